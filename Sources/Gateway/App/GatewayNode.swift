@@ -73,7 +73,6 @@ struct GatewayNode {
             provisioning: provisioning,
             handler: commandHandler(base, delivery.engine),
             webhooks: WebhookRegistry(
-                store: PostgresSubscriptionStore(call: database.call),
                 secrets: secrets,
                 addresses: AddressGuard(allowing: try webhookNetworks(configuration))
             ),
@@ -253,8 +252,7 @@ extension GatewayNode {
                 identifiers: base.identifiers
             ),
             imports: DeviceImports(
-                devices: devices,
-                commands: OperationStore(call: call, node: base.node),
+                handler: handler,
                 maintenance: PostgresMaintenance(engine: base.database.engine, node: base.node),
                 identifiers: base.identifiers,
                 clock: base.clock

@@ -13,7 +13,7 @@ package struct DeviceImport {
         /// Registers a batch, or previews its effect. The second argument waits until the earlier batches are committed.
         package var write:
             @Sendable ([DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void)
-                async throws(StoreError) -> PostgresDeviceStore.ImportCounts
+                async throws(StoreError) -> ImportCounts
         package var identifiers: any IdentifierSource
         /// The maximum number of concurrent batches; each uses one session of the database.
         package var batchesAtOnce = 1
@@ -24,7 +24,7 @@ package struct DeviceImport {
             write:
                 @escaping @Sendable (
                     [DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void
-                ) async throws(StoreError) -> PostgresDeviceStore.ImportCounts,
+                ) async throws(StoreError) -> ImportCounts,
             identifiers: any IdentifierSource,
             batchesAtOnce: Int = 1,
             ownColumns: [String: String] = [:]
@@ -91,7 +91,7 @@ package struct DeviceImport {
 
     /// The result of a batch.
     private struct Written: Sendable {
-        var counts = PostgresDeviceStore.ImportCounts()
+        var counts = ImportCounts()
         /// The indexes of the rows that the store refused.
         var refused: [Int] = []
     }

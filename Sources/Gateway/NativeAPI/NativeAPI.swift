@@ -174,48 +174,7 @@ package struct NativeAPI: Sendable {
         }
     }
 
-    /// Executes one act of a store and answers it. With an idempotency key the act is executed only once. `answer` returns nil when the object does not exist
-    /// and nothing was done.
-    ///
-    /// - Throws: `Problem`.
-    func act<Result: Sendable>(
-        once key: IdempotencyKey?,
-        missing: String,
-        answer: @escaping @Sendable (Result) -> KeptAnswer?,
-        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
-    ) async throws(Problem) -> Response {
-        try await self.act(once: key, refused: { _ in .notFound(missing) }, answer: answer, act)
-    }
-
-    /// Executes an act that can be refused for more than one reason. `refused` returns the problem where `answer` returns nil.
-    ///
-    /// - Throws: `Problem`.
-    func act<Result: Sendable>(
-        once key: IdempotencyKey?,
-        refused: (Result) -> Problem,
-        answer: @escaping @Sendable (Result) -> KeptAnswer?,
-        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
-    ) async throws(Problem) -> Response {
-        let outcome = try await asked { () async throws(StoreError) in
-            try await repeatingConflicts { () async throws(StoreError) in
-                try await act(key.map { Keep($0, answer: answer) })
-            }
-        }
-        switch outcome {
-        case .done(let result):
-            guard let answer = answer(result) else { throw refused(result) }
-            return .kept(answer)
-        case .repeated(let first): return .kept(first)
-        case .mismatch: throw .conflict
-        case .tooLarge:
-            throw .invalid(
-                "Idempotency-Key",
-                "the answer has more than \(KeptAnswer.limitBytes) bytes: send without it"
-            )
-        }
-    }
-
-    /// The idempotency key with a digest of its request: method, path, query and body. Nil: the call has no key.
+    /// The repeat key of a call with a digest of its method, path, query and body. Nil when the call has no key.
     func repeatKey<Input>(_ key: String?, _ call: NativeCall<Input>) -> IdempotencyKey? {
         guard let key else { return nil }
         let head = Array(Self.head(of: call.caller.request).utf8)

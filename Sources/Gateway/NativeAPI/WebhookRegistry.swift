@@ -1,22 +1,18 @@
-package import Model
+import Model
 package import Secrets
 package import Webhooks
 
-/// The webhooks of all tenants for the native API: their rows, their secrets, and their permitted addresses.
+/// The webhooks of all tenants for the native API: their secrets, and their permitted addresses.
 package struct WebhookRegistry: Sendable {
-    /// 20 webhooks per tenant: each reads the whole log of the tenant.
-    static let perTenant = 20
     /// 2048 bytes: many servers refuse longer addresses.
     static let urlLimitBytes = 2048
     /// 32 to 128 bytes: at least the strength of the HMAC, and too short for other content such as a document.
     static let secretBytes = 32...128
 
-    let store: any SubscriptionStore
     let secrets: WebhookSecrets
     package let addresses: AddressGuard
 
-    package init(store: any SubscriptionStore, secrets: WebhookSecrets, addresses: AddressGuard) {
-        self.store = store
+    package init(secrets: WebhookSecrets, addresses: AddressGuard) {
         self.secrets = secrets
         self.addresses = addresses
     }

@@ -11,11 +11,18 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     /// Removes the results of `operations` from the front of the transaction's results and decodes them.
     private let reader: @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
 
+    /// The operations that end the transaction, from the results of `operations`; nil: none.
+    private let ending: Ending?
+
+    private typealias Ending = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
+
     private init(
         operations: [any StoreOperation],
+        ending: Ending? = nil,
         reader: @escaping @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
     ) {
         self.operations = operations
+        self.ending = ending
         self.reader = reader
     }
 
@@ -59,12 +66,56 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         return try reader(&rest)
     }
 
+    /// Whether operations that depend on the answer end the transaction. They cost one more round trip.
+    var hasEnding: Bool { ending != nil }
+
+    /// Returns the operations that end the transaction, given the results of the request's operations.
+    ///
+    /// - Throws: `PostgresError` if the results have unexpected columns.
+    func lastOperations(_ results: [ResultSet]) throws(PostgresError) -> [any StoreOperation] {
+        try ending?(results[...]) ?? []
+    }
+
     // MARK: Derived requests
 
-    /// The same operations with a transformed answer.
+    /// Appends operations that depend on the answer and end the transaction, such as a row of the audit. Their answers are not read.
+    package func ending(
+        _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
+    ) -> StoreRequest {
+        let (reader, earlier) = (reader, ending)
+        return StoreRequest(
+            operations: operations,
+            ending: { (results) throws(PostgresError) in
+                var rest = results
+                let answer = try reader(&rest)
+                return (try earlier?(results) ?? []) + last(answer)
+            },
+            reader: reader
+        )
+    }
+
+    /// Shifts an ending by `count` operations that run first.
+    private static func ending(_ ending: Ending?, after count: Int) -> Ending? {
+        guard let ending else { return nil }
+        return { (results) throws(PostgresError) in try ending(results.dropFirst(count)) }
+    }
+
+    private static func endings<One>(of requests: [StoreRequest<One>]) -> Ending? {
+        guard requests.contains(where: \.hasEnding) else { return nil }
+        return { (results) throws(PostgresError) in
+            var (rest, last): (ArraySlice<ResultSet>, [any StoreOperation]) = (results, [])
+            for request in requests {
+                last += try request.ending?(rest) ?? []
+                rest = rest.dropFirst(request.operations.count)
+            }
+            return last
+        }
+    }
+
+    /// The same operations with another answer.
     package func map<Other: Sendable>(_ transform: @escaping @Sendable (Answer) -> Other) -> StoreRequest<Other> {
         let reader = reader
-        return StoreRequest<Other>(operations: operations) { (results) throws(PostgresError) in
+        return StoreRequest<Other>(operations: operations, ending: ending) { (results) throws(PostgresError) in
             transform(try reader(&results))
         }
     }
@@ -73,7 +124,8 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     package func preceded(by first: [any StoreOperation]) -> StoreRequest {
         guard !first.isEmpty else { return self }
         let (count, reader) = (first.count, reader)
-        return StoreRequest(operations: first + operations) { (results) throws(PostgresError) in
+        return StoreRequest(operations: first + operations, ending: Self.ending(ending, after: count)) {
+            (results) throws(PostgresError) in
             results = results.dropFirst(count)
             return try reader(&results)
         }
@@ -85,7 +137,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         _ note: @escaping @Sendable (inout Answer, Operation.Answer) -> Void = { _, _ in }
     ) -> StoreRequest {
         let (shared, reader) = (SharedOperation(operation), reader)
-        return StoreRequest(operations: operations + [shared]) { (results) throws(PostgresError) in
+        return StoreRequest(operations: operations + [shared], ending: ending) { (results) throws(PostgresError) in
             var answer = try reader(&results)
             note(&answer, try shared.take(&results))
             return answer
@@ -94,7 +146,8 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
 
     /// Combines several requests into one that returns all their answers.
     package static func all<One>(_ requests: [StoreRequest<One>]) -> StoreRequest where Answer == [One] {
-        StoreRequest(operations: requests.flatMap(\.operations)) { (results) throws(PostgresError) in
+        StoreRequest(operations: requests.flatMap(\.operations), ending: endings(of: requests)) {
+            (results) throws(PostgresError) in
             var answers: [One] = []
             answers.reserveCapacity(requests.count)
             for request in requests { answers.append(try request.reader(&results)) }

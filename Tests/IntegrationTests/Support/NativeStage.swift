@@ -172,14 +172,12 @@ struct NativeStage: Sendable {
                     identifiers: identifiers
                 ),
                 imports: DeviceImports(
-                    devices: devices,
-                    commands: commands,
+                    handler: handler,
                     maintenance: PostgresMaintenance(engine: database.engine, node: node),
                     identifiers: identifiers,
                     clock: clock
                 ),
                 webhooks: WebhookRegistry(
-                    store: PostgresSubscriptionStore(call: database.call),
                     secrets: WebhookSecrets(
                         masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
                         identifiers: identifiers

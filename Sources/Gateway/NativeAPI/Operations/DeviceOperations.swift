@@ -266,25 +266,25 @@ extension NativeAPI {
             clock: DeviceClock(timeZone: try call.timeZone, window: try call.receivingWindow)
         )
         return try await act(
+            DeviceRules.change(id, patch),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: "no such device",
-            answer: { (facts: DeviceFacts?) in facts.map { .json(NativeShapes.device.json($0)) } },
-            { (keep) async throws(StoreError) in
-                try await devices.patch(id, patch, in: call.tenant, keeping: keep)
-            }
-        )
+            missing: "no such device"
+        ) { facts in
+            facts.map { .json(NativeShapes.device.json($0)) }
+        }
     }
 
     func eraseDevice(_ call: NativeCall<DeviceOperations.EraseInput>) async throws(Problem) -> Response {
         let id = try call.device
         return try await act(
+            DeviceRules.erase(id, by: call.actor),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: "no such device",
-            answer: { (didErase: Bool) in didErase ? KeptAnswer(status: 204) : nil },
-            { (keep) async throws(StoreError) in
-                try await devices.erase(id, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            missing: "no such device"
+        ) { didErase in
+            didErase ? KeptAnswer(status: 204) : nil
+        }
     }
 
     func listDeviceInbox(_ call: NativeCall<DeviceOperations.InboxInput>) async throws(Problem) -> Response {

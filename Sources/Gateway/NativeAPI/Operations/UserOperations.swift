@@ -266,13 +266,13 @@ extension NativeAPI {
     func eraseUser(_ call: NativeCall<UserOperations.EraseInput>) async throws(Problem) -> Response {
         let user = try call.user
         return try await act(
+            ErasureRules.erase([user], .everywhere, by: call.actor.description),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: "no such user",
-            answer: { (count: Int) in .json(["erased": .int(count)]) },
-            { (keep) async throws(StoreError) in
-                try await devices.eraseUser(user, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            missing: "no such user"
+        ) { count in
+            .json(["erased": .int(count)])
+        }
     }
 
     func changeConsents(_ call: NativeCall<UserOperations.ConsentsInput>) async throws(Problem) -> Response {

@@ -1,3 +1,4 @@
+import Commands
 import GatewayHTTP
 import Hummingbird
 import Model
@@ -176,7 +177,7 @@ extension NativeAPI {
         in tenant: TenantID,
         secret: String? = nil
     ) async throws(Problem) -> WebhookOperations.Shown {
-        let facts = try await asked { () async throws(StoreError) in try await webhooks.store.webhook(id, in: tenant) }
+        let facts = try await asked { () async throws(StoreError) in try await queries.webhook(id, in: tenant) }
         guard let facts else { throw .notFound("no such webhook") }
         return WebhookOperations.Shown(facts: facts, head: try await head(of: tenant), secret: secret)
     }
@@ -198,15 +199,15 @@ extension NativeAPI {
             isActive: try call.active
         )
         let isCreated = try await asked { () async throws(StoreError) in
-            try await webhooks.store.create(webhook, in: call.tenant, limit: WebhookRegistry.perTenant)
+            try await handler.run(WebhookRules.create(webhook), in: call.tenant)
         }
-        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(WebhookRegistry.perTenant)") }
+        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(CommandLimits.webhooksPerTenant)") }
         let shown = try await shown(id, in: call.tenant, secret: secret)
         return .json(WebhookOperations.created.json(shown), status: .created)
     }
 
     func listWebhooks(_ call: NativeCall<NoInput>) async throws(Problem) -> Response {
-        let all = try await asked { () async throws(StoreError) in try await webhooks.store.webhooks(in: call.tenant) }
+        let all = try await asked { () async throws(StoreError) in try await queries.webhooks(in: call.tenant) }
         let head = try await head(of: call.tenant)
         let shown = all.map { WebhookOperations.Shown(facts: $0, head: head) }
         return .json(["webhooks": .array(shown.map(WebhookOperations.webhook.json))])
@@ -224,7 +225,7 @@ extension NativeAPI {
         change.isActive = try call.active
         let wanted = change
         let isKnown = try await asked { () async throws(StoreError) in
-            try await webhooks.store.change(id, wanted, in: call.tenant)
+            try await handler.run(WebhookRules.change(id, wanted), in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
@@ -233,7 +234,7 @@ extension NativeAPI {
     func deleteWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {
         let id = try call.webhook
         let isKnown = try await asked { () async throws(StoreError) in
-            try await webhooks.store.remove(id, in: call.tenant)
+            try await handler.run(WebhookRules.remove(id), in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return Response(status: .noContent)
@@ -243,7 +244,7 @@ extension NativeAPI {
         let id = try call.webhook
         let from = try call.from
         let outcome = try await asked { () async throws(StoreError) in
-            try await webhooks.store.replay(id, from: from, in: call.tenant)
+            try await handler.run(WebhookRules.replay(id, from: from), in: call.tenant)
         }
         switch outcome {
         case .moved: return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))

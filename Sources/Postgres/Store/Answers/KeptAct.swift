@@ -9,18 +9,18 @@ package struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
     private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
-    private let last: @Sendable (Result) -> [Statement]
+    private let last: @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
 
     /// - Parameters:
     ///   - statements: the statements of the call.
     ///   - keep: the key, and the answer to store under it.
     ///   - read: converts the results of the statements.
-    ///   - last: the statement that ends the transaction, such as a row of the audit.
+    ///   - last: the statements that end the transaction, such as a row of the audit.
     package init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
         read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
-        last: @escaping @Sendable (Result) -> [Statement] = { _ in [] }
+        last: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
     ) {
         self.statements = statements
         self.keep = keep
@@ -55,7 +55,7 @@ package struct KeptAct<Result: Sendable>: Sendable {
                 let kept = try keep.answer(result).map { (answer) throws(PostgresError) in
                     try Self.kept(answer, under: keep.key, in: tenant)
                 }
-                return Step((kept.map { [$0] } ?? []) + last(result))
+                return Step((kept.map { [$0] } ?? []) + try last(results))
             }
         }
     }

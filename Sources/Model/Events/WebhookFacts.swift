@@ -1,37 +1,3 @@
-/// Manages the webhooks of a tenant. `WebhookStore` is the interface for the dispatcher.
-///
-/// An implementation must not read or change data of another tenant. A new webhook starts at the tenant's current offset. `change` and
-/// `replay` end an existing lease, so that a delayed result of an older call does not undo them, and reset the failures.
-package protocol SubscriptionStore: Sendable {
-    /// Creates a webhook. Returns false when the tenant has `limit` webhooks already.
-    ///
-    /// - Throws: `StoreError`.
-    func create(_ webhook: NewWebhook, in tenant: TenantID, limit: Int) async throws(StoreError) -> Bool
-
-    /// Returns every webhook of the tenant, oldest first.
-    ///
-    /// - Throws: `StoreError`.
-    func webhooks(in tenant: TenantID) async throws(StoreError) -> [WebhookFacts]
-
-    /// - Throws: `StoreError`.
-    func webhook(_ id: WebhookID, in tenant: TenantID) async throws(StoreError) -> WebhookFacts?
-
-    /// Returns false when the webhook does not exist.
-    ///
-    /// - Throws: `StoreError`.
-    func change(_ id: WebhookID, _ change: WebhookChange, in tenant: TenantID) async throws(StoreError) -> Bool
-
-    /// Returns false when the webhook does not exist.
-    ///
-    /// - Throws: `StoreError`.
-    func remove(_ id: WebhookID, in tenant: TenantID) async throws(StoreError) -> Bool
-
-    /// Sends the webhook everything after `offset` again.
-    ///
-    /// - Throws: `StoreError`.
-    func replay(_ id: WebhookID, from offset: Int64, in tenant: TenantID) async throws(StoreError) -> ReplayOutcome
-}
-
 /// A webhook to be stored.
 package struct NewWebhook: Sendable, Hashable {
     package var id: WebhookID
