@@ -174,7 +174,6 @@ import Testing
 
     @Test func capturesAreAudited() async throws {
         let fixture = try await StoreFixture.make()
-        let store = store(fixture)
         let before = try await fixture.audit.newest(1, in: fixture.acme).last?.position ?? 0
         let id = try await started(fixture, order())
         _ = try await fixture.stopCapture(id, in: fixture.acme, by: .key("test"))
@@ -230,7 +229,6 @@ import Testing
 
     @Test func aRepeatedRemovalIsAuditedOnce() async throws {
         let fixture = try await StoreFixture.make()
-        let store = store(fixture)
         let id = try await started(fixture, order())
         let keep = Keep<Bool>(IdempotencyKey(key: "gone", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
         for expected in [Kept<Bool>.done(true), .repeated(KeptAnswer(status: 204))] {

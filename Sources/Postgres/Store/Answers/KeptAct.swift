@@ -55,7 +55,8 @@ package struct KeptAct<Result: Sendable>: Sendable {
                 let kept = try keep.answer(result).map { (answer) throws(PostgresError) in
                     try Self.kept(answer, under: keep.key, in: tenant)
                 }
-                return Step((kept.map { [$0] } ?? []) + try last(results))
+                let ending = try last(results)
+                return Step((kept.map { [$0] } ?? []) + ending)
             }
         }
     }
