@@ -11,17 +11,17 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     private let reader: @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
 
     /// The operations that end the transaction, from the results of `operations`; nil: none.
-    private let ending: Ending?
+    private let closing: Closing?
 
-    private typealias Ending = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
+    private typealias Closing = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
 
     private init(
         operations: [any StoreOperation],
-        ending: Ending? = nil,
+        closing: Closing? = nil,
         reader: @escaping @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
     ) {
         self.operations = operations
-        self.ending = ending
+        self.closing = closing
         self.reader = reader
     }
 
@@ -66,13 +66,13 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     }
 
     /// Whether operations that depend on the answer end the transaction. They cost one more round trip.
-    var hasEnding: Bool { ending != nil }
+    var hasEnding: Bool { closing != nil }
 
     /// The operations that end the transaction, where those of the request gave `results`.
     ///
     /// - Throws: `PostgresError`, when the results are not what the operations should give.
     func lastOperations(_ results: [ResultSet]) throws(PostgresError) -> [any StoreOperation] {
-        try ending?(results[...]) ?? []
+        try closing?(results[...]) ?? []
     }
 
     // MARK: Making others of it
@@ -81,10 +81,10 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     package func ending(
         _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
     ) -> StoreRequest {
-        let (reader, earlier) = (reader, ending)
+        let (reader, earlier) = (reader, closing)
         return StoreRequest(
             operations: operations,
-            ending: { (results) throws(PostgresError) in
+            closing: { (results) throws(PostgresError) in
                 var rest = results
                 let answer = try reader(&rest)
                 return (try earlier?(results) ?? []) + last(answer)
@@ -94,17 +94,17 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     }
 
     /// The same ending, where `count` other operations run first.
-    private static func ending(_ ending: Ending?, after count: Int) -> Ending? {
-        guard let ending else { return nil }
-        return { (results) throws(PostgresError) in try ending(results.dropFirst(count)) }
+    private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
+        guard let closing else { return nil }
+        return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }
     }
 
-    private static func endings<One>(of requests: [StoreRequest<One>]) -> Ending? {
+    private static func closing<One>(of requests: [StoreRequest<One>]) -> Closing? {
         guard requests.contains(where: \.hasEnding) else { return nil }
         return { (results) throws(PostgresError) in
             var (rest, last): (ArraySlice<ResultSet>, [any StoreOperation]) = (results, [])
             for request in requests {
-                last += try request.ending?(rest) ?? []
+                last += try request.closing?(rest) ?? []
                 rest = rest.dropFirst(request.operations.count)
             }
             return last
@@ -114,7 +114,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     /// The same operations with another answer.
     package func map<Other: Sendable>(_ transform: @escaping @Sendable (Answer) -> Other) -> StoreRequest<Other> {
         let reader = reader
-        return StoreRequest<Other>(operations: operations, ending: ending) { (results) throws(PostgresError) in
+        return StoreRequest<Other>(operations: operations, closing: closing) { (results) throws(PostgresError) in
             transform(try reader(&results))
         }
     }
@@ -123,7 +123,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     package func preceded(by first: [any StoreOperation]) -> StoreRequest {
         guard !first.isEmpty else { return self }
         let (count, reader) = (first.count, reader)
-        return StoreRequest(operations: first + operations, ending: Self.ending(ending, after: count)) {
+        return StoreRequest(operations: first + operations, closing: Self.closing(closing, after: count)) {
             (results) throws(PostgresError) in
             results = results.dropFirst(count)
             return try reader(&results)
@@ -136,7 +136,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         _ note: @escaping @Sendable (inout Answer, Operation.Answer) -> Void = { _, _ in }
     ) -> StoreRequest {
         let (shared, reader) = (SharedOperation(operation), reader)
-        return StoreRequest(operations: operations + [shared], ending: ending) { (results) throws(PostgresError) in
+        return StoreRequest(operations: operations + [shared], closing: closing) { (results) throws(PostgresError) in
             var answer = try reader(&results)
             note(&answer, try shared.take(&results))
             return answer
@@ -145,7 +145,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
 
     /// Several requests as one, with all their answers.
     package static func all<One>(_ requests: [StoreRequest<One>]) -> StoreRequest where Answer == [One] {
-        StoreRequest(operations: requests.flatMap(\.operations), ending: endings(of: requests)) {
+        StoreRequest(operations: requests.flatMap(\.operations), closing: closing(of: requests)) {
             (results) throws(PostgresError) in
             var answers: [One] = []
             answers.reserveCapacity(requests.count)
