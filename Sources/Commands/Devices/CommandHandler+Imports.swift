@@ -34,7 +34,7 @@ extension CommandHandler {
         try await turn()
         for start in stride(from: 0, to: others.count, by: ImportRules.knownRowCount) {
             let page = others[start..<min(start + ImportRules.knownRowCount, others.count)].map { rows[$0] }
-            let request = ImportRules.each(imported(page, scope, manner))
+            let request = ImportRules.oneByOne(imported(page, scope, manner))
             let created = try await run(request, in: tenant, pauses: manner.pauses)
             counts += ImportCounts(created: created, updated: page.count - created)
         }

@@ -35,7 +35,7 @@ package enum ImportRules {
     }
 
     /// Registers rows one after the other. The answer is the number of new devices.
-    static func each(_ rows: ImportedRows) -> StoreRequest<Int> { StoreRequest(ImportEachDevice(rows)) { $0 } }
+    static func oneByOne(_ rows: ImportedRows) -> StoreRequest<Int> { StoreRequest(ImportEachDevice(rows)) { $0 } }
 
     /// Notes in the audit that an import ended, with its counts.
     package static func end(

@@ -12,17 +12,17 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     private let reader: @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
 
     /// The operations that end the transaction, from the results of `operations`; nil: none.
-    private let ending: Ending?
+    private let closing: Closing?
 
-    private typealias Ending = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
+    private typealias Closing = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
 
     private init(
         operations: [any StoreOperation],
-        ending: Ending? = nil,
+        closing: Closing? = nil,
         reader: @escaping @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
     ) {
         self.operations = operations
-        self.ending = ending
+        self.closing = closing
         self.reader = reader
     }
 
@@ -67,13 +67,13 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     }
 
     /// Whether operations that depend on the answer end the transaction. They cost one more round trip.
-    var hasEnding: Bool { ending != nil }
+    var hasEnding: Bool { closing != nil }
 
     /// Returns the operations that end the transaction, given the results of the request's operations.
     ///
     /// - Throws: `PostgresError` if the results have unexpected columns.
     func lastOperations(_ results: [ResultSet]) throws(PostgresError) -> [any StoreOperation] {
-        try ending?(results[...]) ?? []
+        try closing?(results[...]) ?? []
     }
 
     // MARK: Derived requests
@@ -82,10 +82,10 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     package func ending(
         _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
     ) -> StoreRequest {
-        let (reader, earlier) = (reader, ending)
+        let (reader, earlier) = (reader, closing)
         return StoreRequest(
             operations: operations,
-            ending: { (results) throws(PostgresError) in
+            closing: { (results) throws(PostgresError) in
                 var rest = results
                 let answer = try reader(&rest)
                 return (try earlier?(results) ?? []) + last(answer)
@@ -94,18 +94,18 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         )
     }
 
-    /// Shifts an ending by `count` operations that run first.
-    private static func ending(_ ending: Ending?, after count: Int) -> Ending? {
-        guard let ending else { return nil }
-        return { (results) throws(PostgresError) in try ending(results.dropFirst(count)) }
+    /// Shifts a closing by `count` operations that run first.
+    private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
+        guard let closing else { return nil }
+        return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }
     }
 
-    private static func endings<One>(of requests: [StoreRequest<One>]) -> Ending? {
+    private static func closing<One>(of requests: [StoreRequest<One>]) -> Closing? {
         guard requests.contains(where: \.hasEnding) else { return nil }
         return { (results) throws(PostgresError) in
             var (rest, last): (ArraySlice<ResultSet>, [any StoreOperation]) = (results, [])
             for request in requests {
-                last += try request.ending?(rest) ?? []
+                last += try request.closing?(rest) ?? []
                 rest = rest.dropFirst(request.operations.count)
             }
             return last
@@ -115,7 +115,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     /// The same operations with another answer.
     package func map<Other: Sendable>(_ transform: @escaping @Sendable (Answer) -> Other) -> StoreRequest<Other> {
         let reader = reader
-        return StoreRequest<Other>(operations: operations, ending: ending) { (results) throws(PostgresError) in
+        return StoreRequest<Other>(operations: operations, closing: closing) { (results) throws(PostgresError) in
             transform(try reader(&results))
         }
     }
@@ -124,7 +124,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     package func preceded(by first: [any StoreOperation]) -> StoreRequest {
         guard !first.isEmpty else { return self }
         let (count, reader) = (first.count, reader)
-        return StoreRequest(operations: first + operations, ending: Self.ending(ending, after: count)) {
+        return StoreRequest(operations: first + operations, closing: Self.closing(closing, after: count)) {
             (results) throws(PostgresError) in
             results = results.dropFirst(count)
             return try reader(&results)
@@ -137,7 +137,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         _ note: @escaping @Sendable (inout Answer, Operation.Answer) -> Void = { _, _ in }
     ) -> StoreRequest {
         let (shared, reader) = (SharedOperation(operation), reader)
-        return StoreRequest(operations: operations + [shared], ending: ending) { (results) throws(PostgresError) in
+        return StoreRequest(operations: operations + [shared], closing: closing) { (results) throws(PostgresError) in
             var answer = try reader(&results)
             note(&answer, try shared.take(&results))
             return answer
@@ -146,7 +146,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
 
     /// Combines several requests into one that returns all their answers.
     package static func all<One>(_ requests: [StoreRequest<One>]) -> StoreRequest where Answer == [One] {
-        StoreRequest(operations: requests.flatMap(\.operations), ending: endings(of: requests)) {
+        StoreRequest(operations: requests.flatMap(\.operations), closing: closing(of: requests)) {
             (results) throws(PostgresError) in
             var answers: [One] = []
             answers.reserveCapacity(requests.count)
