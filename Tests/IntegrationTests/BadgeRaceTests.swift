@@ -124,7 +124,10 @@ struct BadgeRaceTests {
         }
         nodes.lose(1)
         try await cluster.killNode(1)
-        try await Task.sleep(for: .seconds(1))
+        let before = try await database.engine.run(counted, tenant: nil).only().int("number")
+        try await eventually("the other node counts on", within: .seconds(120), every: .milliseconds(5)) {
+            try await database.engine.run(counted, tenant: nil).only().int("number") >= before + sends / 20
+        }
         try await cluster.startNode(1)
         nodes.take(1, UPMCCaller(base: try cluster.http(1).base))
     }
@@ -203,8 +206,16 @@ struct BadgeRaceTests {
     }
 
     /// Waits until nothing is left to send.
-    private static func drained(_ cluster: Cluster) async throws {
-        try await eventually("nothing is left to send", within: .seconds(120), every: .milliseconds(100)) {
+    private static func drained(
+        _ cluster: Cluster,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await eventually(
+            "nothing is left to send",
+            within: .seconds(120),
+            every: .milliseconds(100),
+            sourceLocation: sourceLocation
+        ) {
             try await cluster.openSlices() == 0
         }
     }
@@ -238,11 +249,15 @@ private final class LiveNodes: Sendable {
     }
 
     /// Until there is an answer: for calls that may come twice.
-    func repeating<Value: Sendable>(_ number: Int, _ call: (UPMCCaller) async throws -> Value) async throws -> Value {
-        for attempt in 0..<100 {
-            if let value = try await once(number + attempt, call) { return value }
-            try await Task.sleep(for: .milliseconds(50))
+    func repeating<Value: Sendable>(
+        _ number: Int,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ call: (UPMCCaller) async throws -> Value
+    ) async throws -> Value {
+        var attempt = -1
+        return try await first("a node answers", every: .milliseconds(50), sourceLocation: sourceLocation) {
+            attempt += 1
+            return try await once(number + attempt, call)
         }
-        throw DemoFailure("no node answered")
     }
 }

@@ -10,8 +10,8 @@ struct ClusterTests {
     static let devices = Soak.size("SOAK_DEVICES") ?? 4000
     static let kills = Soak.size("SOAK_KILLS") ?? 3
     static let databaseKills = Soak.size("SOAK_DATABASE_KILLS") ?? 1
-    /// Seconds a key stays wrong.
-    static let wrongKeySeconds = Soak.size("SOAK_WRONG_KEY_SECONDS") ?? 2
+    /// Seconds a key stays wrong after it was refused.
+    static let wrongKeySeconds = Soak.size("SOAK_WRONG_KEY_SECONDS") ?? 0
     /// Seconds a snapshot is held open.
     static let snapshotSeconds = Soak.size("SOAK_SNAPSHOT_SECONDS") ?? 2
     /// Seconds in which a rate is measured.
@@ -54,12 +54,21 @@ struct ClusterTests {
     }
 
     /// All were sent, each under one `apns-id`, and nothing is left in the queue.
-    private func expectAll(_ cluster: Cluster, _ id: String, _ devices: Int = Self.devices) async throws {
-        let funnel = try await cluster.world.funnel(of: id, within: Self.limit)
-        #expect(funnel["recipients"]?.int == Int64(devices))
-        #expect(funnel["sent"]?.int == Int64(devices), "\(JSONWriter.text(funnel))")
-        #expect(try await cluster.world.pairs().distinct == devices)
-        #expect(try await cluster.openSlices() == 0)
+    private func expectAll(
+        _ cluster: Cluster,
+        _ id: String,
+        _ devices: Int = Self.devices,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let funnel = try await cluster.world.funnel(of: id, within: Self.limit, sourceLocation: sourceLocation)
+        #expect(funnel["recipients"]?.int == Int64(devices), sourceLocation: sourceLocation)
+        #expect(
+            funnel["sent"]?.int == Int64(devices),
+            "\(JSONWriter.text(funnel))",
+            sourceLocation: sourceLocation
+        )
+        #expect(try await cluster.world.pairs().distinct == devices, sourceLocation: sourceLocation)
+        #expect(try await cluster.openSlices() == 0, sourceLocation: sourceLocation)
     }
 
     // I1, I2: nodes and PostgreSQL are killed at random while three nodes send; nothing is lost, nothing counted twice.
@@ -101,14 +110,28 @@ struct ClusterTests {
     }
 
     /// Waits until this share of the devices was reached. False: all were.
-    private func reach(_ share: Double, _ cluster: Cluster) async throws -> Bool {
-        try await reach(count: Int(Double(Self.devices) * share), cluster) < Self.devices
+    private func reach(
+        _ share: Double,
+        _ cluster: Cluster,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Bool {
+        let count = Int(Double(Self.devices) * share)
+        return try await reach(count: count, cluster, sourceLocation: sourceLocation) < Self.devices
     }
 
     /// Waits until so many devices were reached. Returns how many were.
     @discardableResult
-    private func reach(count: Int, _ cluster: Cluster) async throws -> Int {
-        try await first("\(count) are sent", within: Self.limit, every: .milliseconds(20)) {
+    private func reach(
+        count: Int,
+        _ cluster: Cluster,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Int {
+        try await first(
+            "\(count) are sent",
+            within: Self.limit,
+            every: .milliseconds(20),
+            sourceLocation: sourceLocation
+        ) {
             let seen = try await cluster.world.pairs().distinct
             return seen >= count ? seen : nil
         }
@@ -262,7 +285,11 @@ struct ClusterTests {
             try other.write()
             let wrong = try Data(contentsOf: URL(fileURLWithPath: other.path("AuthKey_\(DemoMaterial.keyID).p8")))
             try await provision(wrong, cluster)
-            try await Task.sleep(for: .seconds(Self.wrongKeySeconds))
+            try await eventually("Apple refuses the key", within: Self.limit) {
+                try await world.stats()["rejected"]?["InvalidProviderToken"]?.int ?? 0 > 0
+            }
+            // A long run keeps it wrong for as long as an operator may need.
+            if Self.wrongKeySeconds > 0 { try await Task.sleep(for: .seconds(Self.wrongKeySeconds)) }
             let between = try await world.pairs().distinct
             #expect(between < Self.devices, "all were sent before the key was wrong")
             try await provision(right, cluster)
@@ -280,22 +307,21 @@ struct ClusterTests {
 
     // 100 pushes per second over five nodes are 100 per second.
     @Test func aRateHoldsOverAllNodes() async throws {
-        try await Soak.with(Cluster(nodes: 5)) { cluster in
-            let world = cluster.world
-            let file = world.material.path("tenants.yaml")
-            let text = try String(contentsOfFile: file, encoding: .utf8)
+        let cluster = try Cluster(nodes: 5)
+        // Before the others start. The first node is notified, and polls each second while they start.
+        cluster.changeTenants = { text in
             let limited = text.replacing("{ id: apple, kind", with: "{ id: apple, pushesPerSecond: 100, kind")
             try #require(limited != text)
-            try limited.write(toFile: file, atomically: true, encoding: .utf8)
-            let applied = try await world.apply()
-            try #require(applied.status == 0, "\(applied.log)")
-            // Provisioning reaches every node within a second; nothing shows outside that a node has read a rate.
-            try await Task.sleep(for: .seconds(2))
+            return limited
+        }
+        try await Soak.with(cluster) { cluster in
+            let world = cluster.world
             try await cluster.makeAudience((Self.rateSeconds + 20) * 100)
             let id = try await world.sendToEveryone("slowly")
             try await reach(count: 200, cluster)
             let begun = try await world.pairs().distinct
             let started = ContinuousClock.now
+            // The time of the measurement.
             try await Task.sleep(for: .seconds(Self.rateSeconds))
             let ended = try await world.pairs().distinct
             let perSecond = Double(ended - begun) / ((ContinuousClock.now - started) / .seconds(1))

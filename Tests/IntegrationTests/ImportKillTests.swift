@@ -47,12 +47,21 @@ struct ImportKillTests {
     }
 
     /// Waits until so many rows are in. False: the process has ended.
-    private func reach(_ count: Int, _ cluster: Cluster, _ process: DemoProcess) async throws -> Bool {
-        while process.isRunning {
-            if try await imported(cluster) >= count { return true }
-            try await Task.sleep(for: .milliseconds(10))
+    private func reach(
+        _ count: Int,
+        _ cluster: Cluster,
+        _ process: DemoProcess,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Bool {
+        try await first(
+            "\(count) rows are in",
+            within: .seconds(600),
+            every: .milliseconds(10),
+            sourceLocation: sourceLocation
+        ) {
+            guard process.isRunning else { return false }
+            return try await imported(cluster) >= count ? true : nil
         }
-        return false
     }
 
     // What is committed is gone on from: nothing lost, nothing twice, each bad row told once.

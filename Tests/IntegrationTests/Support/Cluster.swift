@@ -41,6 +41,8 @@ final class Cluster: @unchecked Sendable {
     let world: World
     private var others: [Int: Node] = [:]
     private let starts: [Start]
+    /// Changes the demo's tenants before the nodes behind the first one start; nil: they stay as they are.
+    var changeTenants: ((String) throws -> String)?
 
     /// - Parameters:
     ///   - starts: one per node. The first node's clock is right.
@@ -70,6 +72,13 @@ final class Cluster: @unchecked Sendable {
         try await world.startGateway()
         let applied = try await world.apply()
         try #require(applied.status == 0, "\(applied.log)")
+        if let changeTenants {
+            let file = world.material.path("tenants.yaml")
+            let text = try changeTenants(String(contentsOfFile: file, encoding: .utf8))
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let changed = try await world.apply()
+            try #require(changed.status == 0, "\(changed.log)")
+        }
         for number in 1..<count { try await startNode(number) }
     }
 
