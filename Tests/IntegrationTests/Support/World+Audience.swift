@@ -7,7 +7,7 @@ import Testing
 /// Many devices and big messages.
 extension World {
     /// Registers `count` iPhones by the native API, 64 calls at a time; returns their tokens.
-    func register(_ count: Int) async throws -> [String] {
+    func register(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws -> [String] {
         let tokens = (0..<count).map { index in
             String(format: "%08x", index) + SystemIdentifiers().randomHex(byteCount: 28)
         }
@@ -27,7 +27,7 @@ extension World {
                             ],
                             bearer: apiKey
                         )
-                        try #require(answer.status == 201, "\(answer.text)")
+                        try #require(answer.status == 201, "\(answer.text)", sourceLocation: sourceLocation)
                     }
                 }
             }
@@ -37,14 +37,17 @@ extension World {
     }
 
     /// Sends to everyone of the app and gives the message's id. Only a 2xx counts as accepted.
-    func sendToEveryone(_ body: String) async throws -> String {
+    func sendToEveryone(
+        _ body: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
         let answer = try await native(
             "POST",
             "/v1/messages",
             ["app": "shop", "to": ["everyone": true], "body": .string(body)]
         )
-        try #require(answer.status == 202, "\(answer.text)")
-        return try #require(answer.json?["id"]?.string)
+        try #require(answer.status == 202, "\(answer.text)", sourceLocation: sourceLocation)
+        return try #require(answer.json?["id"]?.string, sourceLocation: sourceLocation)
     }
 
     /// The funnel once the message is done; the gateway may be restarted meanwhile by the caller.
