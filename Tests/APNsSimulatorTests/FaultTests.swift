@@ -156,8 +156,7 @@ import Testing
     @Test func halfAFrameMayBeAllThatEverComes() async throws {
         try await play(.half(then: .stay)) { client, running in
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
-            try await Task.sleep(for: .milliseconds(100))
-            #expect(try await client.bytesLeftOver > 0)
+            try await eventually("half a frame comes") { try await client.bytesLeftOver > 0 }
         }
     }
 
@@ -253,9 +252,7 @@ import Testing
             let client = try await openClient(running)
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 3))
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 5))
-            for _ in 0..<2000 where running.simulator.requests().count < 3 {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            try await eventually("the simulator has all three") { running.simulator.requests().count >= 3 }
             running.simulator.play(.goingAway(GoAway(lastStream: .zero)))
             try await client.end()
             #expect(running.simulator.stats.accepted == 1)

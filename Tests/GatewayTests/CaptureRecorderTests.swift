@@ -14,16 +14,25 @@ struct CaptureRecorderTests {
         /// How many it takes before it says that it is full.
         let room: Int
         let taken = NIOLockedValueBox<[CapturedExchange]>([])
+        /// How many calls of the capture `last` came.
+        let lastCalls = NIOLockedValueBox(0)
+        private let last = CaptureRecorderTests.capture("last", "hr.mobile.last")
 
         init(_ captures: [RunningCapture], room: Int = .max) {
-            self.captures = captures
+            self.captures = captures + [last]
             self.room = room
         }
 
         func running() async throws(StoreError) -> [RunningCapture] { captures }
 
         func record(_ exchange: CapturedExchange, in id: UUID, of tenant: TenantID) async throws(StoreError) -> Int {
-            taken.withLockedValue { taken in
+            if tenant == last.tenant {
+                return lastCalls.withLockedValue { calls in
+                    calls += 1
+                    return calls
+                }
+            }
+            return taken.withLockedValue { taken in
                 guard taken.count < room else { return 0 }
                 taken.append(exchange)
                 return taken.count
@@ -70,57 +79,73 @@ struct CaptureRecorderTests {
         #expect(owner(Self.item("short hr"), [Self.capture("acme", "hr")]) == nil)
     }
 
-    private func offer(_ recorder: CaptureRecorder, _ count: Int, body: String = "hr.mobile.acme") {
+    private func offer(
+        _ recorder: CaptureRecorder,
+        _ count: Int,
+        body: String = "hr.mobile.acme",
+        of tenant: TenantID = "acme"
+    ) {
         for _ in 0..<count {
-            let item = Self.item(body, owner: CallWitness.Owner(tenant: "acme", app: "shop"))
+            let item = Self.item(body, owner: CallWitness.Owner(tenant: tenant, app: "shop"))
             recorder.offer(item.call, item.answer, item.witness, vendor: .ipns)
         }
     }
 
-    private func drained(_ recorder: CaptureRecorder, _ sink: Sink, until count: Int) async {
-        await withTaskGroup { group in
+    /// Drains the queue until everything in it was written: a call that is offered last has come.
+    private func drained(
+        _ recorder: CaptureRecorder,
+        _ sink: Sink,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await withThrowingTaskGroup { group in
             group.addTask { await recorder.drain() }
-            for _ in 0..<400 where sink.taken.withLockedValue({ $0.count }) < count {
-                try? await Task.sleep(for: .milliseconds(5))
+            let end = ContinuousClock.now + .seconds(30)
+            while sink.lastCalls.withLockedValue({ $0 }) == 0, ContinuousClock.now < end {
+                // A full queue drops it.
+                offer(recorder, 1, body: "hr.mobile.last", of: "last")
+                try await Task.sleep(for: .milliseconds(5))
             }
-            // What is beyond would come now.
-            try? await Task.sleep(for: .milliseconds(50))
             group.cancelAll()
         }
+        #expect(
+            sink.lastCalls.withLockedValue { $0 } > 0,
+            "not drained within 30 seconds",
+            sourceLocation: sourceLocation
+        )
     }
 
-    @Test func nothingIsTakenBeforeACaptureIsKnown() async {
+    @Test func nothingIsTakenBeforeACaptureIsKnown() async throws {
         let sink = Sink([Self.capture("acme", "hr.mobile.acme")])
         let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
         offer(recorder, 3)
         await recorder.refresh()
         offer(recorder, 2)
-        await drained(recorder, sink, until: 2)
+        try await drained(recorder, sink)
         #expect(sink.taken.withLockedValue { $0.count } == 2)
     }
 
-    @Test func aFullQueueDropsAndNeverWaits() async {
+    @Test func aFullQueueDropsAndNeverWaits() async throws {
         let sink = Sink([Self.capture("acme", "hr.mobile.acme")])
         let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
         await recorder.refresh()
         offer(recorder, CaptureRecorder.queueLimit + 50)
-        await drained(recorder, sink, until: CaptureRecorder.queueLimit)
+        try await drained(recorder, sink)
         #expect(sink.taken.withLockedValue { $0.count } == CaptureRecorder.queueLimit)
         // By bytes too: three of 3 MiB do not fit, two do.
         let second = Sink([Self.capture("acme", "hr.mobile.acme")])
         let fresh = CaptureRecorder(sink: second, logger: Logger(label: "test"))
         await fresh.refresh()
         offer(fresh, 3, body: String(repeating: "a", count: 3 << 20))
-        await drained(fresh, second, until: 2)
+        try await drained(fresh, second)
         #expect(second.taken.withLockedValue { $0.count } == 2)
     }
 
-    @Test func whatTheStoreCallsFullIsOfferedNoMore() async {
+    @Test func whatTheStoreCallsFullIsOfferedNoMore() async throws {
         let sink = Sink([Self.capture("acme", "hr.mobile.acme")], room: 2)
         let recorder = CaptureRecorder(sink: sink, logger: Logger(label: "test"))
         await recorder.refresh()
         offer(recorder, 5)
-        await drained(recorder, sink, until: 2)
+        try await drained(recorder, sink)
         // A look from before the end still shows it; it stays over.
         await recorder.refresh()
         #expect(sink.taken.withLockedValue { $0.count } == 2)
