@@ -48,12 +48,21 @@ struct ImportKillTests {
     }
 
     /// Waits until the given number of rows is imported. Returns false if the process has ended.
-    private func reach(_ count: Int, _ cluster: Cluster, _ process: ChildProcess) async throws -> Bool {
-        while process.isRunning {
-            if try await imported(cluster) >= count { return true }
-            try await Task.sleep(for: .milliseconds(10))
+    private func reach(
+        _ count: Int,
+        _ cluster: Cluster,
+        _ process: ChildProcess,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Bool {
+        try await first(
+            "\(count) rows are imported",
+            within: .seconds(600),
+            every: .milliseconds(10),
+            sourceLocation: sourceLocation
+        ) {
+            guard process.isRunning else { return false }
+            return try await imported(cluster) >= count ? true : nil
         }
-        return false
     }
 
     // The import continues after the committed rows: no row is lost or imported twice, and each invalid row is

@@ -293,9 +293,7 @@ import Testing
             SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 77
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             """
-        while try await admin.query(waiting).isEmpty {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually("the slow transaction waits for its commit") { try await !admin.query(waiting).isEmpty }
         try await admin.script(write)
         let seen = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 50)
         #expect(seen.events.map(\.offset) == [2])

@@ -55,11 +55,10 @@ import Testing
             """
         var row = try await admin.query(sql).only()
         // Statistics arrive after the session that produced them has ended.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try row.int("updates") < receipts, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(50))
+        try await eventually("the statistics contain all receipts", every: .milliseconds(50)) {
             _ = try await admin.query("SELECT pg_stat_clear_snapshot()")
             row = try await admin.query(sql).only()
+            return try row.int("updates") >= receipts
         }
         #expect(try row.int("updates") == receipts)
         #expect(try row.int("hot") == receipts)
