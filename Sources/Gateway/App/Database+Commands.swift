@@ -1,5 +1,6 @@
 package import Commands
 import DeliveryEngine
+import Model
 import Store
 
 extension Database {
