@@ -29,16 +29,16 @@ struct Capture: AsyncParsableCommand {
         ///
         /// - Throws: `CommandFailure` when it is not clear which.
         func with<Value: Sendable>(
-            _ body: (PostgresCaptureStore, TenantID) async throws -> Value
+            _ body: (PostgresCaptureStore, CommandHandler, TenantID) async throws -> Value
         ) async throws -> Value {
             try await common.withDatabase { _, database in
                 let store = PostgresCaptureStore(call: database.call, engine: database.engine)
-                if let tenant { return try await body(store, TenantID(tenant)) }
+                if let tenant { return try await body(store, database.commands, TenantID(tenant)) }
                 let tenants = try await PostgresStatusStore(engine: database.engine).tenants()
                 guard tenants.count == 1, let only = tenants.first else {
                     throw CommandFailure("capture: there are \(tenants.count) tenants; say --tenant", isUsage: true)
                 }
-                return try await body(store, only)
+                return try await body(store, database.commands, only)
             }
         }
     }
@@ -82,11 +82,11 @@ struct Capture: AsyncParsableCommand {
                 limits: CaptureLimits(duration: .seconds(minutes * 60), exchangeCount: count),
                 keepsTexts: texts
             )
-            let kept = try await options.with { store, tenant in
-                try await store.start(order, id: UUID(), in: tenant, by: .command(user: getuid()))
+            let start = try await options.with { store, handler, tenant in
+                let isBound = try await store.hasBinding(order, in: tenant)
+                let request = CaptureRules.start(UUID(), order, isBound: isBound, by: .command(user: getuid()))
+                return try await handler.run(request, in: tenant)
             }
-            // Without a repeat key nothing is repeated.
-            guard case .done(let start) = kept else { throw CommandFailure("capture start: not done") }
             switch start {
             case .started(let facts):
                 guard json else { return Console.print(facts.id.lowercased) }
@@ -107,9 +107,9 @@ struct Capture: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            let didStop = try await options.with { store, tenant in
+            let didStop = try await options.with { store, handler, tenant in
                 let facts = try await reference.find(store, tenant)
-                return try await store.stop(facts.id, in: tenant, by: .command(user: getuid()))
+                return try await handler.run(CaptureRules.stop(facts.id, by: .command(user: getuid())), in: tenant)
             }
             Console.print(didStop ? "stopped" : "it was over already")
         }
@@ -121,7 +121,7 @@ struct Capture: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            let captures = try await options.with { store, tenant in try await store.list(in: tenant) }
+            let captures = try await options.with { store, _, tenant in try await store.list(in: tenant) }
             if json { return Console.print(.array(captures.map(CaptureShapes.facts.json))) }
             let rows = captures.map {
                 [
@@ -156,7 +156,7 @@ struct Capture: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await options.with { store, tenant in
+            try await options.with { store, _, tenant in
                 let facts = try await reference.find(store, tenant)
                 if let head = head(facts) { Console.print(head) }
                 var last = max(0, after)
@@ -197,9 +197,9 @@ struct Capture: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            _ = try await options.with { store, tenant in
+            _ = try await options.with { store, handler, tenant in
                 let facts = try await reference.find(store, tenant)
-                return try await store.remove(facts.id, in: tenant, by: .command(user: getuid()))
+                return try await handler.run(CaptureRules.remove(facts.id, by: .command(user: getuid())), in: tenant)
             }
             Console.print("removed")
         }

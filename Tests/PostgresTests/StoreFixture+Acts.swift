@@ -1,6 +1,8 @@
 import Commands
+import FoundationEssentials
 import Model
 
+@testable import EngineStore
 @testable import Store
 
 /// What the native API writes, by the rules that it uses.
@@ -25,6 +27,28 @@ extension StoreFixture {
 
     func eraseUser(_ user: UserID, in tenant: TenantID, by actor: AuditActor) async throws -> Kept<Int> {
         try await act(ErasureRules.erase([user], .everywhere, by: actor.description), in: tenant, nil)
+    }
+
+    func startCapture(
+        _ order: CaptureOrder,
+        in tenant: TenantID,
+        keeping keep: Keep<CaptureStart>? = nil
+    ) async throws -> Kept<CaptureStart> {
+        let isBound = try await PostgresCaptureStore(call: call, engine: engine).hasBinding(order, in: tenant)
+        return try await act(CaptureRules.start(UUID(), order, isBound: isBound, by: .key("test")), in: tenant, keep)
+    }
+
+    func stopCapture(_ id: UUID, in tenant: TenantID, by actor: AuditActor) async throws -> Bool {
+        try await commands.run(CaptureRules.stop(id, by: actor), in: tenant)
+    }
+
+    func removeCapture(
+        _ id: UUID,
+        in tenant: TenantID,
+        by actor: AuditActor,
+        keeping keep: Keep<Bool>? = nil
+    ) async throws -> Kept<Bool> {
+        try await act(CaptureRules.remove(id, by: actor), in: tenant, keep)
     }
 
     /// Runs a rule's request, under a repeat key or without.

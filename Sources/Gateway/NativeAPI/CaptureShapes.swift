@@ -1,6 +1,7 @@
 package import EngineStore
 import Foundation
 import Model
+package import Store
 
 /// How captures are spelled: in the native API, by `capture show --json`, and for people.
 package enum CaptureShapes {

@@ -174,46 +174,6 @@ package struct NativeAPI: Sendable {
         }
     }
 
-    /// Carries out one act of a store and answers it; once, when the call has a repeat key. `answer` nil: there is no such thing, nothing was done.
-    ///
-    /// - Throws: `Problem`.
-    func act<Result: Sendable>(
-        once key: IdempotencyKey?,
-        missing: String,
-        answer: @escaping @Sendable (Result) -> KeptAnswer?,
-        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
-    ) async throws(Problem) -> Response {
-        try await self.act(once: key, refused: { _ in .notFound(missing) }, answer: answer, act)
-    }
-
-    /// The same, for an act that is refused for more than one reason: `refused` says which, where `answer` has none.
-    ///
-    /// - Throws: `Problem`.
-    func act<Result: Sendable>(
-        once key: IdempotencyKey?,
-        refused: (Result) -> Problem,
-        answer: @escaping @Sendable (Result) -> KeptAnswer?,
-        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
-    ) async throws(Problem) -> Response {
-        let outcome = try await asked { () async throws(StoreError) in
-            try await repeatingConflicts { () async throws(StoreError) in
-                try await act(key.map { Keep($0, answer: answer) })
-            }
-        }
-        switch outcome {
-        case .done(let result):
-            guard let answer = answer(result) else { throw refused(result) }
-            return .kept(answer)
-        case .repeated(let first): return .kept(first)
-        case .mismatch: throw .conflict
-        case .tooLarge:
-            throw .invalid(
-                "Idempotency-Key",
-                "the answer has more than \(KeptAnswer.limitBytes) bytes: send without it"
-            )
-        }
-    }
-
     /// A repeat key with a digest of what it came with: method, path, query and body. Nil: the call has none.
     func repeatKey<Input>(_ key: String?, _ call: NativeCall<Input>) -> IdempotencyKey? {
         guard let key else { return nil }

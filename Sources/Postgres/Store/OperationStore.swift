@@ -44,6 +44,7 @@ package struct OperationStore: Sendable {
     /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
     package func run<Answer>(_ request: StoreRequest<Answer>, in tenant: TenantID) async throws(StoreError) -> Answer {
         do throws(PostgresError) {
+            if request.hasEnding { return try await ended(request, in: tenant) }
             let results = request.isSettled ? [] : try await results(of: request.operations, in: tenant)
             return try request.read(results)
         } catch {
@@ -60,11 +61,26 @@ package struct OperationStore: Sendable {
         keeping keep: Keep<Answer>
     ) async throws(StoreError) -> Kept<Answer> {
         let call = StoreCall(tenant: tenant, node: node)
-        let act = KeptAct<Answer>(request.operations.map { $0.statement(call) }, keep) {
-            (results) throws(PostgresError) in
-            try request.read(results)
-        }
+        let act = KeptAct(
+            request.operations.map { $0.statement(call) },
+            keep,
+            read: { (results) throws(PostgresError) in try request.read(results) },
+            last: { (results) throws(PostgresError) in try request.lastOperations(results).map { $0.statement(call) } }
+        )
         return try await asStore { () throws(PostgresError) in try await act.run(on: pool, in: tenant) }
+    }
+
+    /// Runs a request whose answer decides which operations end its transaction.
+    private func ended<Answer>(
+        _ request: StoreRequest<Answer>,
+        in tenant: TenantID
+    ) async throws(PostgresError) -> Answer {
+        let call = StoreCall(tenant: tenant, node: node)
+        let transaction = Transaction(tenant: tenant.rawValue, request.operations.map { $0.statement(call) }) {
+            (results) throws(PostgresError) in
+            Step(try request.lastOperations(results).map { $0.statement(call) })
+        }
+        return try request.read(try await pool.run(transaction))
     }
 
     /// The part that is suspended while the server works: it holds the transaction and nothing else.

@@ -10,11 +10,18 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     /// Takes the results of `operations` off the front of those of the transaction.
     private let reader: @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
 
+    /// The operations that end the transaction, from the results of `operations`; nil: none.
+    private let closing: Closing?
+
+    private typealias Closing = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
+
     private init(
         operations: [any StoreOperation],
+        closing: Closing? = nil,
         reader: @escaping @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
     ) {
         self.operations = operations
+        self.closing = closing
         self.reader = reader
     }
 
@@ -58,12 +65,57 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         return try reader(&rest)
     }
 
+    /// Whether operations that depend on the answer end the transaction. They cost one more round trip.
+    var hasEnding: Bool { closing != nil }
+
+    /// The operations that end the transaction, where those of the request gave `results`.
+    ///
+    /// - Throws: `PostgresError`, when the results are not what the operations should give.
+    func lastOperations(_ results: [ResultSet]) throws(PostgresError) -> [any StoreOperation] {
+        try closing?(results[...]) ?? []
+    }
+
     // MARK: Making others of it
+
+    /// The same with operations that depend on the answer and end its transaction, such as a row of the audit. Their answers are not read.
+    package func ending(
+        _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
+    ) -> StoreRequest {
+        let (reader, earlier) = (reader, closing)
+        return StoreRequest(
+            operations: operations,
+            closing: { (results) throws(PostgresError) in
+                var rest = results
+                let answer = try reader(&rest)
+                let first = try earlier?(results) ?? []
+                return first + last(answer)
+            },
+            reader: reader
+        )
+    }
+
+    /// The same ending, where `count` other operations run first.
+    private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
+        guard let closing else { return nil }
+        return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }
+    }
+
+    private static func closing<One>(of requests: [StoreRequest<One>]) -> Closing? {
+        guard requests.contains(where: \.hasEnding) else { return nil }
+        return { (results) throws(PostgresError) in
+            var (rest, last): (ArraySlice<ResultSet>, [any StoreOperation]) = (results, [])
+            for request in requests {
+                last += try request.closing?(rest) ?? []
+                rest = rest.dropFirst(request.operations.count)
+            }
+            return last
+        }
+    }
 
     /// The same operations with another answer.
     package func map<Other: Sendable>(_ transform: @escaping @Sendable (Answer) -> Other) -> StoreRequest<Other> {
         let reader = reader
-        return StoreRequest<Other>(operations: operations) { (results) throws(PostgresError) in
+        return StoreRequest<Other>(operations: operations, closing: closing) { (results) throws(PostgresError) in
             transform(try reader(&results))
         }
     }
@@ -72,7 +124,8 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     package func preceded(by first: [any StoreOperation]) -> StoreRequest {
         guard !first.isEmpty else { return self }
         let (count, reader) = (first.count, reader)
-        return StoreRequest(operations: first + operations) { (results) throws(PostgresError) in
+        return StoreRequest(operations: first + operations, closing: Self.closing(closing, after: count)) {
+            (results) throws(PostgresError) in
             results = results.dropFirst(count)
             return try reader(&results)
         }
@@ -84,7 +137,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         _ note: @escaping @Sendable (inout Answer, Operation.Answer) -> Void = { _, _ in }
     ) -> StoreRequest {
         let (shared, reader) = (SharedOperation(operation), reader)
-        return StoreRequest(operations: operations + [shared]) { (results) throws(PostgresError) in
+        return StoreRequest(operations: operations + [shared], closing: closing) { (results) throws(PostgresError) in
             var answer = try reader(&results)
             note(&answer, try shared.take(&results))
             return answer
@@ -93,7 +146,8 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
 
     /// Several requests as one, with all their answers.
     package static func all<One>(_ requests: [StoreRequest<One>]) -> StoreRequest where Answer == [One] {
-        StoreRequest(operations: requests.flatMap(\.operations)) { (results) throws(PostgresError) in
+        StoreRequest(operations: requests.flatMap(\.operations), closing: closing(of: requests)) {
+            (results) throws(PostgresError) in
             var answers: [One] = []
             answers.reserveCapacity(requests.count)
             for request in requests { answers.append(try request.reader(&results)) }

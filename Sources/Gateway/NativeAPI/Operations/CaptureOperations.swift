@@ -131,18 +131,18 @@ extension NativeAPI {
             limits: CaptureLimits(duration: .seconds(try call.minutes * 60), exchangeCount: try call.exchanges),
             keepsTexts: try call.texts
         )
-        let id = identifiers.uuid(at: clock.now())
+        let isBound = try await asked { () async throws(StoreError) in
+            try await captureStore.hasBinding(order, in: call.tenant)
+        }
         return try await act(
+            CaptureRules.start(identifiers.uuid(at: clock.now()), order, isBound: isBound, by: call.actor),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            refused: { Self.refusal(of: $0, order) },
-            answer: { (start: CaptureStart) in
-                guard case .started(let facts) = start else { return nil }
-                return .json(CaptureShapes.facts.json(facts), status: 201)
-            },
-            { (keep) async throws(StoreError) in
-                try await captureStore.start(order, id: id, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            refused: { Self.refusal(of: $0, order) }
+        ) { start in
+            guard case .started(let facts) = start else { return nil }
+            return .json(CaptureShapes.facts.json(facts), status: 201)
+        }
     }
 
     private static func refusal(of start: CaptureStart, _ order: CaptureOrder) -> Problem {
@@ -174,19 +174,19 @@ extension NativeAPI {
     func deleteCapture(_ call: NativeCall<CaptureOperations.DeleteInput>) async throws(Problem) -> Response {
         let id = try call.capture
         return try await act(
+            CaptureRules.remove(id, by: call.actor),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: CaptureOperations.missing,
-            answer: { (isRemoved: Bool) in isRemoved ? KeptAnswer(status: 204) : nil },
-            { (keep) async throws(StoreError) in
-                try await captureStore.remove(id, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            missing: CaptureOperations.missing
+        ) { isRemoved in
+            isRemoved ? KeptAnswer(status: 204) : nil
+        }
     }
 
     func stopCapture(_ call: NativeCall<CaptureOperations.IDInput>) async throws(Problem) -> Response {
         let id = try call.capture
         _ = try await asked { () async throws(StoreError) in
-            try await captureStore.stop(id, in: call.tenant, by: call.actor)
+            try await handler.run(CaptureRules.stop(id, by: call.actor), in: call.tenant)
         }
         return .json(CaptureShapes.facts.json(try await capture(id, in: call.tenant)))
     }

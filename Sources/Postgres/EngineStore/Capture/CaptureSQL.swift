@@ -1,34 +1,11 @@
 import PostgresClient
 import Store
 
-/// Captures of a vendor's calls. What is written into one goes through `record_exchange` alone, which holds the limits.
+/// Captures of a vendor's calls, as they are listed, recorded and deleted. Exchanges are written by `record_exchange` only, which enforces the limits.
 enum CaptureSQL {
-    private static let columns = """
-        c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, \
-        c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, \
-        c.ended_at IS NULL AND c.ends_at > now() AS is_running
-        """
-
-    static let start = StoreSQL.function("start_capture", 11, columns: "start_capture AS outcome")
-
-    static let stop = StoreSQL.tenant(
-        """
-        UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
-        WHERE c.tenant_id = $1 AND c.capture_id = $2 AND c.ended_at IS NULL AND c.ends_at > now() RETURNING c.capture_id
-        """
-    )
-
-    static let remove = StoreSQL.tenant(
-        "DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETURNING c.capture_id"
-    )
-
     /// Newest first; there are few.
     static let list = StoreSQL.tenant(
-        "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id"
-    )
-
-    static let find = StoreSQL.tenant(
-        "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2"
+        "SELECT \(CaptureRow.columns) FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id"
     )
 
     static let exchanges = StoreSQL.tenant(

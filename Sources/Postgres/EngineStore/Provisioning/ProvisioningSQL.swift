@@ -124,5 +124,5 @@ enum ProvisioningSQL {
         """
     )
 
-    static let notify = StoreSQL.global("SELECT pg_notify('gateway_provisioning', '')")
+    static let notify = NotifyNodes.sql
 }

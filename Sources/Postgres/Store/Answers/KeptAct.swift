@@ -8,18 +8,18 @@ package struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
     private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
-    private let last: @Sendable (Result) -> [Statement]
+    private let last: @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
 
     /// - Parameters:
     ///   - statements: the act.
     ///   - keep: the key, and what is kept under it.
     ///   - read: what the act's results say.
-    ///   - last: what ends the transaction, such as a line of the audit.
+    ///   - last: what ends the transaction after the act's results, such as a row of the audit.
     package init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
         read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
-        last: @escaping @Sendable (Result) -> [Statement] = { _ in [] }
+        last: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
     ) {
         self.statements = statements
         self.keep = keep
@@ -54,7 +54,8 @@ package struct KeptAct<Result: Sendable>: Sendable {
                 let kept = try keep.answer(result).map { (answer) throws(PostgresError) in
                     try Self.kept(answer, under: keep.key, in: tenant)
                 }
-                return Step((kept.map { [$0] } ?? []) + last(result))
+                let ending = try last(results)
+                return Step((kept.map { [$0] } ?? []) + ending)
             }
         }
     }
