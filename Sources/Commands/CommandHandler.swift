@@ -8,7 +8,7 @@ package import Store
 package struct CommandHandler: Sendable {
     let store: OperationStore
     private let clock: any WallClock
-    private let identifiers: any IdentifierSource
+    let identifiers: any IdentifierSource
     private let policy: CommandPolicy
     private let node: NodeID?
     private let numbers = NumberPool()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import Commands
 import EngineStore
 import Foundation
 import Gateway
@@ -63,8 +64,7 @@ struct Devices: AsyncParsableCommand {
             let state = try await common.withDatabase { _, database in
                 let scope = AppScope(app: AppID(app), vendor: Vendor(vendor))
                 let tenant = TenantID(tenant)
-                let commands = OperationStore(call: database.call, node: NodeID("import"))
-                guard try await commands.run(FindApp(scope), in: tenant) != nil else {
+                guard try await database.commands.run(StoreRequest(FindApp(scope)) { $0 != nil }, in: tenant) else {
                     throw CommandFailure(
                         "devices import: tenant '\(self.tenant)' has no app '\(app)'; see push-gateway apply"
                     )
@@ -123,13 +123,13 @@ struct Devices: AsyncParsableCommand {
             _ scope: AppScope,
             _ tenant: TenantID
         ) async throws -> DeviceImport.State {
-            let store = PostgresDeviceStore(call: database.call)
+            let handler = database.commands
             let actor = AuditActor.command(user: getuid())
             let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
             var progress = ImportProgress(start: start, size: isStandardInput ? nil : start.sourceBytes)
             let work = DeviceImport(
                 format: format,
-                target: try await target(store, database, scope, tenant, actor),
+                target: try await target(handler, database, scope, tenant, actor),
                 reject: { try rejects.append($0.text) },
                 done: { state in
                     var checkpoint = state.checkpoint
@@ -143,14 +143,14 @@ struct Devices: AsyncParsableCommand {
             if !dryRun {
                 let counts = state.checkpoint.counts
                 let rejected = state.checkpoint.rejected
-                _ = try await store.noteImport(counts, rejected: rejected, scope, by: actor, in: tenant)
+                try await handler.run(ImportRules.end(counts, rejected: rejected, scope, by: actor), in: tenant)
             }
             return state
         }
 
         /// Where batches of rows go.
         private func target(
-            _ store: PostgresDeviceStore,
+            _ handler: CommandHandler,
             _ database: Database,
             _ scope: AppScope,
             _ tenant: TenantID,
@@ -167,13 +167,14 @@ struct Devices: AsyncParsableCommand {
             let statistics = ImportStatistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
             return DeviceImport.Target(
                 write: { rows, turn async throws(StoreError) in
-                    if isPreview { return try await store.previewImport(rows, scope, in: tenant, pauses: pauses) }
+                    if isPreview {
+                        return try await handler.run(ImportRules.preview(rows, scope), in: tenant, pauses: pauses)
+                    }
                     let at = begun.at + begun.on.duration(to: .now)
-                    let counts = try await store.importDevices(
+                    let counts = try await handler.importDevices(
                         rows,
                         scope,
                         in: tenant,
-                        identifiers: identifiers,
                         .init(at: at, begunBy: isFirst.withLockedValue { $0 } ? actor : nil, pauses: pauses),
                         turn: turn
                     )

@@ -122,7 +122,7 @@ import Testing
 
         func fail(at call: Int) { state.withLock { $0.failsAt = call } }
 
-        func write(_ rows: [DeviceRegistration]) throws(StoreError) -> PostgresDeviceStore.ImportCounts {
+        func write(_ rows: [DeviceRegistration]) throws(StoreError) -> ImportCounts {
             let isDown = state.withLock { state in
                 state.calls += 1
                 if state.calls < state.failsAt { state.rows += rows }

@@ -51,6 +51,22 @@ extension StoreFixture {
         try await act(CaptureRules.remove(id, by: actor), in: tenant, keep)
     }
 
+    /// Imports a batch.
+    func importDevices(
+        _ rows: [DeviceRegistration],
+        _ identifiers: any IdentifierSource,
+        at: Timestamp,
+        in tenant: TenantID? = nil
+    ) async throws -> ImportCounts {
+        let handler = CommandHandler(store: commands, clock: FixedClock(at: at), identifiers: identifiers, node: node)
+        return try await handler.importDevices(rows, scope, in: tenant ?? acme, .init(at: at))
+    }
+
+    private struct FixedClock: WallClock {
+        var at: Timestamp
+        func now() -> Timestamp { at }
+    }
+
     /// Runs a rule's request, under a repeat key or without.
     func act<Answer>(
         _ request: StoreRequest<Answer>,

@@ -1,3 +1,4 @@
+import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -150,17 +151,11 @@ import Testing
         ]
         let at = try await fixture.now()
         for round in 0..<2 {
-            let preview = try await fixture.devices.previewImport(rows, fixture.scope, in: fixture.acme)
+            let preview = try await fixture.commands.run(ImportRules.preview(rows, fixture.scope), in: fixture.acme)
             let counts = (preview.created, preview.updated, preview.unchanged)
             // The two rows of one key cannot both be unchanged.
             #expect(round == 0 ? counts == (4, 0, 0) : counts == (0, 1, 3))
-            _ = try await fixture.devices.importDevices(
-                rows,
-                fixture.scope,
-                in: fixture.acme,
-                identifiers: TestIdentifiers(),
-                .init(at: at)
-            )
+            _ = try await fixture.importDevices(rows, TestIdentifiers(), at: at)
         }
         let devices = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 10)
         let clocks = Dictionary(uniqueKeysWithValues: devices.map { ($0.identities.first?.key.rawValue, $0) })

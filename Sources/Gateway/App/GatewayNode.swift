@@ -252,8 +252,7 @@ extension GatewayNode {
                 identifiers: base.identifiers
             ),
             imports: DeviceImports(
-                devices: devices,
-                commands: OperationStore(call: call, node: base.node),
+                handler: handler,
                 maintenance: PostgresMaintenance(engine: base.database.engine, node: base.node),
                 identifiers: base.identifiers,
                 clock: base.clock

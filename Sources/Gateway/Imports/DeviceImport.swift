@@ -13,7 +13,7 @@ package struct DeviceImport {
         /// Registers a batch, or says what that would do. The second waits until the batches before it are in.
         package var write:
             @Sendable ([DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void)
-                async throws(StoreError) -> PostgresDeviceStore.ImportCounts
+                async throws(StoreError) -> ImportCounts
         package var identifiers: any IdentifierSource
         /// How many batches may be written at once: as many sessions of the database are kept busy.
         package var batchesAtOnce = 1
@@ -24,7 +24,7 @@ package struct DeviceImport {
             write:
                 @escaping @Sendable (
                     [DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void
-                ) async throws(StoreError) -> PostgresDeviceStore.ImportCounts,
+                ) async throws(StoreError) -> ImportCounts,
             identifiers: any IdentifierSource,
             batchesAtOnce: Int = 1,
             ownColumns: [String: String] = [:]
@@ -91,7 +91,7 @@ package struct DeviceImport {
 
     /// What came of a batch.
     private struct Written: Sendable {
-        var counts = PostgresDeviceStore.ImportCounts()
+        var counts = ImportCounts()
         /// The places of rows that the store refused.
         var refused: [Int] = []
     }

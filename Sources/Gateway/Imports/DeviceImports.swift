@@ -1,3 +1,4 @@
+package import Commands
 import Crypto
 package import EngineStore
 import Foundation
@@ -17,22 +18,19 @@ package struct DeviceImports: Sendable {
     /// 100 rejected rows are told one by one; all are counted. The answer must not grow with the file.
     package static let listedRejects = 100
 
-    package let devices: PostgresDeviceStore
-    package let commands: OperationStore
+    package let handler: CommandHandler
     package let maintenance: PostgresMaintenance
     package let identifiers: any IdentifierSource
     package let clock: any WallClock
     private let running = NIOLockedValueBox(0)
 
     package init(
-        devices: PostgresDeviceStore,
-        commands: OperationStore,
+        handler: CommandHandler,
         maintenance: PostgresMaintenance,
         identifiers: any IdentifierSource,
         clock: any WallClock
     ) {
-        self.devices = devices
-        self.commands = commands
+        self.handler = handler
         self.maintenance = maintenance
         self.identifiers = identifiers
         self.clock = clock
@@ -117,7 +115,7 @@ package struct DeviceImports: Sendable {
     ///
     /// - Throws: `StoreError`.
     package func knows(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> Bool {
-        try await commands.run(FindApp(scope), in: tenant) != nil
+        try await handler.run(StoreRequest(FindApp(scope)) { $0 != nil }, in: tenant)
     }
 
     /// Imports a body. The first batch notes in the audit that it began, the end notes the counts; a repeat key is kept with the end.
@@ -141,7 +139,7 @@ package struct DeviceImports: Sendable {
         )
         let metered = MeteredBody(base: body, meter: meter)
         do {
-            if let key = request.repeatKey, let first = try await devices.keptAnswer(under: key, in: request.tenant) {
+            if let key = request.repeatKey, let first = try await kept(under: key, in: request.tenant) {
                 // Nothing of it is taken: it only has to be the same.
                 for try await _ in metered {}
                 return first.bodyHash == meter.digest() ? .done(first.answer) : .mismatch
@@ -169,11 +167,9 @@ package struct DeviceImports: Sendable {
         guard !request.isDryRun else { return .done(answer) }
         let key = request.repeatKey.map { IdempotencyKey(key: $0, bodyHash: meter.digest()) }
         do throws(StoreError) {
-            let kept = try await devices.noteImport(
-                progress.state.checkpoint.counts,
-                rejected: progress.state.checkpoint.rejected,
-                request.scope,
-                by: request.actor,
+            let (counts, rejected) = (progress.state.checkpoint.counts, progress.state.checkpoint.rejected)
+            let kept = try await handler.run(
+                ImportRules.end(counts, rejected: rejected, request.scope, by: request.actor),
                 in: request.tenant,
                 keeping: key.map { key in Keep<Void>(key) { (_: Void) in answer } }
             )
@@ -187,6 +183,13 @@ package struct DeviceImports: Sendable {
         }
     }
 
+    private func kept(
+        under key: String,
+        in tenant: TenantID
+    ) async throws(StoreError) -> FindKeptAnswer.Found? {
+        try await handler.run(StoreRequest(FindKeptAnswer(key)) { $0 }, in: tenant)
+    }
+
     private func target(_ request: Request) -> DeviceImport.Target {
         let statistics = ImportStatistics(maintenance)
         let isFirst = NIOLockedValueBox(true)
@@ -194,14 +197,14 @@ package struct DeviceImports: Sendable {
         return DeviceImport.Target(
             write: { rows, turn async throws(StoreError) in
                 if request.isDryRun {
-                    return try await devices.previewImport(rows, request.scope, in: request.tenant, pauses: pauses)
+                    let preview = ImportRules.preview(rows, request.scope)
+                    return try await handler.run(preview, in: request.tenant, pauses: pauses)
                 }
                 let actor = isFirst.withLockedValue { $0 } ? request.actor : nil
-                let counts = try await devices.importDevices(
+                let counts = try await handler.importDevices(
                     rows,
                     request.scope,
                     in: request.tenant,
-                    identifiers: identifiers,
                     .init(at: clock.now(), begunBy: actor, pauses: pauses),
                     turn: turn
                 )

@@ -22,7 +22,7 @@ package struct ImportCheckpoint: Equatable {
 
     package init(sourceBytes: Int) { self.sourceBytes = sourceBytes }
 
-    package var counts: PostgresDeviceStore.ImportCounts { .init(created: created, updated: updated) }
+    package var counts: ImportCounts { .init(created: created, updated: updated) }
 
     /// Reads one; nil if there is no such file.
     ///

@@ -172,8 +172,7 @@ struct NativeStage: Sendable {
                     identifiers: identifiers
                 ),
                 imports: DeviceImports(
-                    devices: devices,
-                    commands: commands,
+                    handler: handler,
                     maintenance: PostgresMaintenance(engine: database.engine, node: node),
                     identifiers: identifiers,
                     clock: clock

@@ -85,17 +85,4 @@ package struct PostgresDeviceStore: Sendable {
             return device
         }
     }
-
-    /// One transaction, under a repeat key or without.
-    func act<Result: Sendable>(
-        _ statements: [Statement],
-        in tenant: TenantID,
-        _ keep: Keep<Result>?,
-        _ read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result
-    ) async throws(StoreError) -> Kept<Result> {
-        try await asStore { () throws(PostgresError) in
-            guard let keep else { return .done(try read(try await call.run(statements, tenant: tenant.rawValue))) }
-            return try await KeptAct(statements, keep, read: read).run(on: call, in: tenant)
-        }
-    }
 }
