@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import Commands
 import Foundation
 import Gateway
 import Model
@@ -54,16 +55,13 @@ struct MessageOptions: ParsableArguments {
             guard let before = try await queries.message(id, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): tenant '\(tenant)' has no message '\(id)'")
             }
-            let count = try await OperationStore(call: database.call, node: "cli").run(
-                ControlMessage(
-                    AppScope(app: before.scope.app, vendor: .native),
-                    before.id,
-                    control,
-                    by: AuditActor.command(user: getuid()).description
-                ),
-                in: tenant
+            let request = ControlRules.control(
+                control,
+                before.id,
+                AppScope(app: before.scope.app, vendor: .native),
+                by: AuditActor.command(user: getuid()).description
             )
-            let isChanged = count == 1
+            let isChanged = try await database.commands.run(request, in: tenant)
             guard let after = try await queries.message(before.id.description, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): '\(id)' is gone")
             }

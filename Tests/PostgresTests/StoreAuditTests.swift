@@ -112,7 +112,7 @@ import Testing
                 group.addTask {
                     for number in 0..<10 {
                         let record = AuditRecord(.write, "test \(writer).\(number)")
-                        try await fixture.audit.write([record, record], by: .key("k\(writer)"), in: fixture.acme)
+                        try await fixture.ask(WriteAudit([record, record], by: .key("k\(writer)")))
                     }
                 }
             }
@@ -140,7 +140,7 @@ import Testing
         #expect(try await keeper.run().auditRemoved == 4)
         #expect(try await entries(fixture).map(\.position) == [5])
         #expect(try await entries(fixture, in: fixture.other).count == 5)
-        try await fixture.audit.write([AuditRecord(.write, "x")], by: .provisioning, in: fixture.acme)
+        try await fixture.ask(WriteAudit([AuditRecord(.write, "x")], by: .provisioning))
         #expect(try await entries(fixture).map(\.position) == [5, 6])
     }
 

@@ -26,20 +26,6 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.newest(.id(tenant), .int(max(0, limit))), tenant).reversed()
     }
 
-    /// Writes entries of acts that change nothing in this database.
-    ///
-    /// - Throws: `StoreError`.
-    package func write(
-        _ records: [AuditRecord],
-        by actor: AuditActor,
-        in tenant: TenantID
-    ) async throws(StoreError) {
-        guard !records.isEmpty else { return }
-        try await asStore { () throws(PostgresError) in
-            _ = try await call.run(records.written(by: actor, in: tenant), tenant: tenant.rawValue)
-        }
-    }
-
     private func read(_ statement: Statement, _ tenant: TenantID) async throws(StoreError) -> [AuditEntry] {
         try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
