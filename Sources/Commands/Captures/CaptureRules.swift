@@ -11,6 +11,7 @@ package enum CaptureRules {
     ///   - order: which calls, and how many of them.
     ///   - isBound: whether the app has a binding of the vendor. Calls cannot read bindings, so the caller does.
     ///   - actor: for the audit.
+    /// - Returns: the capture, or why none was started.
     package static func start(
         _ capture: UUID,
         _ order: CaptureOrder,

@@ -10,6 +10,7 @@ package enum ControlRules {
     ///   - message: the message.
     ///   - scope: its app, and the dialect of the caller.
     ///   - actor: for the audit; nil: no row is written.
+    /// - Returns: whether something was changed.
     package static func control(
         _ control: MessageControl,
         _ message: MessageID,

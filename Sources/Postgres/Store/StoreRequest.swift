@@ -78,7 +78,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
 
     // MARK: Derived requests
 
-    /// Appends operations that depend on the answer and end the transaction, such as a row of the audit. Their answers are not read.
+    /// The same with operations that depend on the answer and end its transaction, such as a row of the audit. Their answers are not read.
     package func ending(
         _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
     ) -> StoreRequest {
@@ -88,13 +88,14 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
             closing: { (results) throws(PostgresError) in
                 var rest = results
                 let answer = try reader(&rest)
-                return (try earlier?(results) ?? []) + last(answer)
+                let first = try earlier?(results) ?? []
+                return first + last(answer)
             },
             reader: reader
         )
     }
 
-    /// Shifts a closing by `count` operations that run first.
+    /// The same ending, where `count` other operations run first.
     private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
         guard let closing else { return nil }
         return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }
