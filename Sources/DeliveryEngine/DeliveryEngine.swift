@@ -31,7 +31,7 @@ package final class DeliveryEngine: Service {
     /// - Parameters:
     ///   - store: where slices come from and outcomes go.
     ///   - transports: how each platform is reached.
-    ///   - adapters: who writes each dialect's payload.
+    ///   - payloads: writes the payload of each target.
     ///   - identifiers: makes the `apns-id`.
     ///   - policy: limits and waits.
     ///   - node: this process, new at every start.
@@ -42,7 +42,7 @@ package final class DeliveryEngine: Service {
     package init(
         store: any DeliveryStore,
         transports: [Platform: any PushTransport],
-        adapters: [Vendor: any VendorAdapter],
+        payloads: PayloadWriter,
         identifiers: any IdentifierSource,
         policy: EnginePolicy = EnginePolicy(),
         node: NodeID,
@@ -60,7 +60,7 @@ package final class DeliveryEngine: Service {
         self.random = random
         self.logger = logger
         self.identifiers = identifiers
-        payloads = PayloadWriter(adapters: adapters)
+        self.payloads = payloads
         state = NIOLockedValueBox(EngineState(policy: policy))
         // One signal says all that many would: look again.
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

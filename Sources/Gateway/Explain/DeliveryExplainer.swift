@@ -38,18 +38,19 @@ struct DeliveryExplainer: Sendable {
             credential: credential,
             standing: standing
         )
-        if let facts = trail.target, let adapter = adapters[facts.vendor] {
+        let notification = Notification(
+            message: message.id,
+            origin: message.scope.vendor,
+            content: message.content,
+            sentAt: message.dueAt,
+            expiresAt: message.expiresAt,
+            collapseID: message.collapseID
+        )
+        if let facts = trail.target, let adapter = adapters[notification.format(for: facts)] {
             let settings = try await directory.settings(of: message.scope.app, in: tenant)[facts.vendor]
             explanation.push = PushPicture.make(
                 adapter,
-                Notification(
-                    message: message.id,
-                    origin: message.scope.vendor,
-                    content: message.content,
-                    sentAt: message.dueAt,
-                    expiresAt: message.expiresAt,
-                    collapseID: message.collapseID
-                ),
+                notification,
                 facts,
                 settings ?? BindingSettings(tenant: tenant, app: message.scope.app),
                 topic: route?.topic ?? "",

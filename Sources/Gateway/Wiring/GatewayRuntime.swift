@@ -1,5 +1,6 @@
 import APNs
 import Adapters
+import ApplePayload
 import AsyncHTTPClient
 import Commands
 import DeliveryEngine
@@ -69,7 +70,10 @@ struct GatewayRuntime {
         let engine = DeliveryEngine(
             store: PostgresDeliveryStore(engine: database.engine, inboxVendors: vendors.inboxes),
             transports: [.ios: transport],
-            adapters: vendors.byVendor,
+            payloads: PayloadWriter(adapters: vendors.byVendor) {
+                (adapter, notification, target, settings) throws(AdapterError) in
+                try adapter.applePayload(for: notification, to: target, settings: settings)
+            },
             identifiers: identifiers,
             policy: policy,
             node: node,

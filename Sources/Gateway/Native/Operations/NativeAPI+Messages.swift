@@ -1,3 +1,4 @@
+import ApplePayload
 import Commands
 import Hummingbird
 import Model
@@ -47,9 +48,15 @@ extension NativeAPI {
         )
         if let rule = try call.consent { content.consent = rule }
         if let raw = try call.raw { content.raw = .object(raw) }
+        if let options = try call.apns {
+            content.apns = options.json
+            if options.type == .background { content.isSilent = true }
+        }
         if let hash = try call.image {
             content.media = MediaReference(id: identifiers.randomHex(byteCount: 16), hash: hash)
         }
+        let collapseID = try call.collapseID
+        if let options = try call.apns { try check(options, content, collapseID) }
         let schedule = try call.sendAt
         return Submission(
             content: content,
@@ -57,9 +64,26 @@ extension NativeAPI {
             dueAt: schedule?.at,
             localDue: schedule?.local,
             timeToLive: try call.ttlSeconds.map { .seconds($0) },
-            collapseID: try call.collapseID,
+            collapseID: collapseID,
             lane: Self.lane(content, audience)
         )
+    }
+
+    /// - Throws: `Problem` with the first of Apple's rules that the message breaks.
+    private func check(
+        _ options: ApplePushOptions,
+        _ content: Content,
+        _ collapseID: String?
+    ) throws(Problem) {
+        let now = clock.now()
+        let notification = Notification(
+            message: MessageID(rawValue: identifiers.uuid(at: now)),
+            origin: .native,
+            content: content,
+            sentAt: now,
+            collapseID: collapseID
+        )
+        if let fault = NativeAdapter.fault(options, notification) { throw .invalid("apns", fault) }
     }
 
     private static func lane(_ content: Content, _ audience: Audience) -> Lane {
