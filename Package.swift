@@ -361,8 +361,8 @@ var parts: [Part] = [
     .tests(
         "IntegrationTests",
         [
-            .ours("Coverage"), .ours("DatabaseSupport"), .ours("Gateway"), .ours("apns-simulator"), .ours("Commands"),
-            .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"),
+            .ours("APNs"), .ours("Coverage"), .ours("DatabaseSupport"), .ours("Gateway"), .ours("apns-simulator"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"),
             .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
             .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,

@@ -41,6 +41,7 @@ extension APNsTransport {
     package func remove(_ key: CredentialKey) {
         let departures = state.withLockedValue { depart($0.routes.removeValue(forKey: key), for: nil, &$0) }
         for departure in departures { finish(departure) }
+        closeChannels(of: key)
     }
 
     /// Closes a credential whose key or certificate was revoked or has leaked: its connections end at once, as Apple asks (docs/contracts/apns.md#3,
@@ -100,7 +101,7 @@ extension APNsTransport {
         let unusedSigner: ProviderTokenSigner.ID?
     }
 
-    private func context(for credential: APNsCredential) throws(APNsError) -> TLSContext {
+    func context(for credential: APNsCredential) throws(APNsError) -> TLSContext {
         // A certificate's context is its own: sessions must not be resumed under another one.
         if case .certificate = credential.proof { return try credential.makeTLSContext() }
         if let known = state.withLockedValue({ $0.contexts[credential.trustRootsPEM] }) { return known }

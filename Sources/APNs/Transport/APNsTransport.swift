@@ -31,6 +31,8 @@ package final class APNsTransport: PushTransport {
         var departed = APNsMetrics()
         /// TLS settings of credentials with a key, by trust roots: reading the system's takes milliseconds and a megabyte, and most share them.
         var contexts: [[UInt8]?: TLSContext] = [:]
+        /// Clients for channels that were asked for.
+        var channels: [ChannelKey: Channels] = [:]
         var openedPoolCount = 0
         var isShutDown = false
         /// Who waits until the last leaving pool has gone.
@@ -213,6 +215,7 @@ package final class APNsTransport: PushTransport {
             return pools
         }
         closeSingles()
+        closeChannels()
         for pool in pools { for run in pool.retire() { giveBack(run, .unsent(TransportError(.goingAway))) } }
     }
 

@@ -22,6 +22,7 @@ struct NativeAPI: Sendable {
     let devices: PostgresDeviceStore
     let identifiers: any IdentifierSource
     let previews: PayloadPreview
+    let channels: AppleChannels
     let audit: PostgresAuditStore
     let captureStore: PostgresCaptureStore
     let explainer: DeliveryExplainer

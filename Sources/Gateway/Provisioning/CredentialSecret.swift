@@ -70,6 +70,7 @@ enum CredentialSecret: Sendable, Hashable {
         teamID: String?,
         keyID: String?,
         endpoint: String?,
+        channelEndpoint: String?,
         trustRoots: [UInt8]?
     ) throws -> APNsCredential {
         let proof: APNsCredential.Proof =
@@ -91,6 +92,7 @@ enum CredentialSecret: Sendable, Hashable {
         return APNsCredential(
             proof,
             endpoint: try endpoint.map { try APNsEndpoint(url: $0) },
+            channelEndpoint: try channelEndpoint.map { try APNsEndpoint(url: $0) },
             trustRootsPEM: trustRoots
         )
     }

@@ -13,6 +13,7 @@ enum CredentialCheck {
                 teamID: credential.teamID,
                 keyID: credential.keyID,
                 endpoint: credential.endpoint,
+                channelEndpoint: credential.channelEndpoint,
                 trustRoots: credential.trustRoots
             )
         } catch {
@@ -33,6 +34,7 @@ enum CredentialCheck {
             teamID: stored.teamID,
             keyID: stored.keyID,
             endpoint: stored.endpoint,
+            channelEndpoint: stored.channelEndpoint,
             trustRoots: stored.trustRoots.map { Array($0.utf8) }
         )
     }

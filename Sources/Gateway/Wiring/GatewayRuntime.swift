@@ -150,6 +150,9 @@ struct GatewayRuntime {
                     clock: clock,
                     identifiers: identifiers
                 ),
+                channels: AppleChannels(directory: directory) { (key, environment) throws(APNsError) in
+                    try transport.channels(of: key, in: environment)
+                },
                 audit: PostgresAuditStore(call: database.call),
                 captureStore: captureStore,
                 explainer: DeliveryExplainer(

@@ -1,3 +1,4 @@
+import APNs
 import AsyncHTTPClient
 import Commands
 import DatabaseSupport
@@ -152,6 +153,9 @@ struct NativeStage: Sendable {
                     clock: clock,
                     identifiers: identifiers
                 ),
+                channels: AppleChannels(directory: directory) { (_, _) throws(APNsError) in
+                    throw APNsError(.noCredential)
+                },
                 audit: PostgresAuditStore(call: database.call),
                 captureStore: PostgresCaptureStore(call: database.call, engine: database.engine),
                 explainer: DeliveryExplainer(
