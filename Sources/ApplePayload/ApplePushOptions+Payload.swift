@@ -7,6 +7,7 @@ extension ApplePushOptions {
     ///   - content: what to show. With a payload of the caller's own (`raw`), only headers may be set here.
     ///   - custom: keys beside `aps`.
     ///   - collapseID: of the message.
+    /// - Returns: the push.
     /// - Throws: `PushFault` with the field and the rule.
     package func push(_ content: Content, custom: JSONObject, collapseID: String?) throws(PushFault) -> PushPayload {
         let type = type ?? (content.isSilent ? .background : .alert)

@@ -10,6 +10,8 @@ package enum CommandLimits {
     package static let nameBytes = 256
     /// 8 KiB of attributes per identity: read with every registration.
     package static let attributeBytes = 8 * 1024
+    /// 64 tokens of Live Activities per device: each running activity has one, and a device shows a few at a time.
+    package static let activityTokens = 64
     /// 60 tags per identity (protocols/azure.md §4): an identity that is looked at for an audience is looked at with all of them.
     package static let tagsPerIdentity = 60
     /// 105 system tags beside them: installation, user, platform, that it has variants or nothing else, and a hundred of those.

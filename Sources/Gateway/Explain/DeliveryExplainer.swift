@@ -81,7 +81,10 @@ struct DeliveryExplanation: Sendable {
 
     var delivery: DeliveryFacts { trail.delivery }
     var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
-    var token: String { trail.target?.destination.token?.masked ?? "…" }
+    /// A Live Activity has a token of its own, which is not read here.
+    var token: String {
+        message.content.activity == nil ? trail.target?.destination.token?.masked ?? "…" : "…"
+    }
 
     var standingText: String {
         let queue = trail.queue.map { queue in

@@ -60,8 +60,12 @@ struct NativeAdapter: VendorAdapter, DeviceImporting {
         return custom
     }
 
-    /// The first of Apple's rules that the push of a message with `options` breaks, or nil. Any id serves: each has the same length.
-    static func fault(_ options: ApplePushOptions, _ notification: Notification) -> PushFault? {
-        options.fault(in: notification.content, custom: custom(notification), collapseID: notification.collapseID)
+    /// The first of Apple's rules that the push of a message with `apns` breaks, or nil. Any id serves: each has the same length.
+    static func fault(_ notification: Notification) -> PushFault? {
+        ApplePushOptions(stored: notification.content.apns ?? [:]).fault(
+            in: notification.content,
+            custom: custom(notification),
+            collapseID: notification.collapseID
+        )
     }
 }

@@ -96,7 +96,8 @@ extension InputKind where Value == ApplePushOptions {
         options.criticalVolume = try fields.criticalVolume
         options.title = try fields.title
         options.subtitle = try fields.subtitle
-        options.body = try fields.body
+        // `fields.body` is the whole object.
+        options.body = try fields[dynamicMember: \.body]
         options.launchImage = try fields.launchImage
         options.urlArguments = try fields.urlArguments
         return options
@@ -104,7 +105,7 @@ extension InputKind where Value == ApplePushOptions {
 }
 
 extension InputKind where Value == PushType {
-    /// Every type that goes to the token a device registers with. A Live Activity has tokens of its own (`LiveActivityOperations`).
+    /// Every type that goes to the token a device registers with. A Live Activity has tokens of its own (`ActivityOperations`).
     fileprivate static let pushType = InputKind<String>.word(
         among: PushType.documented.filter { $0 != .liveActivity }.map(\.wireName)
     ).map("is not a push type") { PushType(wire: $0) }

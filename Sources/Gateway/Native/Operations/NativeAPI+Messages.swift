@@ -48,15 +48,13 @@ extension NativeAPI {
         )
         if let rule = try call.consent { content.consent = rule }
         if let raw = try call.raw { content.raw = .object(raw) }
-        if let options = try call.apns {
-            content.apns = options.json
-            if options.type == .background { content.isSilent = true }
-        }
+        let options = try call.apns
+        if let options { Self.add(options, to: &content) }
         if let hash = try call.image {
             content.media = MediaReference(id: identifiers.randomHex(byteCount: 16), hash: hash)
         }
         let collapseID = try call.collapseID
-        if let options = try call.apns { try check(options, content, collapseID) }
+        if options != nil { try check(content, collapseID) }
         let schedule = try call.sendAt
         return Submission(
             content: content,
@@ -69,9 +67,18 @@ extension NativeAPI {
         )
     }
 
+    /// A background push without a text is a silent message, for every vendor; one with a text is refused by the type's rule.
+    private static func add(_ options: ApplePushOptions, to content: inout Content) {
+        var options = options
+        if options.type == .background {
+            options.isContentAvailable = true
+            content.isSilent = (content.title ?? "").isEmpty && (content.subtitle ?? "").isEmpty && content.body.isEmpty
+        }
+        content.apns = options.json
+    }
+
     /// - Throws: `Problem` with the first of Apple's rules that the message breaks.
     private func check(
-        _ options: ApplePushOptions,
         _ content: Content,
         _ collapseID: String?
     ) throws(Problem) {
@@ -83,10 +90,10 @@ extension NativeAPI {
             sentAt: now,
             collapseID: collapseID
         )
-        if let fault = NativeAdapter.fault(options, notification) { throw .invalid("apns", fault) }
+        if let fault = NativeAdapter.fault(notification) { throw .invalid("apns", fault) }
     }
 
-    private static func lane(_ content: Content, _ audience: Audience) -> Lane {
+    static func lane(_ content: Content, _ audience: Audience) -> Lane {
         if content.isUrgent { return .urgent }
         if content.isSilent { return .background }
         switch audience {
