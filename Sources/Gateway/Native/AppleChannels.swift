@@ -1,5 +1,6 @@
 import APNs
 import ApplePayload
+import DeliveryEngine
 import HTTP2
 import Model
 import Postgres
