@@ -5,7 +5,7 @@ extension ApplePushOptions {
     ///
     /// - Parameters:
     ///   - content: what to show. With a payload of the caller's own (`raw`), only headers may be set here.
-    ///   - custom: keys beside `aps`.
+    ///   - custom: keys next to `aps`.
     ///   - collapseID: of the message.
     /// - Returns: the push.
     /// - Throws: `PushFault` with the field and the rule.

@@ -1,6 +1,6 @@
 package import Model
 
-/// What a message says to Apple's push service beyond what every platform has: headers of the push, and members of `aps`.
+/// The options of a message for Apple's push service alone: headers of the push, and members of `aps`.
 ///
 /// Source: Apple, "Sending notification requests to APNs" and "Generating a remote notification". `PushTypeRule` and `PayloadRules` decide what may be
 /// combined.
@@ -107,7 +107,7 @@ extension ApplePushOptions {
         return object
     }
 
-    /// What `json` wrote.
+    /// Reads the form that `json` writes.
     package init(stored object: JSONObject) {
         type = object[Key.type]?.string.map { PushType(wire: $0) }
         priority = object[Key.priority]?.int.map { Int($0) }

@@ -2,7 +2,7 @@ import ApplePayload
 import Model
 import Testing
 
-/// What a message says to Apple: its stored form, the push of the native format, and what becomes of a vendor's payload.
+/// Options of a message for Apple: their stored form, the push of the native format, and the changes to a vendor's payload.
 struct ApplePushOptionsTests {
     private func options(_ change: (inout ApplePushOptions) -> Void) -> ApplePushOptions {
         var options = ApplePushOptions()
@@ -80,7 +80,7 @@ struct ApplePushOptionsTests {
         #expect(
             try document(payload)["aps"] == ["alert": ["title": "t", "body": "b"], "badge": 2, "sound": "default"]
         )
-        // Without a text there is no alert and no sound.
+        // Without a text, the push has neither alert nor sound.
         let badge = try ApplePushOptions().push(Content(badge: 0), custom: [:], collapseID: nil)
         #expect(try document(badge)["aps"] == ["badge": 0])
         let silent = try ApplePushOptions().push(Content(isSilent: true), custom: [:], collapseID: nil)

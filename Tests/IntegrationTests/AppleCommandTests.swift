@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// What the command line sends to Apple's devices: options of `send`, `activity` and `channel`, through the running gateway.
+/// Commands for Apple's devices, through the running gateway: options of `send`, `activity` and `channel`.
 @Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(5)))
 struct AppleCommandTests {
     private func run(_ world: World, _ arguments: String...) async throws -> (status: Int32?, log: String) {

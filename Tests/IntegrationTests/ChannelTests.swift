@@ -24,7 +24,7 @@ struct ChannelTests {
         return (answer.json?["channels"]?.array ?? []).compactMap { $0["channel"]?.string }
     }
 
-    /// What the simulator got for a channel.
+    /// The pushes that the simulator received for a channel.
     private func broadcasts(_ world: World, _ channel: String) async throws -> [JSON] {
         let token = HTTPCaller.encode(channel)
         let answer = try await world.control.call("GET", "/_simulator/requests?token=\(token)")
@@ -140,7 +140,7 @@ struct ChannelTests {
         }
     }
 
-    // A service that does not answer is no trouble of the gateway's own, and the answer says what became of the call.
+    // A push service that does not answer has a problem code of its own.
     @Test func aServiceThatIsAwayIsAProblemOfItsOwn() async throws {
         try await World.with { world in
             try #require(try await world.apply().status == 0)

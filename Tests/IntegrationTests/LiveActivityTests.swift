@@ -122,7 +122,7 @@ struct LiveActivityTests {
         #expect(try await pushes(world, phone.token).isEmpty, "the device's own token gets nothing")
     }
 
-    // A device that reported no token, or another activity's, is no failure of Apple's.
+    // Devices without a token for the activity are suppressed; Apple is not asked.
     @Test func onlyDevicesWithATokenAreReached() async throws {
         let world = try SharedWorld.current
         let phones = [try await phone(world, 2, activity: "shared"), try await phone(world, 3, activity: "shared")]

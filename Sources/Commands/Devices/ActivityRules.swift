@@ -1,7 +1,7 @@
 import Model
 import Postgres
 
-/// Tokens of Live Activities, which a device reports beside its own.
+/// Tokens of Live Activities, which a device reports in addition to its own.
 enum ActivityRules {
     static func plan(_ command: ActivityCommand, _ context: RuleContext) -> Plan {
         switch command {

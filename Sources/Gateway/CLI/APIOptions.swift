@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Model
 
-/// What commands take that use a running gateway's native API.
+/// Options of commands that use a running gateway's native API.
 struct APIOptions: ParsableArguments {
     @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
     @Flag(help: "Print the answer as JSON.") var json = false
@@ -50,7 +50,7 @@ struct JSONArgument: ExpressibleByArgument {
     }
 }
 
-/// Whom a command sends to.
+/// The audience of a command.
 struct AudienceOptions: ParsableArguments {
     @Option(help: "A phone number; may repeat.") var phone: [String] = []
     @Option(help: "A user id; may repeat.") var user: [String] = []

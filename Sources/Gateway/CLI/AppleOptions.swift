@@ -1,7 +1,7 @@
 import ArgumentParser
 import Model
 
-/// `apns` of a message: what only Apple's devices get.
+/// Options of a message for Apple's devices: `apns` of the native API.
 struct AppleOptions: ParsableArguments {
     @Option(help: "Apple: the push type, such as background or voip. Without it: alert.") var pushType: String?
     @Option(help: "Apple: 10, 5 or 1. Without it: the push type's own.") var priority: Int?
@@ -29,7 +29,7 @@ struct AppleOptions: ParsableArguments {
     }
 }
 
-/// What the commands that change Live Activities take.
+/// Options of the commands that change Live Activities.
 struct ActivityOptions: ParsableArguments {
     @Option(help: "The activity's content state, a JSON object.") var contentState: JSONArgument?
     @Option(help: "The alert's title; with --body.") var title: String?

@@ -32,7 +32,7 @@ struct ChannelCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a channel; Apple chooses its id.")
-        @Option(help: "What Apple keeps for devices that are away: none, or the newest push for 8 hours.")
+        @Option(help: "none, or newest: Apple keeps the newest push for 8 hours for devices that are away.")
         var storage = "none"
         @OptionGroup var place: Place
 

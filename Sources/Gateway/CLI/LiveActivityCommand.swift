@@ -7,8 +7,8 @@ struct LiveActivityCommand: AsyncParsableCommand {
         commandName: "activity",
         abstract: "Start, update and end Live Activities through a running gateway.",
         discussion: """
-            Uses /v1/apps/{app}/live-activities, with the API key from the environment variable PUSH_GATEWAY_KEY. What is sent is a message: \
-            'message show' tells what became of it.
+            Uses /v1/apps/{app}/live-activities, with the API key from the environment variable PUSH_GATEWAY_KEY. Each push \
+            belongs to a message: 'message show' shows its state.
             """,
         subcommands: [Start.self, Update.self, End.self]
     )
@@ -79,7 +79,7 @@ struct LiveActivityCommand: AsyncParsableCommand {
 
 /// Which running activity is changed, and how.
 struct ChangeOptions: ParsableArguments {
-    @Argument(help: "What the app calls the activity.") var name: String
+    @Argument(help: "The app's name for the activity.") var name: String
     @Option(help: "The app.") var app: String
     @OptionGroup var audience: AudienceOptions
     @OptionGroup var activity: ActivityOptions

@@ -20,7 +20,7 @@ struct AppleChannels: Sendable {
     let directory: PostgresDirectory
     let client: Client
 
-    /// What Apple answered to a call about channels.
+    /// Apple's answer to a call about channels.
     ///
     /// - Throws: `Problem`, also where Apple refused.
     func manage(_ operation: ChannelRequest.Operation, _ scope: Scope) async throws(Problem) -> ChannelAnswer.Result {
@@ -112,7 +112,7 @@ extension Problem {
         Problem(.pushServiceFailed, detail, retryAfterSeconds: retryAfter.map { Int(clamping: $0.components.seconds) })
     }
 
-    /// Why there is no answer of Apple's.
+    /// The problem of a call that Apple did not answer.
     fileprivate init(_ failure: ChannelClient.Failure) {
         switch failure {
         case .fault(let fault): self = Problem(.invalid, fault.description)

@@ -7,7 +7,7 @@ package enum ActivityCommand: Sendable, Hashable {
     case devices(running: String)
 }
 
-/// What came of it.
+/// The result of an `ActivityCommand`.
 package enum ActivityReply: Sendable, Hashable {
     case reported
     case tokens([ActivityToken])

@@ -5,11 +5,11 @@ import Model
 
 /// Live Activities: `/v1/apps/{app}/live-activities`, and the tokens that a device reports for them.
 ///
-/// What is sent is a message like any other, whose pushes go to these tokens: it is stored before the answer, queued and tried again.
+/// Each change is a message whose pushes go to these tokens: it is stored before the answer, queued and tried again.
 enum ActivityOperations {
     static let all = [reportToken, showTokens, start, update, end]
 
-    static let activity = PathField.required("activity", .activityName, "What the app calls the activity.")
+    static let activity = PathField.required("activity", .activityName, "The app's name for the activity.")
 
     // MARK: Tokens
 
@@ -23,7 +23,7 @@ enum ActivityOperations {
         let activity = BodyField.optional(
             "activity",
             .activityName,
-            "Of the token of a running activity: what the app calls the activity."
+            "Of the token of a running activity: the app's name for it."
         )
         let token = BodyField.optional(
             "token",

@@ -38,7 +38,7 @@ struct AppleFields: InputFields {
         .text(256, atLeast: 1),
         "The window that is brought forward."
     )
-    let filterCriteria = BodyField.optional("filterCriteria", .text(256, atLeast: 1), "What a Focus filter compares.")
+    let filterCriteria = BodyField.optional("filterCriteria", .text(256, atLeast: 1), "The text that a Focus filter compares.")
     let mutableContent = BodyField.optional(
         "mutableContent",
         .flag,
@@ -76,7 +76,7 @@ struct LocalizedFields: InputFields {
         "arguments",
         .list(.text(), limit: 16),
         default: [],
-        "What replaces its placeholders, in turn."
+        "Texts that replace its placeholders, in turn."
     )
 }
 
@@ -118,6 +118,6 @@ extension InputKind where Value == ApplePushOptions.Localized {
 }
 
 extension Problem {
-    /// What Apple would refuse, in Apple's names of its fields: `aps.relevance-score`, `apns-priority`.
+    /// A rule of Apple's that is broken, with Apple's name of the field: `aps.relevance-score`, `apns-priority`.
     static func invalid(_ field: String, _ fault: PushFault) -> Problem { .invalid(field, fault.description) }
 }

@@ -16,7 +16,7 @@ enum ChannelOperations {
     )
     static let channel = PathField.required("channel", .channel, "The channel's id, percent-encoded.")
 
-    /// How much of what is sent Apple keeps for devices that are away.
+    /// Which pushes Apple keeps for devices that are away.
     enum Storage: String, Sendable, CaseIterable {
         case none, newest
     }
@@ -35,7 +35,7 @@ enum ChannelOperations {
                 $0.channel.text
             },
             .word("environment", "Apple's environment.") { $0.environment },
-            .optionalText("storage", "What Apple keeps: none or newest; null: a policy that is not known here.") {
+            .optionalText("storage", "Which pushes Apple keeps: none or newest; null: a policy that is not known here.") {
                 switch $0.storage {
                 case .none: Storage.none.rawValue
                 case .newest: Storage.newest.rawValue
@@ -128,7 +128,7 @@ enum ChannelOperations {
         NativeAPI.deleteChannel
     )
 
-    /// What a broadcast does to the activities of a channel. They are started on devices, or by pushes to each of them.
+    /// The effect of a broadcast on the activities of a channel. They are started on devices, or by pushes to each of them.
     enum Event: String, Sendable, CaseIterable {
         case update, end
     }
@@ -137,7 +137,7 @@ enum ChannelOperations {
         let app = CommonInputs.app
         let channel = ChannelOperations.channel
         let environment = ChannelOperations.environment
-        let event = BodyField.required("event", .word(Event.self), "What happens to the activities of the channel.")
+        let event = BodyField.required("event", .word(Event.self), "The effect on the activities of the channel.")
         let contentState = ActivityFields.contentState
         let alert = ActivityFields.alert
         let staleDate = ActivityFields.staleDate

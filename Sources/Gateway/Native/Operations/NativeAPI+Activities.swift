@@ -4,7 +4,7 @@ import Hummingbird
 import Model
 import Postgres
 
-/// What carries out `ActivityOperations`.
+/// Carries out `ActivityOperations`.
 extension NativeAPI {
     func reportLiveActivityToken(_ call: NativeCall<ActivityOperations.ReportInput>) async throws(Problem) -> Response {
         let activity: ActivityReference

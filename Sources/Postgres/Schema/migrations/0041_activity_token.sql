@@ -1,4 +1,4 @@
--- Devices have tokens for Live Activities beside their own. `condemn_tokens` forgets those that the push service reports as invalid, and `look_history`
+-- Devices have tokens for Live Activities in addition to their own. `condemn_tokens` forgets those that the push service reports as invalid, and `look_history`
 -- leaves out messages that only changed a Live Activity.
 -- Oldest program: 39
 -- Routines: 1dcda3b3671e3f0f

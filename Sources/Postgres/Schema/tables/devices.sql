@@ -97,7 +97,7 @@ CREATE POLICY tenant_only ON gateway.identity_count USING (tenant_id = current_s
 GRANT SELECT, INSERT, UPDATE ON gateway.identity_count TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.identity_count TO gateway_engine;
 
--- A token by which the push service starts or changes Live Activities of a device, beside the device's own.
+-- A token by which the push service starts or changes Live Activities of a device, in addition to the device's own.
 CREATE TABLE gateway.activity_token (
     tenant_id text NOT NULL,
     device_id uuid NOT NULL,
