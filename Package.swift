@@ -362,8 +362,8 @@ var parts: [Part] = [
         "IntegrationTests",
         [
             .ours("APNs"), .ours("Coverage"), .ours("DatabaseSupport"), .ours("Gateway"), .ours("apns-simulator"),
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("Postgres"), .ours("RationalOwl"),
-            .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("Model"), .ours("IPNS"), .ours("Postgres"),
+            .ours("RationalOwl"), .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
             .product("Hummingbird", .hummingbird), lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
         ],

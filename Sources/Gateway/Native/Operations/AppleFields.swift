@@ -38,7 +38,11 @@ struct AppleFields: InputFields {
         .text(256, atLeast: 1),
         "The window that is brought forward."
     )
-    let filterCriteria = BodyField.optional("filterCriteria", .text(256, atLeast: 1), "The text that a Focus filter compares.")
+    let filterCriteria = BodyField.optional(
+        "filterCriteria",
+        .text(256, atLeast: 1),
+        "The text that a Focus filter compares."
+    )
     let mutableContent = BodyField.optional(
         "mutableContent",
         .flag,

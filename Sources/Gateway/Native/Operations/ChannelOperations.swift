@@ -35,7 +35,8 @@ enum ChannelOperations {
                 $0.channel.text
             },
             .word("environment", "Apple's environment.") { $0.environment },
-            .optionalText("storage", "Which pushes Apple keeps: none or newest; null: a policy that is not known here.") {
+            .optionalText("storage", "Which pushes Apple keeps: none or newest; null: a policy that is not known here.")
+            {
                 switch $0.storage {
                 case .none: Storage.none.rawValue
                 case .newest: Storage.newest.rawValue
