@@ -21,7 +21,7 @@ package struct PutActivityToken: StoreWrite {
     private static let sql = StoreSQL.tenant(
         """
         INSERT INTO gateway.activity_token AS t (tenant_id, device_id, kind, name, app_id, token, registered_at)
-        SELECT $1, d.device_id, $3, $4, d.app_id, $5, $6 FROM gateway.device d
+        SELECT $1, d.device_id, $3::text, $4::text, d.app_id, $5::text, $6::timestamptz FROM gateway.device d
         WHERE d.tenant_id = $1 AND d.device_id = $2 AND $7 > (
             SELECT count(*) FROM gateway.activity_token o
             WHERE o.tenant_id = $1 AND o.device_id = $2 AND (o.kind <> $3 OR o.name <> $4))
