@@ -19,7 +19,7 @@ struct AppleMessageTests {
     }
 
     private func message(_ number: Int, _ fields: JSONObject) -> JSON {
-        var message = JSONObject([("app", "shop"), ("to", ["keys": [.string("apple-\(number)")]])])
+        var message: JSONObject = ["app": "shop", "to": ["keys": [.string("apple-\(number)")]]]
         for (name, value) in fields.pairs { message[name] = value }
         return .object(message)
     }
@@ -99,26 +99,27 @@ struct AppleMessageTests {
     @Test func whatAppleWouldRefuseIsAProblem() async throws {
         let world = try SharedWorld.current
         _ = try await register(world, 4)
-        let body: (String, JSON) = ("body", "b")
-        let cases: [(JSONObject, String)] = [
-            ([body, ("apns", ["priority": 7])], "apns: apns-priority must be 10, 5, 1"),
-            ([("silent", true), ("apns", ["priority": 10])], "apns: apns-priority must be 5, 1"),
-            ([body, ("apns", ["pushType": "background"])], "apns: aps.alert is not allowed in a background push"),
-            ([body, ("apns", ["pushType": "liveactivity"])], "apns.pushType: must be one of alert"),
-            ([body, ("apns", ["relevanceScore": 2])], "apns: aps.relevance-score must be 0.0 through 1.0"),
-            ([body, ("apns", ["interruptionLevel": "loud"])], "apns.interruptionLevel: must be one of passive"),
-            (
-                [body, ("apns", ["collapseId": .string(String(repeating: "x", count: 65))])],
-                "apns.collapseId: at most 64"
-            ),
-            ([body, ("apns", ["collapseId": " x"])], "apns: apns-collapse-id must be"),
-            ([body, ("apns", ["colour": "red"])], "apns.colour: is not a known field"),
-            ([body, ("apns", ["priority": "5"])], "apns.priority: must be an integer"),
-            ([body, ("apns", [])], "apns: must be an object"),
-            ([("apns", [:])], "apns: aps.alert is missing"),
-            ([("raw", ["aps": ["alert": 1]]), ("apns", ["priority": 5])], "apns: aps.alert must be a string"),
-            ([("raw", ["aps": ["alert": "x"]]), ("apns", ["mutableContent": true])], "apns: raw is not allowed with"),
-        ].map { (JSONObject($0.0), $0.1) }
+        let long = JSON.string(String(repeating: "x", count: 65))
+        let options: [(JSON, String)] = [
+            (["priority": 7], "apns: apns-priority must be 10, 5, 1"),
+            (["pushType": "background"], "apns: aps.alert is not allowed in a background push"),
+            (["pushType": "liveactivity"], "apns.pushType: must be one of alert"),
+            (["relevanceScore": 2], "apns: aps.relevance-score must be 0.0 through 1.0"),
+            (["interruptionLevel": "loud"], "apns.interruptionLevel: must be one of passive"),
+            (["collapseId": long], "apns.collapseId: at most 64"),
+            (["collapseId": " x"], "apns: apns-collapse-id must be"),
+            (["colour": "red"], "apns.colour: is not a known field"),
+            (["priority": "5"], "apns.priority: must be an integer"),
+            ([], "apns: must be an object"),
+        ]
+        let others: [(JSONObject, String)] = [
+            (["silent": true, "apns": ["priority": 10]], "apns: apns-priority must be 5, 1"),
+            (["apns": .object([:])], "apns: aps.alert is missing"),
+            (["raw": ["aps": ["alert": 1]], "apns": ["priority": 5]], "apns: aps.alert must be a string"),
+            (["raw": ["aps": ["alert": "x"]], "apns": ["mutableContent": true]], "apns: raw is not allowed with"),
+        ]
+        var cases = others
+        for (value, detail) in options { cases.append((["body": "b", "apns": value], detail)) }
         for (fields, detail) in cases {
             let answer = try await world.native("POST", "/v1/messages", message(4, fields))
             #expect(answer.status == 422, "\(fields): \(answer.text)")

@@ -156,14 +156,18 @@ struct LiveActivityTests {
         let phone = try await phone(world, 6)
         let script: JSON = [["token": .string(phone.running), "status": 410, "reason": "ExpiredToken"]]
         #expect(try await world.control.call("POST", "/_simulator/script", script).status == 200)
-        let message = try await accepted(world, "\(Self.path)/\(phone.activity)/update", ["contentState": [:]])
+        let message = try await accepted(world, "\(Self.path)/\(phone.activity)/update", ["contentState": .object([:])])
         #expect(try await outcomes(world, message) == ["failed ExpiredToken"])
         try await eventually("the token is forgotten") {
             try await tokens(world, phone).map { $0["activity"] } == [.null]
         }
         let device = try await world.native("GET", "/v1/devices/\(phone.id)")
         #expect(device.json?["tokenState"] == "active", "\(device.text)")
-        let again = try await world.native("POST", "\(Self.path)/\(phone.activity)/update", ["contentState": [:]])
+        let again = try await world.native(
+            "POST",
+            "\(Self.path)/\(phone.activity)/update",
+            ["contentState": .object([:])]
+        )
         #expect(again.status == 404, "\(again.text)")
     }
 
@@ -222,7 +226,7 @@ struct LiveActivityTests {
             ("POST", "/v1/apps/none/live-activities", start([phone]), 404, "no such app"),
             ("POST", path + "/update", [:], 422, "aps.content-state is missing"),
             (
-                "POST", path + "/update", ["contentState": [:], "dismissalDate": 0], 422,
+                "POST", path + "/update", ["contentState": .object([:]), "dismissalDate": 0], 422,
                 "dismissalDate: is not a known"
             ),
             ("POST", path + "/end", ["staleDate": 0], 422, "staleDate: is not a known field"),
