@@ -30,7 +30,7 @@ struct RunnerOptions {
           --quick              2 pairs, one connection, fewer requests: a look, no result to keep
           --pairs N            how often each client has its turn (5)
           --requests N         per run (200000 without latency against the fast server, fewer elsewhere)
-          --client NAME,…      h2load is always there; core, core-async, http2, aioapns
+          --client NAME,…      h2load is always there; core, http2, aioapns
           --server NAME,…      accept, simulator, nghttpd
           --connections N,…    1,2,4
           --latency-ms N,…     0,50; nghttpd has none and runs only with 0

@@ -327,25 +327,6 @@ struct PoolMachineTests {
         #expect(driver.machine.metrics.acceptedCount == 2)
     }
 
-    @Test func onePushWhoseCallerHasGoneLeavesTheOthers() {
-        var driver = PoolDriver()
-        driver.start(credits: 1)
-        let job = driver.job(5)
-        driver.enqueue(job)
-        driver.perform { machine, _ in
-            #expect(machine.canceled(job, 3) == [3])
-            // On its way, or gone before: nothing to take back.
-            #expect(machine.canceled(job, 0).isEmpty)
-            #expect(machine.canceled(job, 3).isEmpty)
-        }
-        #expect(driver.machine.metrics.queuedCount == 3)
-        for _ in 0..<4 {
-            driver.credit(1, 1)
-            driver.answer(1, .accepted)
-        }
-        #expect(driver.completions.map(\.slot).sorted() == [0, 1, 2, 4])
-    }
-
     // MARK: Anything at all
 
     /// 400 random lives: whatever happens in whatever order, each push completes exactly once.

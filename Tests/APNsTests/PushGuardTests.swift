@@ -5,7 +5,7 @@ import Testing
 
 /// What is refused before it reaches a stream, and what is not. Source: docs/contracts/apns.md#5, docs/contracts/apns.md#6.
 struct PushGuardTests {
-    private func reason(_ push: Push) -> String? { PushGuard.refusal(of: push)?.reason }
+    private func reason(_ push: Push) -> String? { PushGuard.fault(in: push)?.rejection.reason }
     private func payload(
         _ count: Int = 20,
         type: PushType = .alert,
@@ -16,7 +16,7 @@ struct PushGuardTests {
     }
 
     @Test func goodPushPasses() {
-        #expect(PushGuard.refusal(of: makePush(0)) == nil)
+        #expect(PushGuard.fault(in: makePush(0))?.rejection == nil)
     }
 
     // It remembers the last good topic, type and priority; what differs is looked at all the same.
@@ -41,7 +41,7 @@ struct PushGuardTests {
     }
 
     @Test func refusalSaysThatAppleWasNotAsked() throws {
-        let refusal = try #require(PushGuard.refusal(of: makePush(0, payload: payload(0))))
+        let refusal = try #require(PushGuard.fault(in: makePush(0, payload: payload(0)))?.rejection)
         #expect(refusal == Rejection(scope: .content, reason: "PayloadEmpty", status: 0))
     }
 
@@ -54,7 +54,7 @@ struct PushGuardTests {
 
     @Test(arguments: ["", "abc", "zz", String(repeating: "a", count: 402), "aa\r\nbb", "../aaaa"])
     func tokenThatIsNotHexNeverReachesAPath(token: String) {
-        let refusal = PushGuard.refusal(of: makePush(0, token: token))
+        let refusal = PushGuard.fault(in: makePush(0, token: token))?.rejection
         #expect(refusal == Rejection(scope: .tokenDoubtful, reason: "BadDeviceToken", status: 0))
     }
 

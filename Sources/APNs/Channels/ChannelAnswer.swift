@@ -117,7 +117,4 @@ package struct ChannelRefusal: Sendable, Hashable {
 
     /// What the connection or the provider token needs.
     package var remedy: APNsAnswer.Remedy { APNsAnswer(reason: reason, status: status).remedy }
-
-    /// Whether the channel is gone, so that its activities have to be told by their own tokens.
-    package var condemnsChannel: Bool { reason == .channelNotRegistered }
 }

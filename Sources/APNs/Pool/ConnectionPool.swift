@@ -81,10 +81,10 @@ final class ConnectionPool: Sendable {
         return isTaken
     }
 
-    /// The caller has let go of its batch, or of one push of it. What was waiting completes as cancelled, for whoever still listens.
-    func cancel(_ job: SendJob, _ index: Int?) {
+    /// The caller has let go of its batch. What was waiting completes as cancelled, for whoever still listens.
+    func cancel(_ job: SendJob) {
         var dropped: [Int] = []
-        perform { dropped = $1.canceled(job, index) }
+        perform { dropped = $1.canceled(job) }
         job.complete(dropped, .unsent(TransportError(.canceled)))
     }
 

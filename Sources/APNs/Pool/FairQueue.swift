@@ -61,9 +61,6 @@ struct FairQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// How many clients have something waiting.
-    var clientCount: Int { places.values.count { lanes[$0].count > 0 } }
-
     /// How many more pushes of a client may wait.
     ///
     /// A client may hold four times what is free: alone it gets four fifths of the queue, and each that comes later four fifths of what is left, so
@@ -118,16 +115,6 @@ struct FairQueue {
 
     /// Takes out everything that may not leave any more.
     mutating func removeExpired(at now: Instant) -> [Run] { remove { $0.leaveBy <= now } }
-
-    /// Takes out one push of a batch, whose caller has gone.
-    mutating func remove(_ job: SendJob, _ index: Int) -> [Run] {
-        let removed = remove(job)
-        for run in removed {
-            let kept = run.remaining.filter { $0 != index }
-            append(Run(job, kept))
-        }
-        return removed.contains { $0.remaining.contains(index) } ? [Run(job, [index])] : []
-    }
 
     /// Takes out everything of one batch, whose caller has gone.
     mutating func remove(_ job: SendJob) -> [Run] { remove { $0 === job } }

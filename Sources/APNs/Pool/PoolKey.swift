@@ -25,8 +25,6 @@ enum PoolWork: Sendable {
     case wake(ConnectionPool, at: ContinuousClock.Instant)
     /// Forget the tokens of a signer that nobody uses any more.
     case forget(ProviderTokenSigner.ID)
-    /// Send what was asked for one by one, and answer those whose push has ended.
-    case fetchSingles
 }
 
 /// Tells a pool which of its connections reports. Held by the connection; holds the pool until the connection has ended.

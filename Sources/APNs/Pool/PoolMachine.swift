@@ -104,12 +104,11 @@ struct PoolMachine {
         return true
     }
 
-    /// The caller of a batch, or of one push of it, has gone: what waits is dropped, what is in flight goes on and is counted.
+    /// The caller of a batch has gone: what waits is dropped, what is in flight goes on and is counted.
     ///
     /// - Returns: the places of the pushes that were dropped; nobody else completes them.
-    mutating func canceled(_ job: SendJob, _ index: Int? = nil) -> [Int] {
-        let removed = index.map { queue.remove(job, $0) } ?? queue.remove(job)
-        let dropped = removed.flatMap { $0.remaining }
+    mutating func canceled(_ job: SendJob) -> [Int] {
+        let dropped = queue.remove(job).flatMap { $0.remaining }
         counters.unsentCount += dropped.count
         return dropped
     }

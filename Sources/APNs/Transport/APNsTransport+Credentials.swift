@@ -44,18 +44,6 @@ extension APNsTransport {
         closeChannels(of: key)
     }
 
-    /// Closes a credential whose key or certificate was revoked or has leaked: its connections end at once, as Apple asks (docs/contracts/apns.md#3,
-    /// docs/contracts/apns.md#4).
-    ///
-    /// What was in flight completes as `indeterminate`, unless another credential shares the connections.
-    package func revoke(_ key: CredentialKey) {
-        let departures = state.withLockedValue { depart($0.routes.removeValue(forKey: key), for: nil, &$0) }
-        for departure in departures {
-            finish(departure)
-            departure.pool.abort()
-        }
-    }
-
     /// Keeps so many connections of a credential open whether or not anything is sent, at most `APNsLimits.maxConnections`.
     ///
     /// They are dialled one after the other, `APNsLimits.dialSpacing` apart, and again when they end. A token connection still lets one push

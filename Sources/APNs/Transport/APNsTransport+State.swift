@@ -3,13 +3,6 @@ internal import NIOConcurrencyHelpers
 
 /// What the transport looks like from outside: for metrics, `/readyz` and `doctor`.
 extension APNsTransport {
-    /// What a credential's way to Apple looks like; nil if it is not open. The worse of its two environments.
-    package func status(of key: CredentialKey) -> APNsStatus? {
-        guard let route = state.withLockedValue({ $0.routes[key] }) else { return nil }
-        let all = route.pools.map(\.status)
-        return all.first { !$0.isReachable } ?? all.first
-    }
-
     /// What has been done since the start, and what is held now.
     package var metrics: APNsMetrics {
         let (sum, pools) = state.withLockedValue { ($0.departed, Array($0.pools.values) + $0.leaving.values) }

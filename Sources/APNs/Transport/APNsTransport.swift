@@ -43,7 +43,6 @@ package final class APNsTransport: PushTransport {
     let configuration: Configuration
     let tokens: ProviderTokenCache
     let loops: [EventLoop]
-    let singles: SingleSends
     let state = NIOLockedValueBox(State())
     /// Look-ups and timers: a few of each per pool, so it needs no bound of its own.
     let work: AsyncStream<PoolWork>
@@ -71,10 +70,9 @@ package final class APNsTransport: PushTransport {
         let (work, workContinuation) = AsyncStream<PoolWork>.makeStream()
         self.work = work
         self.workContinuation = workContinuation
-        singles = SingleSends { workContinuation.yield(.fetchSingles) }
     }
 
-    // MARK: The batch door
+    // MARK: Sending
 
     package func send(
         _ batch: [Push],
@@ -82,22 +80,19 @@ package final class APNsTransport: PushTransport {
         deadline: Duration
     ) -> AsyncStream<[PushCompletion]> {
         let (stream, continuation) = AsyncStream<[PushCompletion]>.makeStream()
-        let job = makeJob(batch, credential, deadline, .stream(continuation))
+        let now = ContinuousClock.now
+        let job = SendJob(
+            batch,
+            client: credential.tenant,
+            offeredAt: now,
+            deadline: now + deadline,
+            completions: continuation
+        )
         continuation.onTermination = { [weak self] reason in
             if case .cancelled = reason { self?.cancel(job, credential) }
         }
         offer(job, credential)
         return stream
-    }
-
-    func makeJob(
-        _ batch: [Push],
-        _ credential: CredentialKey,
-        _ deadline: Duration,
-        _ sink: SendJob.Sink
-    ) -> SendJob {
-        let now = ContinuousClock.now
-        return SendJob(batch, client: credential.tenant, offeredAt: now, deadline: now + deadline, sink: sink)
     }
 
     /// Completes what is refused here, and gives the rest to the pools of its environments.
@@ -126,7 +121,7 @@ package final class APNsTransport: PushTransport {
             var rejection = pushGuard.fault(in: pushes, at: index)?.rejection
             if rejection == nil, let identity { rejection = APNsRoute.refusal(of: pushes[index], by: identity) }
             if let rejection {
-                refused.append(PushCompletion(slot: job.slot(at: index), outcome: .rejected(rejection)))
+                refused.append(PushCompletion(slot: pushes[index].slot, outcome: .rejected(rejection)))
             } else if pushes[index].environment == .production {
                 production.append(index)
             } else {
@@ -167,10 +162,10 @@ package final class APNsTransport: PushTransport {
         run.job.complete(run.remaining, outcome)
     }
 
-    /// The caller of a batch, or of one push of it, has gone.
-    func cancel(_ job: SendJob, _ credential: CredentialKey, index: Int? = nil) {
+    /// The caller of a batch has gone.
+    func cancel(_ job: SendJob, _ credential: CredentialKey) {
         let route = state.withLockedValue { $0.routes[credential] }
-        for pool in route?.pools ?? [] { pool.cancel(job, index) }
+        for pool in route?.pools ?? [] { pool.cancel(job) }
     }
 
     // MARK: Its life
@@ -180,10 +175,7 @@ package final class APNsTransport: PushTransport {
     /// Nothing is sent without it. Call it once; cancelling its task gives up everything in flight.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            for await item in work {
-                // Nothing in it waits.
-                if case .fetchSingles = item { fetchSingles() } else { group.addTask { await self.perform(item) } }
-            }
+            for await item in work { group.addTask { await self.perform(item) } }
             group.cancelAll()
         }
         if !state.withLockedValue({ $0.isShutDown }) { await shutdown(deadline: .zero) }
@@ -214,7 +206,6 @@ package final class APNsTransport: PushTransport {
             state.pools.removeAll()
             return pools
         }
-        closeSingles()
         closeChannels()
         for pool in pools { for run in pool.retire() { giveBack(run, .unsent(TransportError(.goingAway))) } }
     }
@@ -251,8 +242,6 @@ package final class APNsTransport: PushTransport {
             pool.wake()
         case .forget(let signer):
             await tokens.forget(signer)
-        case .fetchSingles:
-            break
         }
     }
 }

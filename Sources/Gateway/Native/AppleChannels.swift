@@ -130,7 +130,7 @@ extension Problem {
             self = .notFound("no such channel (\(reason))")
         } else if refusal.status == 429 {
             self = .rateLimited(Int(clamping: refusal.retryAfter?.components.seconds ?? 60))
-        } else if refusal.status >= 500 {
+        } else if refusal.retry == .later {
             self = .pushServiceFailed(
                 "the push service answered \(refusal.status) \(reason)",
                 retryAfter: refusal.retryAfter
