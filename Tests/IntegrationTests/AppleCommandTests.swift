@@ -195,7 +195,7 @@ struct AppleCommandTests {
         #expect(try await run(world, "channel", "delete", channel, "--app", "shop").status == 0)
         let gone = try await run(world, "channel", "show", channel, "--app", "shop")
         #expect(gone.status == 1 && gone.log.contains("no such channel"), "\(gone.log)")
-        let sandbox = try await run(world, "channel", "list", "--app", "shop", "--environment", "sandbox")
-        #expect(sandbox.status == 1 && sandbox.log.contains("PG-1011"), "\(sandbox.log)")
+        let sandbox = try await run(world, "channel", "list", "--app", "shop", "--environment", "test")
+        #expect(sandbox.status == 1 && sandbox.log.contains("PG-1002"), "\(sandbox.log)")
     }
 }

@@ -108,7 +108,6 @@ struct ChannelTests {
         let cases: [(String, String, JSON?, Int, String)] = [
             ("POST", Self.path, ["storage": "all"], 422, "PG-1002"), ("POST", Self.path, [:], 422, "PG-1002"),
             ("POST", "/v1/apps/none/channels", ["storage": "none"], 404, "PG-1005"),
-            ("POST", "\(Self.path)?environment=sandbox", ["storage": "none"], 422, "PG-1011"),
             ("GET", "\(Self.path)?environment=test", nil, 422, "PG-1002"),
             ("GET", path("no channel"), nil, 404, "PG-1005"),
             ("GET", path("dHN0"), nil, 404, "PG-1005"),

@@ -154,7 +154,12 @@ struct LiveActivityTests {
     @Test func aDeadTokenIsForgottenAndTheDeviceStays() async throws {
         let world = try SharedWorld.current
         let phone = try await phone(world, 6)
-        let script: JSON = [["token": .string(phone.running), "status": 410, "reason": "ExpiredToken"]]
+        // Later than the report, which Apple's answer would otherwise not concern.
+        let since = Int64(Date().timeIntervalSince1970 * 1000) + 60_000
+        let answer: JSON = [
+            "token": .string(phone.running), "status": 410, "reason": "ExpiredToken", "timestamp": .int(since),
+        ]
+        let script: JSON = [answer]
         #expect(try await world.control.call("POST", "/_simulator/script", script).status == 200)
         let message = try await accepted(world, "\(Self.path)/\(phone.activity)/update", ["contentState": .object([:])])
         #expect(try await outcomes(world, message) == ["failed ExpiredToken"])

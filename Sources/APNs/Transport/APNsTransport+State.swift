@@ -1,4 +1,3 @@
-package import Model
 internal import NIOConcurrencyHelpers
 
 /// What the transport looks like from outside: for metrics, `/readyz` and `doctor`.

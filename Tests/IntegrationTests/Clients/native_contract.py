@@ -330,7 +330,7 @@ def channels(api: API) -> None:
     api.call("sendToChannel", channel, body={"event": "update"}, expect=422)
     api.call("deleteChannel", channel, expect=204)
     api.call("showChannel", channel, expect=404)
-    api.call("listChannels", app, {"environment": "sandbox"}, expect=422)
+    api.call("listChannels", app, {"environment": "test"}, expect=422)
 
 
 def events_webhooks_and_captures(api: API) -> None:
