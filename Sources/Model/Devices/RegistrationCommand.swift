@@ -14,6 +14,7 @@ package enum RegistrationCommand: Sendable, Hashable {
     case drawKey
     /// Those that are active and whose token may be used, in the order of their keys, from `from` on.
     case listed(IdentityFilter, from: VendorDeviceKey?, limit: Int)
+    case activity(ActivityCommand)
 }
 
 /// Which identities a call means.
@@ -125,6 +126,7 @@ package enum RegistrationReply: Sendable, Hashable {
     case standing(IdentityStanding?)
     case drawn(VendorDeviceKey)
     case listed([ListedIdentity])
+    case activity(ActivityReply)
 }
 
 /// The state of an identity after its registration.

@@ -18,6 +18,10 @@ package struct Content: Sendable, Hashable {
     package var isSilent: Bool
     /// A whole native payload that is sent unchanged; then nothing above is read.
     package var raw: JSON?
+    /// What the message says to Apple's push service alone, in the form of `ApplePushOptions`: stored, not interpreted here.
+    package var apns: JSONObject?
+    /// The Live Activity that it starts, updates or ends; nil: it is for devices themselves.
+    package var activity: ActivityReference?
     /// Placeholders in it are filled for each target.
     package var isTemplate = false
     package var page: PageReference?
@@ -55,6 +59,24 @@ package struct Content: Sendable, Hashable {
     }
 }
 
+/// A Live Activity, or a kind of Live Activities of which one is started. A device reports a token for each.
+package struct ActivityReference: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// `name` is the Swift type of the attributes, and the token is a push-to-start token.
+        case start
+        /// `name` is the app's name of the activity.
+        case running
+    }
+
+    package var kind: Kind
+    package var name: String
+
+    package init(_ kind: Kind, _ name: String) {
+        self.kind = kind
+        self.name = name
+    }
+}
+
 /// One message as an adapter needs it to write a payload.
 package struct Notification: Sendable, Hashable {
     package var message: MessageID
@@ -88,6 +110,9 @@ package struct Notification: Sendable, Hashable {
 }
 
 extension Notification {
+    /// The vendor in whose format `target` gets the push: its own, or for a Live Activity Apple's, whatever SDK the app has.
+    package func format(for target: TargetFacts) -> Vendor { content.activity == nil ? target.vendor : .native }
+
     /// What `vendor` calls the message. One that was accepted before the dialect was spoken here has no number: its own id serves.
     package func number(for vendor: Vendor) -> String { numbers[vendor] ?? message.description }
 }

@@ -47,6 +47,11 @@ enum MessageOperations {
             "Only users who: opted in, did not unsubscribe (default), or all."
         )
         let raw = BodyField.optional("raw", .anyObject, "Apple's payload as it is to be sent, for native devices.")
+        let apns = BodyField.optional(
+            "apns",
+            .apns,
+            "What only Apple's devices get: headers of the push and members of `aps`."
+        )
         let image = BodyField.optional("image", .imageHash, "The SHA-256 of an image stored with `storeMedia`.")
         let collapseID = BodyField.optional(
             "collapseId",
@@ -84,7 +89,7 @@ enum MessageOperations {
         input: SendInput(),
         example: [
             "app": "shop", "to": ["users": ["u-1"]], "title": "Hello", "body": "Your parcel is here.",
-            "data": ["order": "4711"], "ttlSeconds": 86_400,
+            "data": ["order": "4711"], "ttlSeconds": 86_400, "apns": ["interruptionLevel": "time-sensitive"],
         ],
         answers: [
             .json(202, accepted.schema, "The message is stored and will be sent."),

@@ -57,6 +57,8 @@ package struct ProvisionedCredential: Sendable, Hashable {
     package var keyID: String?
     /// Only to reach something else than the service itself: a simulator.
     package var endpoint: String?
+    /// The same for the management of channels.
+    package var channelEndpoint: String?
     /// PEM; nil: the system's.
     package var trustRoots: String?
     /// The secret, encrypted: other bytes at every sealing.
@@ -72,6 +74,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
         teamID: String? = nil,
         keyID: String? = nil,
         endpoint: String? = nil,
+        channelEndpoint: String? = nil,
         trustRoots: String? = nil,
         sealed: [UInt8],
         fingerprint: [UInt8],
@@ -82,6 +85,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
         self.teamID = teamID
         self.keyID = keyID
         self.endpoint = endpoint
+        self.channelEndpoint = channelEndpoint
         self.trustRoots = trustRoots
         self.sealed = sealed
         self.fingerprint = fingerprint
