@@ -443,7 +443,8 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
+            .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
+            .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Store"),
             .ours("TestKit"), log,
         ],

@@ -2,9 +2,9 @@ package import ApplePayload
 import HTTPTypes
 package import Model
 
-/// The dialect of devices that were registered by the native API: Apple's payload as Apple documents it, the caller's keys beside `aps`.
+/// The dialect of devices that the native API registers: Apple's payload as Apple documents it, with the caller's keys next to `aps`.
 ///
-/// It has no routes: the native API's calls are no vendor's.
+/// It has no routes, because the calls of the native API do not belong to a vendor.
 struct NativeAdapter: VendorAdapter, DeviceImporting {
     let vendor = Vendor.native
     let routes: [VendorRoute] = []

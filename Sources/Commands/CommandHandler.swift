@@ -6,9 +6,9 @@ package import Store
 /// The rules are pure (`RegistrationRules` and others); this type runs their operations. Commands of one call that need a single step share one
 /// transaction, in order. A submission reads first and then commits in a transaction of its own. Safe to call from any task.
 package struct CommandHandler: Sendable {
-    private let store: OperationStore
+    let store: OperationStore
     private let clock: any WallClock
-    private let identifiers: any IdentifierSource
+    let identifiers: any IdentifierSource
     private let policy: CommandPolicy
     private let node: NodeID?
     private let numbers = NumberPool()
@@ -154,7 +154,9 @@ package struct CommandHandler: Sendable {
     }
 
     /// Runs `request` and returns its answer. After a conflict with another transaction it is repeated.
-    private func run<Answer>(_ request: StoreRequest<Answer>, in tenant: TenantID) async throws(StoreError) -> Answer {
+    ///
+    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    package func run<Answer>(_ request: StoreRequest<Answer>, in tenant: TenantID) async throws(StoreError) -> Answer {
         do throws(StoreError) {
             return try await store.run(request, in: tenant)
         } catch {

@@ -2,6 +2,8 @@
 package enum CommandLimits {
     /// 100 commands in one call: they share one transaction, which must stay short.
     package static let commandsPerCall = 100
+    /// 20 webhooks per tenant: each of them reads the tenant's whole log.
+    package static let webhooksPerTenant = 20
     /// 128 bytes for keys and addresses: they are index columns, and long values bloat every index page.
     package static let keyBytes = 128
     /// 4,096 bytes per device token: the longest token that a push service issues (FCM).

@@ -3,23 +3,23 @@ import Foundation
 import Model
 import PostgresClient
 
-/// Devices for a bench or a soak, made by the database itself: how they register is not what is measured.
+/// Creates devices for a benchmark or a soak test directly in the database, because registration is not what is measured.
 struct BenchAudience {
-    /// The engine's connections: one statement makes rows by the thousand.
+    /// The engine's connections; one statement inserts thousands of rows.
     let engine: PostgresPool
     let tenant: TenantID
     let app: AppID
-    /// Whose identities they are.
+    /// The vendor of the identities.
     var vendor = Vendor.native
-    /// 20,000 devices per statement: short transactions, and a bar that moves.
+    /// 20,000 devices per statement: short transactions, and a moving progress bar.
     private static let pageCount = 20_000
 
-    /// A UUIDv7 made in the nth millisecond of an epoch, as registration makes them: rows that came together lie together.
+    /// A UUIDv7 with the millisecond n of an epoch, as registration would create it: rows created together are stored together.
     private static func id(_ salt: String) -> String {
         "(lpad(to_hex(n), 12, '0') || '7' || left(md5('\(salt)' || n), 3) || '8' || right(md5('\(salt)' || n), 15))::uuid"
     }
 
-    /// Token n has n in front, as hex digits, and noise behind.
+    /// Token n starts with n in hex digits, followed by noise.
     private static let devices = """
         INSERT INTO gateway.device
             (tenant_id, device_id, app_id, platform, environment, token, token_state, token_registered_at, created_at, seen_at)
@@ -37,7 +37,7 @@ struct BenchAudience {
         ON CONFLICT (tenant_id, app_id, vendor, bucket) DO UPDATE SET active = excluded.active
         """
 
-    /// - Throws: what the database says.
+    /// - Throws: the error of the database.
     func make(_ total: Int) async throws {
         var bar = ProgressBar()
         let vendor = PostgresValue.text(vendor.rawValue)

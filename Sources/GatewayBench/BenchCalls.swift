@@ -3,28 +3,27 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench calls`: what apps call most, as fast as it goes, beside the web framework's own hello-world.
+/// `bench calls`: the most frequent calls of apps at full speed, compared with the web framework's own hello-world.
 struct BenchCalls: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
         abstract: "Measure registrations, receipts and reads of apps, in pairs with the web framework's hello-world.",
         discussion: """
-            The gateway and the hello-world have one core, PostgreSQL and wrk the other. Every call writes and is answered after its commit; afterwards the \
-            database is asked whether what was answered is there. 'ratio' is the median of the pairs' own ratios to the hello-world.
+            The gateway and the hello-world share one core; PostgreSQL and wrk share the other. Every call writes and is answered after its commit; the run \
+            then checks that the database contains the answered writes. 'ratio' is the median of the pairs' ratios to the hello-world.
             """
     )
 
-    @Option(help: "Seconds of each turn.") var seconds = 5
-    @Option(help: "Turns of each call.") var pairs = 3
-    @Option(help: "Connections of wrk.") var connections = 256
-    @Option(help: "How many devices have got the message that receipts and reads are of.") var devices = 200_000
+    @Option(help: "Seconds per turn.") var seconds = 5
+    @Option(help: "Turns per call.") var pairs = 3
+    @Option(help: "Number of connections of wrk.") var connections = 256
+    @Option(help: "Number of devices with the message that receipts and reads refer to.") var devices = 200_000
     @Option(help: "The core of the gateway and of the hello-world.") var gatewayCore = 0
     @Option(help: "The core of PostgreSQL and of wrk.") var otherCore = 1
-    @Option(help: "The apns-accept-server program. Default: beside this program.") var peer: String?
-    @Option(help: "The hello-server program. Default: beside this program.") var hello: String?
-    @Option(help: "The push-gateway program to measure, to compare two of them. Default: this one.") var gateway:
-        String?
-    @Option(help: "Measure only calls whose name begins like this ('received'); may repeat. Default: all.")
+    @Option(help: "The apns-accept-server program. Default: in the directory of this program.") var peer: String?
+    @Option(help: "The hello-server program. Default: in the directory of this program.") var hello: String?
+    @Option(help: "The push-gateway program to measure, for comparisons. Default: this program.") var gateway: String?
+    @Option(help: "Measure only calls whose name has this prefix ('received'); may be repeated. Default: all.")
     var only: [String] = []
     @Flag(help: "Print JSON.") var json = false
 
@@ -34,7 +33,7 @@ struct BenchCalls: AsyncParsableCommand {
         guard (1...1024).contains(connections) else { throw ValidationError("--connections must be 1 to 1024") }
         guard (1000...2_000_000).contains(devices) else { throw ValidationError("--devices must be 1000 to 2000000") }
         guard (0...1023).contains(gatewayCore), (0...1023).contains(otherCore), gatewayCore != otherCore else {
-            throw ValidationError("--gateway-core and --other-core must be two cores")
+            throw ValidationError("--gateway-core and --other-core must be different cores")
         }
     }
 

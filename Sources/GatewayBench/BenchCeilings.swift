@@ -7,18 +7,18 @@ import Gateway
 import Model
 import NIOConcurrencyHelpers
 
-/// What could be had at most, on the same machine, in the same run.
+/// Measures upper bounds of the throughput on the same machine in the same run.
 struct BenchCeilings {
     let stage: BenchStage
-    /// As many as a slice holds, and as many batches under way as keep every stream busy.
+    /// The size of a batch equals that of a slice. Enough batches run at once to keep every stream busy.
     private static let batchCount = 500
     private static let senderCount = 4
 
     // MARK: The APNs core
 
-    /// Pushes per second of the core alone, with one payload, against the same server.
+    /// Measures the pushes per second of the core alone, with one payload, against the same server.
     ///
-    /// - Throws: what the key or the network says.
+    /// - Throws: the error of the key or the network.
     func apnsCore(pushes total: Int) async throws -> Double {
         let key = CredentialKey(tenant: BenchStage.tenant, credential: "bench")
         let transport = try APNsTransport(tokens: SelfSignedTokens(clock: DatabaseClock()))
@@ -34,7 +34,7 @@ struct BenchCeilings {
             )
         )
         let payload = try APNsPayload(Aps(alert: .detailed(AlertContent(body: "run 1")))).push()
-        // Opens the connections; not counted.
+        // The first batch opens the connections and is not counted.
         _ = await Self.send(Self.batchCount, over: transport, key, payload)
         let next = NIOLockedValueBox(0)
         let started = ContinuousClock.now
@@ -57,7 +57,9 @@ struct BenchCeilings {
         let seconds = (ContinuousClock.now - started) / .seconds(1)
         await transport.shutdown(deadline: .seconds(1))
         await running.value
-        guard accepted == total else { throw StageFailure("the core had only \(accepted) of \(total) pushes accepted") }
+        guard accepted == total else {
+            throw StageFailure("only \(accepted) of \(total) pushes of the core were accepted")
+        }
         return Double(total) / seconds
     }
 
@@ -89,9 +91,9 @@ struct BenchCeilings {
 
     // MARK: COPY
 
-    /// Rows per second of COPY: for each delivery its row and its event, into tables with the same indexes.
+    /// Measures the rows per second of COPY: a row and an event per delivery, into tables with the same indexes.
     ///
-    /// - Throws: `StageFailure` when `psql` is missing or refuses.
+    /// - Throws: `StageFailure` when `psql` is missing or fails.
     func copy(of count: Int) async throws -> Double {
         let files = (stage.material.path("delivery.copy"), stage.material.path("event.copy"))
         try await stage.psql(

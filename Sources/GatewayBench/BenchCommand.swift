@@ -3,10 +3,10 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench`: what this machine delivers, measured beside what it could at most.
+/// `bench`: measures the throughput of this machine, compared with its upper bounds.
 package struct Bench: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        abstract: "Measure on this machine. Figures, not thresholds: machines differ.",
+        abstract: "Measure the performance on this machine. No thresholds apply, because machines differ.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchTags.self, BenchTrack.self,
@@ -16,13 +16,13 @@ package struct Bench: AsyncParsableCommand {
 
     package init() {}
 
-    /// Where this program is: it starts itself as a gateway.
+    /// The path of this program, which starts itself as a gateway.
     static var program: URL {
         (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
             .resolvingSymlinksInPath()
     }
 
-    /// Where `scripts/bench` puts the accept-only server.
+    /// The path at which `scripts/bench` places the accept-only server.
     static var peer: String { program.deletingLastPathComponent().appendingPathComponent("apns-accept-server").path }
 }
 
@@ -32,20 +32,20 @@ struct BenchDeliver: AsyncParsableCommand {
         commandName: "deliver",
         abstract: "Measure submit → last outcome of one message to many devices, against two ceilings of the same run.",
         discussion: """
-            Starts its own PostgreSQL, gateways and accept-only APNs server. The ceilings: the APNs core alone against the same server, and COPY of the \
-            same delivery and event rows into tables with the same indexes. 'scripts/bench deliver' builds what it needs.
+            Starts its own PostgreSQL, gateways and accept-only APNs server. The ceilings are the APNs core alone against the same server, and COPY of the \
+            same delivery and event rows into tables with the same indexes. 'scripts/bench deliver' builds the required programs.
             """
     )
 
-    /// 5,000,000: the rows of more do not fit beside a bench database on one machine.
+    /// 5,000,000: more rows do not fit on one machine together with a benchmark database.
     static let deviceLimit = 5_000_000
-    /// 8 nodes: more processes than that only wait for each other on one machine.
+    /// 8 nodes: more processes on one machine only compete for the cores.
     static let nodeLimit = 8
 
-    @Option(help: "How many devices.") var devices = 100_000
-    @Option(help: "How many gateway processes share the database.") var nodes = 1
-    @Option(help: "How many messages to everyone, one after the other; the median counts.") var runs = 3
-    @Option(help: "The apns-accept-server program. Default: beside this program.") var peer: String?
+    @Option(help: "Number of devices.") var devices = 100_000
+    @Option(help: "Number of gateway processes that share the database.") var nodes = 1
+    @Option(help: "Number of consecutive messages to everyone; the result is the median.") var runs = 3
+    @Option(help: "The apns-accept-server program. Default: in the directory of this program.") var peer: String?
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {

@@ -3,22 +3,22 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench history`: whether a page far back in a long history costs what the first one does.
+/// `bench history`: whether a page far back in a long history costs as much as the first page.
 struct BenchHistory: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Measure pages of a long history while it grows: the first, and the one that is 10,000 pages back.",
+        abstract: "Measure pages of a long history while it grows: the first page, and the page 10,000 pages back.",
         discussion: """
-            One device has all messages and another of its user every tenth, over so many weeks; a tenth of them is written while pages are asked for. \
-            A user of UPMC has all too, nine of ten of them read. Pages are asked for over HTTP, one after the other, the first and the far one in turn; \
-            of the unread count, in place of a page, that of a user with few messages and that of the one with all. 'ratio' is that of their medians.
+            One device has all messages of these weeks and another device of the same user every tenth; a tenth of them is written during the measurement. \
+            A user of UPMC also has all messages, nine of ten of them read. The pages are requested over HTTP, the first and the far page in turn; \
+            for the unread count, the two requests are those of a user with few messages and of the user with all. 'ratio' is the ratio of the medians.
             """
     )
 
-    @Option(help: "How many messages.") var messages = 1_000_000
-    @Option(help: "Over how many weeks.") var weeks = 26
-    @Option(help: "How many pages of 50 the far one is back; at most what is there.") var back = 10_000
-    @Option(help: "How many of each page are asked for.") var pages = 300
+    @Option(help: "Number of messages.") var messages = 1_000_000
+    @Option(help: "Number of weeks.") var weeks = 26
+    @Option(help: "Distance of the far page, in pages of 50 messages; at most half of the history.") var back = 10_000
+    @Option(help: "Number of requests per page.") var pages = 300
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -27,7 +27,7 @@ struct BenchHistory: AsyncParsableCommand {
         }
         guard (1...50).contains(weeks) else { throw ValidationError("--weeks must be 1 to 50") }
         guard (1...messages / 100).contains(back) else {
-            throw ValidationError("--back must be 1 to \(messages / 100): half of what is there")
+            throw ValidationError("--back must be 1 to \(messages / 100): half of the history")
         }
         guard (10...10_000).contains(pages) else { throw ValidationError("--pages must be 10 to 10000") }
     }

@@ -3,22 +3,22 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench import`: a file of devices into the database, by the command itself, beside COPY of the same rows.
+/// `bench import`: the import of a device file by the command itself, compared with COPY of the same rows.
 struct BenchImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Measure 'devices import' of a file of new devices, against COPY of the same rows.",
         discussion: """
-            Starts its own PostgreSQL and gateway. The ceiling: binary COPY by psql of the same device and identity rows into tables with the same columns \
-            and indexes. A figure is the run with the median ratio. 'scripts/bench import' builds what it needs.
+            Starts its own PostgreSQL and gateway. The ceiling is binary COPY by psql of the same device and identity rows into tables with the same columns \
+            and indexes. The result is the run with the median ratio. 'scripts/bench import' builds the required programs.
             """
     )
 
-    /// 10,000,000: the rows of more do not fit beside a bench database on one machine.
+    /// 10,000,000: more rows do not fit on one machine together with a benchmark database.
     static let rowLimit = 10_000_000
 
-    @Option(help: "How many rows the file has.") var rows = 1_000_000
-    @Option(help: "How often it is imported into empty tables; the median counts.") var runs = 3
+    @Option(help: "Number of rows in the file.") var rows = 1_000_000
+    @Option(help: "Number of imports into empty tables; the result is the median.") var runs = 3
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -49,14 +49,14 @@ struct BenchImport: AsyncParsableCommand {
     }
 }
 
-/// What one import cost, and COPY of what it wrote.
+/// The cost of one import, and of COPY of the same rows.
 struct ImportSample: Sendable, CustomStringConvertible {
     var seconds: Double
     var perSecond: Double
     var copyPerSecond: Double
-    /// Of the importing process.
+    /// The peak memory of the importing process.
     var peakMiB: Double
-    /// CPU per row.
+    /// CPU time per row.
     var gatewayMicroseconds: Double
     var postgresMicroseconds: Double
 
@@ -76,11 +76,11 @@ struct ImportSample: Sendable, CustomStringConvertible {
     }
 }
 
-/// The median run beside its ceiling.
+/// The median run with its ceiling.
 struct ImportReport: Sendable {
     var rows: Int
     var sample: ImportSample
-    /// PostgreSQL's, by name.
+    /// The settings of PostgreSQL, by name.
     var settings: [(String, String)]
 
     var json: JSON {

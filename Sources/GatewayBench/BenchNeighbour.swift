@@ -5,31 +5,31 @@ import Gateway
 import Model
 import PostgresClient
 
-/// `bench neighbour`: a tenant's single messages, in turn with and without another tenant's campaign that is in trouble (I9).
+/// `bench neighbour`: a tenant's single messages, in turn with and without a failing campaign of another tenant (I9).
 struct BenchNeighbour: AsyncParsableCommand {
     enum Trouble: String, CaseIterable, ExpressibleByArgument {
-        /// Nobody listens where its credential leads.
+        /// The credential points to an address without a server.
         case dead
-        /// Its push service answers after 30 seconds.
+        /// The push service answers after 30 seconds.
         case slow
     }
 
     static let configuration = CommandConfiguration(
         commandName: "neighbour",
-        abstract: "Measure what one tenant's trouble costs another: pairs of phases with and without it, in turn.",
+        abstract: "Measure how one tenant's failures affect another, in pairs of phases with and without them.",
         discussion: """
-            One tenant sends messages to one recipient each, at a steady rate. In every other phase its neighbour has a campaign to everyone under way whose \
-            credential is dead, or whose push service answers after 30 seconds. The figure is the median of the pairs' ratios of p99.
+            One tenant sends messages to one recipient each, at a steady rate. In every other phase another tenant runs a campaign to everyone whose \
+            credential is dead, or whose push service answers after 30 seconds. The result is the median of the pairs' ratios of p99.
             """
     )
 
-    @Option(help: "What the neighbour suffers: \(Trouble.allCases.map(\.rawValue).joined(separator: " or ")).")
+    @Option(help: "The failure of the other tenant: \(Trouble.allCases.map(\.rawValue).joined(separator: " or ")).")
     var trouble = Trouble.dead
-    @Option(help: "Pairs of phases; which of a pair is first changes.") var pairs = 5
-    @Option(help: "Seconds of each phase.") var seconds = 5
-    @Option(help: "Messages per second of the tenant that is measured.") var rate = 50
-    @Option(help: "Devices of the neighbour's campaign.") var devices = 20_000
-    @Option(help: "The apns-accept-server program. Default: beside this program.") var peer: String?
+    @Option(help: "Number of pairs of phases; their order alternates.") var pairs = 5
+    @Option(help: "Seconds per phase.") var seconds = 5
+    @Option(help: "Messages per second of the measured tenant.") var rate = 50
+    @Option(help: "Number of devices of the other tenant's campaign.") var devices = 20_000
+    @Option(help: "The apns-accept-server program. Default: in the directory of this program.") var peer: String?
     @Flag(help: "Print JSON.") var json = false
 
     private static let neighbour: TenantID = "neighbour"
@@ -90,7 +90,7 @@ struct BenchNeighbour: AsyncParsableCommand {
             try await TransactionalPhase.settle(stage, tenant: Self.neighbour)
             return phase
         }
-        // Connections are open, statements prepared and the server has its statistics.
+        // Warms up: afterwards connections are open, statements are prepared and the server has its statistics.
         _ = try await callers.atRate(Double(rate), for: .seconds(3))
         try await TransactionalPhase.settle(stage)
         try await stage.psql("ANALYZE")
@@ -111,7 +111,7 @@ struct BenchNeighbour: AsyncParsableCommand {
         return rows
     }
 
-    /// Until the audience is expanded and each of its slices has met its trouble: what any campaign costs is not what is measured.
+    /// Waits until the audience is expanded and each of its slices has failed once: the normal cost of a campaign is not measured.
     private func meetTrouble(_ stage: BenchStage) async throws {
         let untried = Statement(
             """

@@ -2,17 +2,17 @@ import CommandSupport
 import Foundation
 import Model
 
-/// The median run beside its ceilings.
+/// The median run with its ceilings.
 struct BenchReport: Sendable {
     var devices: Int
     var nodes: Int
     var sample: BenchSample
     var corePerSecond: Double
     var copyPerSecond: Double
-    /// PostgreSQL's, by name.
+    /// The settings of PostgreSQL, by name.
     var settings: [(String, String)]
 
-    /// The middle one, the upper of two; 0 of none.
+    /// The median, the upper one of two; 0 for an empty list.
     static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
 
     private var ceiling: Double { min(corePerSecond, copyPerSecond) }
@@ -38,7 +38,7 @@ struct BenchReport: Sendable {
             ["deliveries/s", String(format: "%.0f", sample.perSecond)],
             ["ceiling: APNs core alone", String(format: "%.0f/s", corePerSecond)],
             ["ceiling: COPY of the same rows", String(format: "%.0f/s", copyPerSecond)],
-            ["ratio to the lower one", String(format: "%.2f", sample.perSecond / ceiling)],
+            ["ratio to the lower ceiling", String(format: "%.2f", sample.perSecond / ceiling)],
             ["CPU per delivery, gateway", String(format: "%.1f µs", sample.gatewayMicroseconds)],
             ["CPU per delivery, PostgreSQL", String(format: "%.1f µs", sample.postgresMicroseconds)],
             ["peak memory of a node", String(format: "%.0f MiB", sample.peakMiB)],

@@ -5,18 +5,18 @@ import Model
 import PostgresClient
 import Store
 
-/// One message to everyone, from the submission to the last outcome that is committed.
+/// Measures one message to everyone, from the submission to the commit of the last outcome.
 struct BenchRun {
     let stage: BenchStage
     let devices: Int
-    /// Half an hour, after which something is wrong.
+    /// Half an hour; a longer run indicates an error.
     private static let limit = Duration.seconds(1800)
 
     private static let state = """
         SELECT m.state, (SELECT coalesce(sum(c.sent), 0)::bigint FROM gateway.counter_hour c WHERE c.tenant_id = $1) AS sent
         FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2
         """
-    /// How long the oldest slice that is due has been.
+    /// The age of the oldest due slice.
     private static let queueAge = """
         SELECT coalesce(extract(epoch FROM clock_timestamp() - min(next_at)) * 1000, 0)::bigint AS age FROM gateway.slice
         WHERE tenant_id = $1 AND state = 'ready' AND next_at <= clock_timestamp()
@@ -26,7 +26,7 @@ struct BenchRun {
             (SELECT sum(tup_inserted + tup_updated)::bigint FROM pg_stat_database WHERE datname = current_database()) AS rows
         """
 
-    /// - Throws: `StageFailure` when not everybody was reached.
+    /// - Throws: `StageFailure` when not every device was reached.
     func measure(_ number: Int) async throws -> BenchSample {
         let tenant = PostgresValue.text(BenchStage.tenant.rawValue)
         let before = try await usage()
@@ -104,18 +104,18 @@ struct BenchRun {
     }
 }
 
-/// What one run cost.
+/// The cost of one run.
 struct BenchSample: Sendable, CustomStringConvertible {
     var seconds: Double
     var perSecond: Double
-    /// CPU per delivery.
+    /// CPU time per delivery.
     var gatewayMicroseconds: Double
     var postgresMicroseconds: Double
-    /// Of the largest node.
+    /// The peak memory of the largest node.
     var peakMiB: Double
     var rowsWritten: Int
     var walBytes: Int
-    /// Milliseconds that the oldest due slice had waited, over the samples of the run.
+    /// The age of the oldest due slice in milliseconds, over the samples of the run.
     var queueAgeP50: Int
     var queueAgeP99: Int
 

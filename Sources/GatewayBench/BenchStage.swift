@@ -9,7 +9,7 @@ import Observability
 import PostgresClient
 import Secrets
 
-/// The processes of one `bench` and how to reach them.
+/// The processes of one `bench` and their addresses.
 struct BenchStage {
     static let tenant: TenantID = "acme"
     static let app: AppID = "shop"
@@ -17,32 +17,32 @@ struct BenchStage {
     let directory: String
     let apiKey: String
     let material: StageMaterial
-    /// `host:port` of the accept-only server; of none when there is none.
+    /// `host:port` of the accept-only server; an address without a server if there is none.
     let peerAddress: String
     let gateway: HTTPCaller
     let database: Database
     let nodes: [ChildProcess]
     private let processes: [ChildProcess]
 
-    /// Starts everything in a new directory below the system's temporary one.
+    /// Starts everything in a new directory below the system's temporary directory.
     ///
     /// - Parameters:
     ///   - program: this program.
-    ///   - peer: the accept-only server; nil: nothing is sent, and none is started.
-    ///   - count: how many gateways.
-    ///   - core: the one that the gateways start on, with as many threads as fit it; nil: all.
+    ///   - peer: the accept-only server; nil: nothing is sent, and no server is started.
+    ///   - count: the number of gateways.
+    ///   - core: the core of the gateways, which then have a matching number of threads; nil: all cores.
     /// - Returns: the stage, with everything ready.
-    /// - Throws: `StageFailure` that says which part did not start.
+    /// - Throws: `StageFailure` that names the part that did not start.
     static func open(gateway program: String, peer: String?, nodes count: Int, core: Int?) async throws -> BenchStage {
         if let peer, !FileManager.default.isExecutableFile(atPath: peer) {
-            throw StageFailure("there is no program \(peer); 'scripts/bench deliver' builds it")
+            throw StageFailure("no program \(peer); 'scripts/bench deliver' builds it")
         }
         let identifiers = SystemIdentifiers()
         let directory = NSTemporaryDirectory() + "pgw-bench-" + identifiers.randomHex(byteCount: 4)
         let material = try material(in: directory)
         var processes: [ChildProcess] = []
         do {
-            // Credentials must name some address.
+            // Credentials must contain some address.
             var port = discardPort
             if let peer {
                 let (server, own) = try await startPeer(peer, material)
@@ -81,7 +81,7 @@ struct BenchStage {
         )
         let material = StageMaterial(directory: directory)
         try material.write()
-        // The listener's own certificate, which is its issuer too: the gateways trust it as they would a simulator's.
+        // The listener's own certificate is also its issuer: the gateways trust it like that of a simulator.
         try FileManager.default.copyItem(
             atPath: material.path("gateway-cert.pem"),
             toPath: material.path("simulator-ca.pem")
@@ -117,12 +117,12 @@ struct BenchStage {
         )
     }
 
-    /// RFC 863: nobody listens.
+    /// The discard port of RFC 863, on which no server listens.
     static let discardPort: Int64 = 9
 
-    /// Opens a stage, as `open` does, runs `body` on it and ends it; after a failure its directory stays, for its logs.
+    /// Opens a stage like `open`, runs `body` on it and closes it. After a failure its directory stays, because of the logs.
     ///
-    /// - Throws: what the opening or `body` throws.
+    /// - Throws: the error of opening the stage or of `body`.
     static func with(
         gateway program: String? = nil,
         peer: String?,
@@ -136,12 +136,12 @@ struct BenchStage {
             nodes: count,
             core: core
         )
-        // Who ends a bench ends what it has started.
+        // A signal that ends the bench also ends the processes that it has started.
         let children = stage.processes.map(\.processID)
         let watch = Task {
             await TerminationSignal.wait()
             guard !Task.isCancelled else { return }
-            // A gateway ends its PostgreSQL with it.
+            // A gateway stops its PostgreSQL before it ends.
             for child in children.reversed() { kill(child, SIGTERM) }
             exit(130)
         }
@@ -173,7 +173,7 @@ struct BenchStage {
         )
         do {
             guard let port = try await readAddressFile(file, of: server)["port"]?.int else {
-                throw StageFailure("the accept server did not say its port")
+                throw StageFailure("the accept server did not report its port")
             }
             return (server, port)
         } catch {
@@ -182,14 +182,14 @@ struct BenchStage {
         }
     }
 
-    /// Another accept-only server, that answers later; the caller stops it.
+    /// Starts another accept-only server with delayed answers. The caller stops it.
     ///
     /// - Throws: `StageFailure` when it does not start.
     func startPeer(_ program: String, _ name: String, latency: Duration) async throws -> (ChildProcess, port: Int64) {
         try await Self.startPeer(program, material, name: name, latency: latency)
     }
 
-    /// Provisions one more tenant with the app `shop` and a credential that leads to `apnsAddress`; returns its API key.
+    /// Provisions one more tenant with the app `shop` and a credential for `apnsAddress`, and returns its API key.
     ///
     /// - Throws: `StageFailure` when the file is refused.
     func addTenant(_ tenant: TenantID, apnsAddress: String) async throws -> String {
@@ -214,7 +214,7 @@ struct BenchStage {
         return key
     }
 
-    /// Provisions the app with one more binding, a line of YAML, and waits until it `isServed`: a gateway follows within a second.
+    /// Provisions the app with one more binding, a line of YAML, and waits until `isServed` is true: a gateway applies it within a second.
     ///
     /// - Throws: `StageFailure` when the file is refused or the binding is not served within ten seconds.
     func bind(
@@ -263,7 +263,7 @@ struct BenchStage {
         )
         do {
             guard let address = try await readAddressFile(addressFile, of: node)["http"]?.string else {
-                throw StageFailure("\(node.name) did not say its address")
+                throw StageFailure("\(node.name) did not report its address")
             }
             return (node, address)
         } catch {
@@ -272,7 +272,7 @@ struct BenchStage {
         }
     }
 
-    /// What decides how durable a figure is, and as whom the gateways work.
+    /// The settings that determine the durability of a figure, and the role of the gateways.
     func settings() async throws -> [(String, String)] {
         let names = ["server_version", "fsync", "full_page_writes", "synchronous_commit", "shared_buffers"]
         var settings: [(String, String)] = []
@@ -286,12 +286,12 @@ struct BenchStage {
         return settings + [("roles", "\(GatewayRole.call.rawValue), \(GatewayRole.engine.rawValue)")]
     }
 
-    /// - Throws: what the database says.
+    /// - Throws: the error of the database.
     func makeAudience(_ devices: Int, of tenant: TenantID = BenchStage.tenant, vendor: Vendor = .native) async throws {
         try await BenchAudience(engine: database.engine, tenant: tenant, app: Self.app, vendor: vendor).make(devices)
     }
 
-    /// CPU seconds of PostgreSQL so far, its background processes included.
+    /// The CPU seconds of PostgreSQL until now, including its background processes.
     ///
     /// - Throws: when its process id cannot be read.
     func postgresCPU() throws -> Double {
@@ -300,9 +300,9 @@ struct BenchStage {
             + ProcessUsage.children(of: postmaster).map { ProcessUsage.cpuSeconds($0) }.reduce(0, +)
     }
 
-    /// Runs a script as the database's owner, by the client that everybody has.
+    /// Runs a script with `psql` as the owner of the database.
     ///
-    /// - Throws: `StageFailure` when `psql` is missing or refuses.
+    /// - Throws: `StageFailure` when `psql` is missing or fails.
     func psql(_ script: String) async throws {
         let file = material.path("ceiling.sql")
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
@@ -320,9 +320,9 @@ struct BenchStage {
         }
     }
 
-    /// Ends everything in order and removes the directory.
+    /// Stops everything in order and removes the directory.
     ///
-    /// - Throws: `StageFailure` when a part did not end in good order.
+    /// - Throws: `StageFailure` when a process ended with an error.
     func close() async throws {
         await gateway.close()
         await database.close()
@@ -335,7 +335,7 @@ struct BenchStage {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Ends everything after a failure and keeps the directory for its logs.
+    /// Stops everything after a failure and keeps the directory with the logs.
     func abandon() async {
         await gateway.close()
         await database.close()

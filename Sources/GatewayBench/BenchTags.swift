@@ -3,21 +3,21 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench tags`: how fast an audience by tags becomes slices.
+/// `bench tags`: how fast an audience by tags is expanded into slices.
 struct BenchTags: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tags",
         abstract:
-            "Measure the expansion of tag expressions into slices, beside plain scans of the same rows.",
+            "Measure the expansion of tag expressions into slices, compared with plain scans of the same rows.",
         discussion: """
-            The set that each expression selects is held against one that is worked out without tags. 'rows' are the rows of the indexes that say who has the tags it \
-            names, and who there is where only absence is asked for: what any evaluation reads at least. 'paged' is the ratio to reading just these rows page by page \
-            of 500, each page by its own statement; 'scan' is the ratio to one statement per index that counts them.
+            The result of each expression is compared with a set computed without tags. 'rows' is the number of index rows of the tags in the \
+            expression, or of all identities where it tests only for absence: the minimum that any evaluation reads. 'paged' is the ratio to reading \
+            these rows in pages of 500, each page by its own statement; 'scan' is the ratio to one statement per index that counts them.
             """
     )
 
-    @Option(help: "How many identities.") var identities = 1_000_000
-    @Option(help: "Turns of each expression.") var turns = 3
+    @Option(help: "Number of identities.") var identities = 1_000_000
+    @Option(help: "Turns per expression.") var turns = 3
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {

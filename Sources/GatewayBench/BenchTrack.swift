@@ -3,21 +3,22 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench track`: batches of what users are and did, as the compatible call of Braze takes them.
+/// `bench track`: batches of attributes, events and purchases of users, in the compatible call of Braze.
 struct BenchTrack: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
-        abstract: "Measure /users/track with full batches: of new users, of known ones, and the same batch again.",
+        abstract:
+            "Measure /users/track with full batches: with new users, with known users, and with a repeated batch.",
         discussion: """
-            The gateway has one core, PostgreSQL and wrk the other. A batch has as many attributes objects, events and purchases as --size says, each of \
-            another user. It is answered after its commit; afterwards the database is asked whether its events and purchases are there.
+            The gateway uses one core; PostgreSQL and wrk share the other. A batch has --size attributes objects, events and purchases each, all of \
+            different users. It is answered after its commit; the run then checks that the database contains its events and purchases.
             """
     )
 
-    @Option(help: "Seconds of each turn.") var seconds = 5
-    @Option(help: "Turns of each kind of batch.") var turns = 3
-    @Option(help: "Connections of wrk.") var connections = 16
-    @Option(help: "Attributes objects, events and purchases of a batch, each.") var size = 75
+    @Option(help: "Seconds per turn.") var seconds = 5
+    @Option(help: "Turns per kind of batch.") var turns = 3
+    @Option(help: "Number of connections of wrk.") var connections = 16
+    @Option(help: "Number of attributes objects, of events and of purchases per batch.") var size = 75
     @Option(help: "The core of the gateway.") var gatewayCore = 0
     @Option(help: "The core of PostgreSQL and of wrk.") var otherCore = 1
     @Flag(help: "Print JSON.") var json = false
@@ -28,7 +29,7 @@ struct BenchTrack: AsyncParsableCommand {
         guard (1...1024).contains(connections) else { throw ValidationError("--connections must be 1 to 1024") }
         guard (1...75).contains(size) else { throw ValidationError("--size must be 1 to 75") }
         guard (0...1023).contains(gatewayCore), (0...1023).contains(otherCore), gatewayCore != otherCore else {
-            throw ValidationError("--gateway-core and --other-core must be two cores")
+            throw ValidationError("--gateway-core and --other-core must be different cores")
         }
     }
 

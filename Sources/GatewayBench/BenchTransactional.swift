@@ -3,22 +3,22 @@ import CommandSupport
 import Foundation
 import Model
 
-/// `bench transactional`: messages to one recipient each, first as many as there can be, then half of that.
+/// `bench transactional`: messages to one recipient each, first at the maximum rate, then at half of it.
 struct BenchTransactional: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transactional",
-        abstract: "Measure messages to one recipient: the most that are accepted, and the latencies at half of that.",
+        abstract: "Measure messages to one recipient: the maximum rate of acceptance, and the latencies at half of it.",
         discussion: """
-            'accept' is from the moment a call was due to its 202, which comes after the commit; a call that had to wait for others is counted from when \
-            it was due. 'accept → APNs' is from the message's acceptance to the push service's answer, as the database has them. The callers run in this \
+            'accept' is the time from the due time of a call to its 202, which follows the commit; the time includes any delay behind \
+            other calls. 'accept → APNs' is the time from the message's acceptance to the push service's answer, as stored. The callers run in this \
             program, on the same machine.
             """
     )
 
-    @Option(help: "Seconds of each of the two phases.") var seconds = 10
-    @Option(help: "Callers at once.") var callers = 32
-    @Option(help: "How many devices, of which each message names one.") var devices = 10_000
-    @Option(help: "The apns-accept-server program. Default: beside this program.") var peer: String?
+    @Option(help: "Seconds per phase.") var seconds = 10
+    @Option(help: "Number of concurrent callers.") var callers = 32
+    @Option(help: "Number of devices; each message is sent to one of them.") var devices = 10_000
+    @Option(help: "The apns-accept-server program. Default: in the directory of this program.") var peer: String?
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -36,8 +36,8 @@ struct BenchTransactional: AsyncParsableCommand {
                 count: callers,
                 devices: devices
             )
-            // Statements are prepared and connections opened before anything is counted, and the server has its statistics, which a database that is in use
-            // has: what it planned for empty tables walks whole indexes.
+            // Warm-up: afterwards statements are prepared, connections are open, and the server has statistics, as a database in use does. A plan made for
+            // empty tables scans whole indexes.
             _ = try await callers.asFastAsPossible(for: .seconds(2))
             try await stage.psql("ANALYZE")
             _ = try await callers.asFastAsPossible(for: .seconds(1))

@@ -4,7 +4,7 @@ import Gateway
 import Model
 import PostgresClient
 
-/// One call's figures: medians of its turns.
+/// The results of one call: medians of its turns.
 struct CallsSample {
     var name: String
     var perSecond: Double
@@ -22,31 +22,31 @@ struct CallsRun {
     let seconds: Int
     let connections: Int
     let devices: Int
-    /// Beginnings of names; empty: every call.
+    /// Prefixes of call names; empty: every call.
     let only: [String]
     let gatewayCore: Int
     let otherCore: Int
 
     private var wrk: WrkRun { WrkRun(stage: stage, connections: connections, core: otherCore) }
 
-    /// What is called: wrk asks for `path` with a body in which `%d` is a number that was not used before.
+    /// The call to measure: wrk requests `path` with a body in which an unused number replaces `%d`.
     private struct Call {
         var name: String
         var path: String
         var contentType: String
-        /// A format of Lua's, with one `%d`, at most two.
+        /// A Lua format with one or two `%d`.
         var body: String
-        /// How many of these have arrived, as the database has it.
+        /// The query that counts the stored effects of this call.
         var count: String?
-        /// Numbers begin again after this many, and with every turn where the last one ended.
+        /// The numbers start over after this many. A turn continues where the last one ended.
         var numbers: Int
-        /// The devices before the first one's: a read device has received, so the two kinds of receipts are of different ones.
+        /// The number of devices to skip: a read device has also received, so that the two kinds of receipts use different devices.
         var offset = 0
-        /// The same calls as the one before it has made, word for word: every app's at its start.
+        /// Repeats the previous calls without changes, as every app does at its start.
         var isRepeat = false
     }
 
-    /// - Throws: `StageFailure` when a part does not start, answers anything but 200, or has not written what it answered.
+    /// - Throws: `StageFailure` when a part does not start, an answer is not 200, or an answered write is missing.
     func measure(pairs: Int, hello program: String) async throws -> [CallsSample] {
         let server = try await startHello(program)
         do {
@@ -70,11 +70,11 @@ struct CallsRun {
         let calls = Self.calls(number: number, devices: devices).filter { call in
             only.isEmpty || only.contains { call.name.hasPrefix($0) }
         }
-        guard !calls.isEmpty else { throw StageFailure("no call begins like \(only.joined(separator: ", "))") }
+        guard !calls.isEmpty else { throw StageFailure("no call has the prefix \(only.joined(separator: ", "))") }
         let hello = Call(name: "hello", path: "/hello", contentType: "text/plain", body: "%d", numbers: 1 << 30)
         var next = [Int](repeating: 1, count: calls.count)
         var turns = [[(WrkTurn, Double)]](repeating: [], count: calls.count)
-        // The first round only warms up.
+        // The first round is a warm-up.
         for pair in 0...pairs {
             let base = try await turn(hello, at: "http://127.0.0.1:\(helloPort)", from: 1, for: pair == 0 ? 1 : seconds)
             Console.error(String(format: "hello %.0f/s", base.perSecond))
@@ -122,7 +122,7 @@ struct CallsRun {
 
     private static func calls(number: String, devices: Int) -> [Call] {
         func body(_ fields: String) -> String { "{\"APP_ID\":\"\(application)\",\(fields)}" }
-        // A new token, and a user where none was.
+        // A new token, and a user for a device without one.
         let moved = body(
             "\"USER_CN\":\"U%d\",\"DEVICE_ID\":\"bench-%d\",\"PUSH_TOKEN\":\"c%063x\",\"PUSH_TYPE\":\"ios\",\"PUSH_YN\":\"Y\""
         )
@@ -185,7 +185,7 @@ struct CallsRun {
         ).only().int("number")
     }
 
-    /// Makes the devices and sends them one message; gives its number.
+    /// Creates the devices and sends them one message. Returns its number.
     private func sendToEveryone() async throws -> String {
         try await stage.makeAudience(devices, vendor: .ipns)
         let id = try await stage.send(
@@ -205,7 +205,7 @@ struct CallsRun {
 
     private func startHello(_ program: String) async throws -> (process: ChildProcess, port: Int64) {
         guard FileManager.default.isExecutableFile(atPath: program) else {
-            throw StageFailure("there is no program \(program); 'scripts/bench calls' builds it")
+            throw StageFailure("no program \(program); 'scripts/bench calls' builds it")
         }
         let file = stage.material.path("hello.json")
         let process = try ChildProcess(
@@ -216,7 +216,7 @@ struct CallsRun {
         )
         guard let port = try await readAddressFile(file, of: process)["port"]?.int else {
             _ = await process.stop()
-            throw StageFailure("the hello-server did not say its port")
+            throw StageFailure("the hello-server did not report its port")
         }
         return (process, port)
     }

@@ -4,14 +4,14 @@ import Gateway
 import Model
 import PostgresClient
 
-/// One call's medians, in milliseconds.
+/// The medians of one call, in milliseconds.
 struct HistorySample {
     var name: String
     var first: Double
     var far: Double
 }
 
-/// Makes a long history and asks for pages of it.
+/// Creates a long history and requests pages of it.
 struct HistoryRun {
     let stage: BenchStage
     let messages: Int
@@ -20,12 +20,12 @@ struct HistoryRun {
     let pages: Int
 
     private static let application = "bench.mobile"
-    /// A page of iPNS.
+    /// The page size of iPNS.
     private static let pageSize = 50
-    /// Messages per statement while the history is made.
+    /// Messages per statement while the history is created.
     private static let step = 50_000
 
-    /// - Throws: `StageFailure` when a page is not what it must be.
+    /// - Throws: `StageFailure` when a page is wrong.
     func measure() async throws -> [HistorySample] {
         try await stage.bind("ipns: { appId: \(Self.application) }") { _ in
             try await call("getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
@@ -33,7 +33,7 @@ struct HistoryRun {
         try await stage.bind("upmc: { applicationId: \(Self.application), version: \"5.1\" }") { _ in
             try await ask("gw_get_unread_count", "nobody", Self.token("f")).code == "4400"
         }
-        // Before anything is old: the round of upkeep drops weeks that nobody keeps.
+        // Set the retention before old rows exist: maintenance drops the partitions of expired weeks.
         try await stage.psql(
             "UPDATE gateway.tenant SET retention = '{\"deliveries\": 34560000, \"messages\": 34560000}'"
         )
@@ -56,7 +56,7 @@ struct HistoryRun {
             samples.append(try await compareCounts())
             samples.append(try await comparePolls())
             guard writer.isRunning else {
-                throw StageFailure("nothing was written any more when the last page was asked for")
+                throw StageFailure("the writer had ended before the last page was requested")
             }
         } catch {
             _ = await writer.stop()
@@ -79,7 +79,7 @@ struct HistoryRun {
             near.append(try await page(nil).milliseconds)
             let later = try await page(cursor)
             back.append(later.milliseconds)
-            // The next far page is another one: what was just read is in no cache.
+            // The next far page is a different one, so that it is not in a cache.
             cursor = later.last
         }
         return HistorySample(name: name, first: BenchReport.median(near), far: BenchReport.median(back))
@@ -102,7 +102,7 @@ struct HistoryRun {
         return (took, last)
     }
 
-    /// Polls with everything to come, and when the first `back` pages were taken.
+    /// Compares a poll with the whole history unreceived and a poll after the first `back` pages were received.
     private func comparePolls() async throws -> HistorySample {
         var (near, far): ([Double], [Double]) = ([], [])
         for _ in 0..<pages { near.append(try await poll()) }
@@ -121,12 +121,12 @@ struct HistoryRun {
         let answer = try await call("polling", ["DEVICE_ID": "C", "COUNT": .int(Self.pageSize)])
         let took = (.now - start) / .milliseconds(1)
         guard answer["LIST"]?.array?.count == Self.pageSize else {
-            throw StageFailure("a poll has another count: \(JSONWriter.text(answer).prefix(300))")
+            throw StageFailure("a poll has the wrong count: \(JSONWriter.text(answer).prefix(300))")
         }
         return took
     }
 
-    /// What a user has not read: of one with a message now and then, and of one with all of them.
+    /// Compares the unread counts of a user with few messages and of a user with all messages.
     private func compareCounts() async throws -> HistorySample {
         var (short, long): ([Double], [Double]) = ([], [])
         for _ in 0..<pages {
@@ -168,7 +168,7 @@ struct HistoryRun {
                 "PUSH_TOKEN": .string(String(repeating: device.lowercased(), count: 64)),
             ]
         )
-        guard answer["RT"] == "0000" else { throw StageFailure("registering answered \(JSONWriter.text(answer))") }
+        guard answer["RT"] == "0000" else { throw StageFailure("registration answered \(JSONWriter.text(answer))") }
     }
 
     private func call(_ operation: String, _ fields: JSONObject) async throws -> JSON {
@@ -184,12 +184,12 @@ struct HistoryRun {
     private func enlist(_ device: String, _ user: String) async throws {
         let more = Self.token(device) + "&DEVICE_ID=\(device)&CNAME=\(user)"
         let answer = try await ask("new_rcv_register_service_and_user", user, more)
-        guard answer.code == "0000" else { throw StageFailure("registering answered \(answer.code)") }
+        guard answer.code == "0000" else { throw StageFailure("registration answered \(answer.code)") }
     }
 
     private static func token(_ device: String) -> String { String(repeating: device.lowercased(), count: 64) }
 
-    /// A call of UPMC: `more` begins with the token and goes on with further parameters.
+    /// A UPMC call: `more` starts with the token, followed by further parameters.
     private func ask(_ name: String, _ user: String, _ more: String) async throws -> (
         milliseconds: Double, code: String, list: [JSON]
     ) {
@@ -207,7 +207,7 @@ struct HistoryRun {
 
     // MARK: Rows
 
-    /// Message n of the whole, one after the other over the weeks; the newest tenth is of the last minutes.
+    /// Creates the messages, evenly distributed over the weeks. The newest tenth is created within the last minutes.
     private func make(_ count: Int) async throws {
         try await stage.psql(
             """
@@ -229,7 +229,7 @@ struct HistoryRun {
         try await stage.psql("VACUUM ANALYZE")
     }
 
-    /// Writes the rest in small transactions until it is stopped.
+    /// Writes the remaining messages in small transactions until it is stopped.
     private func startWriter(_ count: Int) throws -> ChildProcess {
         let file = stage.material.path("writer.sql")
         try Data(
@@ -251,7 +251,7 @@ struct HistoryRun {
         )
     }
 
-    /// The number of the device's nth message from the newest on.
+    /// The number of the device's message at `rank`, counted from the newest.
     private func number(_ rank: Int) async throws -> String {
         try await stage.database.engine.run(
             Statement(
@@ -266,7 +266,7 @@ struct HistoryRun {
         ).only().text("ref")
     }
 
-    /// What UPMC calls the message of an iPNS number.
+    /// UPMC's number of a message with the given iPNS number.
     private func sequence(_ number: String) async throws -> String {
         try await stage.database.engine.run(
             Statement(
@@ -282,9 +282,8 @@ struct HistoryRun {
         ).only().text("ref")
     }
 
-    /// Rows as a submission, an expansion and a flush of outcomes leave them; A has received all, B of the same user
-    /// every tenth, and C, who polls, has not received anything. D of UPMC has all and E every five hundredth; both have
-    /// read nine of ten.
+    /// Creates rows as a submission, an expansion and a flush of outcomes leave them. A has received all messages, B of the same user every tenth, and C, which
+    /// polls, none. D of UPMC has all messages and E every five hundredth; both have read nine of ten.
     private static let functions = """
         CREATE FUNCTION bench_messages(p_from bigint, p_to bigint, p_of bigint, p_start timestamptz, p_span interval) RETURNS void
         LANGUAGE plpgsql AS $$

@@ -4,23 +4,23 @@ import Gateway
 import Model
 import PostgresClient
 
-/// One import of a file into empty tables, and COPY of what it wrote.
+/// Measures one import of a file into empty tables, and COPY of the same rows.
 struct ImportRun {
     let stage: BenchStage
     /// This program.
     let program: String
     let rows: Int
 
-    /// 5,000 rows per write: some half a megabyte in memory.
+    /// 5,000 rows per write: about half a megabyte in memory.
     private static let pageCount = 5000
 
     private var file: String { stage.material.path("devices.csv") }
 
     // MARK: The file
 
-    /// Writes the file: tokens in no order, as those of a grown audience are, and keys in theirs, as an export has them.
+    /// Writes the file: the tokens in random order, as in a grown audience, and the keys in ascending order, as in an export.
     ///
-    /// - Throws: what the file system says.
+    /// - Throws: the error of the file system.
     func writeFile() throws {
         _ = FileManager.default.createFile(atPath: file, contents: nil)
         guard let handle = FileHandle(forWritingAtPath: file) else { throw StageFailure("cannot write \(file)") }
@@ -53,7 +53,7 @@ struct ImportRun {
 
     private static let counted = "SELECT count(*) AS count FROM gateway.identity WHERE tenant_id = $1"
 
-    /// - Throws: `StageFailure` when not every row was taken.
+    /// - Throws: `StageFailure` when a row was not imported.
     func measure() async throws -> ImportSample {
         try await stage.psql("TRUNCATE gateway.identity, gateway.device, gateway.identity_count CASCADE; CHECKPOINT;")
         let before = try stage.postgresCPU()
@@ -70,7 +70,7 @@ struct ImportRun {
         )
         var (peak, own) = (0.0, 0.0)
         while process.isRunning {
-            // Zero once it has ended.
+            // The value is zero after the process has ended.
             peak = max(peak, ProcessUsage.peakMiB(process.processID))
             own = max(own, ProcessUsage.cpuSeconds(process.processID))
             try await Task.sleep(for: .milliseconds(10))
@@ -83,7 +83,7 @@ struct ImportRun {
         }
         let statement = Statement(Self.counted, [.text(BenchStage.tenant.rawValue)])
         let taken = try await stage.database.engine.run(statement, tenant: nil).only().int("count")
-        guard taken == rows else { throw StageFailure("only \(taken) of \(rows) rows were taken") }
+        guard taken == rows else { throw StageFailure("only \(taken) of \(rows) rows were imported") }
         return ImportSample(
             seconds: seconds,
             perSecond: Double(rows) / seconds,
@@ -94,7 +94,7 @@ struct ImportRun {
         )
     }
 
-    /// Device and identity rows per second of COPY, as pairs; `token_digest` is generated, as it is for the import.
+    /// The rate of COPY in pairs of a device row and an identity row per second; `token_digest` is generated, as in the import.
     private func copy() async throws -> Double {
         let files = (stage.material.path("device.copy"), stage.material.path("identity.copy"))
         let device =

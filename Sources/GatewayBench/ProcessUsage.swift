@@ -1,14 +1,14 @@
 import CommandSupport
 import Foundation
 
-/// What `/proc` says of other processes. Zero where it says nothing: a bench goes on.
+/// Reads the resource usage of other processes from `/proc`. Missing values are zero, so that a benchmark continues.
 enum ProcessUsage {
-    /// User and system time, with that of children that have ended.
+    /// User and system time, including that of ended children.
     static func cpuSeconds(_ process: Int32) -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
         else { return 0 }
-        // From the state on, which is field 3 of proc(5); 14 to 17 are utime, stime, cutime, cstime.
+        // The fields start with the state, field 3 of proc(5); 14 to 17 are utime, stime, cutime, cstime.
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 14 else { return 0 }
         return fields[11...14].compactMap { Double($0) }.reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -24,7 +24,7 @@ enum ProcessUsage {
         }
     }
 
-    /// The most memory it ever held.
+    /// The peak memory.
     static func peakMiB(_ process: Int32) -> Double {
         let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -34,7 +34,7 @@ enum ProcessUsage {
 
 /// The private PostgreSQL of a data directory.
 enum ClusterProcess {
-    /// - Throws: `StageFailure` when none runs there.
+    /// - Throws: `StageFailure` when no server runs in the directory.
     static func postmaster(of directory: String) throws -> Int32 {
         let path = "\(directory)/data/postmaster.pid"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

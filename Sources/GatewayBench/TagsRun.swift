@@ -5,15 +5,15 @@ import Gateway
 import Model
 import PostgresClient
 
-/// One expression's figures: medians of its turns.
+/// The results of one expression: medians of its turns.
 struct TagsSample {
     var name: String
     var count: Int
-    /// Rows of the indexes that name whom the expression speaks of: of its tags, and of everybody where nobody need have one.
+    /// The number of index rows to read: those of the expression's tags, or of all identities where it tests only for absence.
     var rows: Int
-    /// From the first page to the last.
+    /// The time from the first page to the last.
     var seconds: Double
-    /// Rates of the expansion to those of two plain scans over the same rows: by pages of a slice, and in one go.
+    /// The ratios of the expansion's rate to those of two plain scans of the same rows: in pages of a slice, and as a whole.
     var pagedRatio: Double
     var scanRatio: Double
 
@@ -26,14 +26,14 @@ struct TagsRun {
     let identities: Int
     let turns: Int
 
-    /// Which identities have a tag, by their number `n`.
+    /// The condition on an identity's number `n` for each tag.
     private static let tags: [(name: String, condition: String)] =
         [
             ("rare", "n % 1000 = 7"), ("tenth", "n % 10 = 3"), ("most", "n % 10 <> 1"), ("half", "n * 7919 % 100 < 50"),
             ("third", "n * 104729 % 99 < 33"), ("some", "n * 31337 % 100 < 20"), ("few", "n * 49999 % 1000 < 15"),
         ] + (1...20).map { ("u\($0)", "n % 200 = \($0)") }
 
-    /// What is asked for, and the same without tags.
+    /// The measured expressions, each with an equivalent condition without tags.
     private static let expressions: [(text: String, condition: String)] = [
         ("rare", condition("rare")), ("tenth", condition("tenth")), ("most", condition("most")),
         ("half && third", "\(condition("half")) AND \(condition("third"))"),
@@ -50,14 +50,14 @@ struct TagsRun {
         "(\(tags.first { $0.name == tag }?.condition ?? "false"))"
     }
 
-    /// The pages of the scan beside the expansion: what a slice holds.
+    /// The page size of the comparison scan, which equals the size of a slice.
     private static let pageSize = Int64(SliceLease.targetLimit)
 
     private var tenant: PostgresValue { .text(BenchStage.tenant.rawValue) }
     private var app: PostgresValue { .text(BenchStage.app.rawValue) }
     private var vendor: PostgresValue { .text(Vendor.native.rawValue) }
 
-    /// - Throws: `StageFailure` when an expression selects another set than it must, and what the database says.
+    /// - Throws: `StageFailure` when an expression selects the wrong set; the error of the database.
     func measure() async throws -> [TagsSample] {
         try await stage.makeAudience(identities)
         for (name, condition) in Self.tags { try await tag(name, condition) }
@@ -76,7 +76,7 @@ struct TagsRun {
                 let paged = try await timed { try await sum(sources, pagedScan) }
                 let expansion = try await expand(expression.text, like: "answer\(place)")
                 guard scan.value == paged.value else {
-                    throw StageFailure("\(expression.text): \(paged.value) rows by pages, not \(scan.value)")
+                    throw StageFailure("\(expression.text): \(paged.value) rows in pages, not \(scan.value)")
                 }
                 (count, rows) = (expansion.count, scan.value)
                 turns.append((expansion.seconds, paged.seconds, scan.seconds))
@@ -120,13 +120,13 @@ struct TagsRun {
 
     // MARK: Scans
 
-    /// An index that says who there is: of a tag, or of all identities.
+    /// An index of candidates: the identities with a tag, or all identities.
     private enum Source {
         case tag(String)
         case everybody
     }
 
-    /// What an evaluation has to read at least: each tag that is named, and everybody where only absence is asked for.
+    /// The rows that an evaluation must read: those of each named tag, or all identities where only absence is tested.
     private static func sources(of expression: String) -> [Source] {
         let names = expression.split { !$0.isLetter && !$0.isNumber }
         return names.map { .tag(String($0)) } + (expression.hasPrefix("!") ? [.everybody] : [])
@@ -138,7 +138,7 @@ struct TagsRun {
         return sum
     }
 
-    /// The rows of one, and the parameters it takes.
+    /// The rows of a source, and the parameters of the query.
     private func rows(of source: Source) -> (text: String, parameters: [PostgresValue]) {
         switch source {
         case .tag(let tag):
@@ -186,7 +186,7 @@ struct TagsRun {
 
     // MARK: The expansion
 
-    /// Expands a message for `text` in the place of an engine: it is due in an hour, so none comes near it.
+    /// Expands a message for `text` in place of an engine. The message is due in an hour, so that no engine processes it.
     private func expand(_ text: String, like answer: String) async throws -> (count: Int, seconds: Double) {
         let due = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: 3600))
         let message = try await stage.send(
@@ -218,7 +218,7 @@ struct TagsRun {
                 guard outcome == "page" else { throw StageFailure("the expansion answered \(outcome)") }
             }
         }
-        // The same identities, each once; and away with them, so that the next turn finds what this one found.
+        // Checks that the targets are the expected identities, each once, and deletes the slices, so that the next turn starts from the same state.
         let odd = try await run(
             """
             SELECT count(*) AS number FROM (
@@ -230,7 +230,7 @@ struct TagsRun {
             """,
             [tenant, .text(message), app, vendor, .text(answer)]
         ).only().int("number")
-        guard odd == 0 else { throw StageFailure("\(text) selects \(odd) identities wrongly, or not at all") }
+        guard odd == 0 else { throw StageFailure("\(text) selects or misses \(odd) identities wrongly") }
         let count = try await run(
             "SELECT coalesce(sum(cardinality(targets)), 0)::bigint AS number FROM gateway.slice WHERE tenant_id = $1 AND message_id = $2::text::uuid",
             [tenant, .text(message)]

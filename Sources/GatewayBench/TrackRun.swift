@@ -4,7 +4,7 @@ import Gateway
 import Model
 import PostgresClient
 
-/// One kind of batch and its figures: medians of its turns.
+/// The results of one kind of batch: medians of its turns.
 struct TrackSample {
     var name: String
     var perSecond: Double
@@ -20,20 +20,20 @@ struct TrackRun {
     let stage: BenchStage
     let seconds: Int
     let connections: Int
-    /// Elements of each list of a batch, one per user.
+    /// The number of elements in each list of a batch, one per user.
     let size: Int
     let otherCore: Int
 
     private static let key = "bench-rest-key-0123456789abcdef"
 
-    /// Which users a batch is about, and whether it came before.
+    /// Whether the users of a batch are new, and whether the batch is a repetition.
     private enum Kind: String, CaseIterable {
         case new = "new users"
         case known = "known users"
         case again = "the same batch again"
     }
 
-    /// - Throws: `StageFailure` when a part does not start, answers anything but 2xx, or has not written what it answered.
+    /// - Throws: `StageFailure` when a part does not start, an answer is not 2xx, or an answered write is missing.
     func measure(turns count: Int) async throws -> [TrackSample] {
         try await stage.bind("braze: { restKeyEnv: BENCH_REST_KEY }", environment: ["BENCH_REST_KEY": Self.key]) {
             stage in
@@ -43,10 +43,10 @@ struct TrackRun {
         let wrk = WrkRun(stage: stage, connections: connections, core: otherCore)
         try wrk.pinPostgres()
         var turns: [Kind: [WrkTurn]] = [:]
-        // Batches that were asked for, each of users of its own, and how often all of them were told something.
+        // The number of batches so far, each with its own users, and the number of rounds of changes for all of them.
         var made = 0
         var round = 0
-        // The first round only warms up.
+        // The first round is a warm-up.
         for turn in 0...count {
             for kind in Kind.allCases {
                 let before = try await acts()
@@ -82,7 +82,7 @@ struct TrackRun {
         }
     }
 
-    /// Batch n is of the users from n × `size` on, and each tells something else in each round.
+    /// Batch n contains the users from n × `size` on. The changes differ in each round.
     private func script(from first: Int, of total: Int, round: Int) -> String {
         """
         local number = \(first)
@@ -106,7 +106,7 @@ struct TrackRun {
         """
     }
 
-    /// Events and purchases of users so far.
+    /// The number of stored events and purchases.
     private func acts() async throws -> Int {
         try await stage.database.engine.run(
             Statement(

@@ -4,17 +4,17 @@ import Gateway
 import Model
 import PostgresClient
 
-/// Messages to one recipient each, at a steady rate, and how long they took.
+/// Messages to one recipient each at a steady rate, with their latencies.
 struct TransactionalPhase {
-    /// From when each call was due to its 202, shortest first.
+    /// The times from the due time of each call to its 202, shortest first.
     let accepts: [Duration]
-    /// Milliseconds from the message's acceptance to the push service's answer, as the database has them.
+    /// Milliseconds from the message's acceptance to the push service's answer, as stored.
     let pushP50: Int
     let pushP99: Int
 
-    /// Calls for `duration` and waits until everything is sent.
+    /// Sends for `duration` and waits until everything is delivered.
     ///
-    /// - Throws: `StageFailure` when a call was not accepted, or not everything was sent within a minute.
+    /// - Throws: `StageFailure` when a call was not accepted, or when not everything was sent within a minute.
     static func measure(
         _ callers: TransactionalCallers,
         at perSecond: Double,
@@ -32,15 +32,15 @@ struct TransactionalPhase {
         return TransactionalPhase(accepts: accepts, pushP50: percentiles.first ?? 0, pushP99: percentiles.last ?? 0)
     }
 
-    /// Milliseconds within which that share of the calls was answered.
+    /// The quantile of the answer times for `share`, in milliseconds.
     func acceptMilliseconds(_ share: Double) -> Double {
         guard !accepts.isEmpty else { return 0 }
         return accepts[min(accepts.count - 1, Int(Double(accepts.count) * share))] / .milliseconds(1)
     }
 
-    /// Waits until the tenant has nothing left to send, at most a minute.
+    /// Waits at most a minute until the tenant has nothing left to send.
     ///
-    /// - Throws: `StageFailure` when it still has.
+    /// - Throws: `StageFailure` when something is left.
     static func settle(_ stage: BenchStage, tenant: TenantID = BenchStage.tenant) async throws {
         for _ in 0..<1200 {
             let statement = Statement(open, [.text(tenant.rawValue)])
@@ -61,16 +61,16 @@ struct TransactionalPhase {
         """
 }
 
-/// Callers of a back end: each message goes to one device.
+/// Simulates callers of a back end: each message is sent to one device.
 struct TransactionalCallers: Sendable {
     let gateway: HTTPCaller
     let apiKey: String
     let count: Int
     let devices: Int
 
-    /// Each caller calls again as soon as it was answered. Returns how many were accepted.
+    /// Each caller calls again when it receives an answer. Returns the number of accepted calls.
     ///
-    /// - Throws: `StageFailure` when one was not.
+    /// - Throws: `StageFailure` when a call was not accepted.
     func asFastAsPossible(for duration: Duration) async throws -> Int {
         let end = ContinuousClock.now + duration
         return try await withThrowingTaskGroup(of: Int.self) { group in
@@ -88,9 +88,9 @@ struct TransactionalCallers: Sendable {
         }
     }
 
-    /// Calls at fixed times; who is late calls at once. Returns from when each was due to its answer, shortest first.
+    /// Calls at fixed times; a late caller calls at once. Returns the times from the due time of each call to its answer, shortest first.
     ///
-    /// - Throws: `StageFailure` when one was not accepted.
+    /// - Throws: `StageFailure` when a call was not accepted.
     func atRate(_ perSecond: Double, for duration: Duration) async throws -> [Duration] {
         let total = Int(perSecond * (duration / .seconds(1)))
         let start = ContinuousClock.now

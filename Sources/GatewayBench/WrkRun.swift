@@ -1,7 +1,7 @@
 import CommandSupport
 import Foundation
 
-/// One turn of wrk: what it counted, and what the processes took for it.
+/// The result of one turn of wrk, with the resource usage of the processes.
 struct WrkTurn {
     var perSecond = 0.0
     /// Unit: milliseconds.
@@ -18,7 +18,7 @@ struct WrkRun {
     let connections: Int
     let core: Int
 
-    /// PostgreSQL with all its processes to the other core; what those start later stays with them.
+    /// Pins PostgreSQL with all its processes to the other core. Their later children inherit the setting.
     func pinPostgres() throws {
         let postmaster = try ClusterProcess.postmaster(of: stage.material.path("data/postgres"))
         for process in [postmaster] + ProcessUsage.children(of: postmaster) { try Self.pin(process, to: core) }
@@ -34,9 +34,9 @@ struct WrkRun {
         taskset.waitUntilExit()
     }
 
-    /// Runs a script of Lua, whose `request` makes one request after the other.
+    /// Runs a Lua script whose `request` creates one request after the other.
     ///
-    /// - Throws: `StageFailure` when wrk does not run, or when an answer was no 2xx.
+    /// - Throws: `StageFailure` when wrk does not run, or when an answer was not 2xx.
     func run(_ script: String, named name: String, at base: String, for seconds: Int) async throws -> WrkTurn {
         let file = stage.material.path("wrk.lua")
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
@@ -68,16 +68,16 @@ struct WrkRun {
     private func usage() -> Double { stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
 }
 
-/// What wrk prints.
+/// The output of wrk.
 struct WrkReport: Equatable {
     var requests: Int
     var perSecond: Double
     /// Unit: milliseconds.
     var p99: Double
-    /// The line that tells of answers that are no 2xx, or of sockets.
+    /// The line about answers other than 2xx, or about socket errors.
     var errors: String?
 
-    /// Nil when the text is no report.
+    /// Parses the output of wrk; nil when it is not a report.
     init?(_ text: String) {
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let rate = lines.first(where: { $0.hasPrefix("Requests/sec:") })?.split(separator: " ").last,

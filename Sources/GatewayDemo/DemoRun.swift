@@ -3,7 +3,7 @@ import Foundation
 package import Model
 import NIOConcurrencyHelpers
 
-/// Plays the vendors' stories on the processes of the demo, and prints each step with what it showed.
+/// Runs the vendors' stories on the processes of the demo, and prints each step with its results.
 package final class DemoRun: Sendable {
     package let apiKey: String
     private let http: HTTPCaller
@@ -20,7 +20,7 @@ package final class DemoRun: Sendable {
         self.isVerbose = isVerbose
     }
 
-    /// - Throws: `StageFailure` at the first step that does not hold.
+    /// - Throws: `StageFailure` at the first step that fails.
     package func play(_ stories: [any VendorStory]) async throws {
         Console.print("One gateway, one PostgreSQL, one APNs simulator, \(stories.count) vendors.")
         for (index, story) in stories.enumerated() {
@@ -109,7 +109,7 @@ extension DemoRun: StoryStage {
 
     package func pause() async throws { try await Task.sleep(for: .milliseconds(50)) }
 
-    /// With `--verbose`: a call and its answer.
+    /// Prints a call and its answer with `--verbose`.
     private func note(_ call: String, _ answer: HTTPCaller.Answer) {
         guard isVerbose else { return }
         line(call)

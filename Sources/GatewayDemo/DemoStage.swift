@@ -5,7 +5,7 @@ import Gateway
 package import Model
 import Secrets
 
-/// The processes of the demo and how to reach them.
+/// The processes of the demo and their addresses.
 package struct DemoStage: CustomStringConvertible {
     package let directory: String
     let apiKey: String
@@ -27,16 +27,16 @@ package struct DemoStage: CustomStringConvertible {
         """
     }
 
-    /// Starts everything in a new directory below the system's temporary one, and applies what the stories need.
+    /// Starts everything in a new directory below the system's temporary directory, and applies the provisioning that the stories need.
     ///
-    /// - Throws: `StageFailure` that says which part did not start.
+    /// - Throws: `StageFailure` that names the part that did not start.
     package static func open(
         gateway program: String,
         simulator: String,
         stories: [(vendor: Vendor, story: any VendorStory)]
     ) async throws -> DemoStage {
         guard FileManager.default.isExecutableFile(atPath: simulator) else {
-            throw StageFailure("there is no program \(simulator); build it with: swift build --product apns-simulator")
+            throw StageFailure("no program \(simulator); build it with: swift build --product apns-simulator")
         }
         let identifiers = SystemIdentifiers()
         let directory = NSTemporaryDirectory() + "pgw-demo-" + identifiers.randomHex(byteCount: 4)
@@ -117,7 +117,7 @@ package struct DemoStage: CustomStringConvertible {
         return (http, https, admin)
     }
 
-    /// The bindings of the demo's app and further apps, as lines of the tenants file. JSON is YAML.
+    /// The bindings of the demo's app, and further apps, as lines of the tenants file. JSON is valid YAML.
     private static func lines(of stories: [(vendor: Vendor, story: any VendorStory)]) -> [String] {
         func binding(_ vendor: Vendor, _ value: JSON) -> String { "          \(vendor): \(JSONWriter.text(value))" }
         let shop = stories.compactMap { entry in entry.story.binding.map { binding(entry.vendor, $0) } }
@@ -135,9 +135,9 @@ package struct DemoStage: CustomStringConvertible {
         return shop + apps
     }
 
-    /// Ends everything in order and removes the directory.
+    /// Stops everything in order and removes the directory.
     ///
-    /// - Throws: `StageFailure` when a part did not end in good order.
+    /// - Throws: `StageFailure` when a process ended with an error.
     package func close() async throws {
         for caller in [http, https, control] { await caller.close() }
         for process in processes.reversed() {
@@ -149,7 +149,7 @@ package struct DemoStage: CustomStringConvertible {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Ends everything after a failure and keeps the directory for its logs.
+    /// Stops everything after a failure and keeps the directory with the logs.
     package func abandon() async {
         for caller in [http, https, control] { await caller.close() }
         for process in processes.reversed() { _ = await process.stop() }

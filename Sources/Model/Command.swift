@@ -1,6 +1,6 @@
-/// What the gateway is asked to do, by capability. An adapter uses the capabilities its vendor has.
+/// A request to the gateway, grouped by capability. An adapter uses the capabilities that its vendor has.
 ///
-/// What is large lies behind `indirect`: a waiting call keeps room for each command and reply that it may hold.
+/// Large values are behind `indirect`, because a waiting call reserves memory for each command and reply that it may contain.
 package enum Command: Sendable, Hashable {
     indirect case registration(RegistrationCommand)
     case preference(PreferenceCommand)
@@ -15,7 +15,7 @@ package enum Command: Sendable, Hashable {
     case user(UserCommand)
 }
 
-/// What came of a command.
+/// The result of a command.
 package enum Reply: Sendable, Hashable {
     case registration(RegistrationReply)
     case preference(PreferenceReply)
@@ -31,46 +31,46 @@ package enum Reply: Sendable, Hashable {
     case refused(Refusal)
 }
 
-/// Why a command was not carried out. Values, so that each vendor maps them to its codes once.
+/// Why a command was not carried out. Refusals are values, so that each vendor maps them to its codes once.
 package enum Refusal: Sendable, Hashable {
     case unknownBinding
     case unauthorized
     case unknownDevice
     case unknownMessage
     case unknownMedia
-    /// The sender was never registered, or not enrolled as a message client.
+    /// The sender was never registered, or is not enrolled as a message client.
     case unknownSender
     case unknownGroup(GroupName)
     case unknownTemplate
-    /// Nobody is registered whom the message is for.
+    /// The message has no registered recipient.
     case noRecipients
     /// No push credential is provisioned for the app.
     case noCredential
-    /// A field's value cannot be accepted; the name is the command's own (`dueAt`, `callback`).
+    /// The value of a field is not accepted. The name is that of the command's field (`dueAt`, `callback`).
     case invalid(String)
-    /// A count is over its limit.
+    /// A count exceeds its limit.
     case tooMany(String, limit: Int)
-    /// Slower, please.
+    /// The caller exceeded its rate.
     case rateLimited(retryAfter: Duration?)
-    /// The same idempotency key came with another body.
+    /// The idempotency key was used before with a different body.
     case idempotencyMismatch
-    /// What the command builds on has changed since it was read.
+    /// The data on which the command is based has changed since it was read.
     case outdated
-    /// Nobody can do that here (no SMS provider).
+    /// The gateway cannot do this (no SMS provider).
     case unsupported(String)
-    /// Our own trouble: database down, shedding. Answered so that the caller tries again.
+    /// The gateway is temporarily unable to answer (database down, overload). The answer asks the caller to retry.
     case unavailable(retryAfter: Duration?)
 }
 
-/// In whose name a command is carried out: found by the binding or the API key, never by the command's own fields.
+/// The tenant and app of a command. They come from the binding or the API key, never from the command's own fields.
 package struct CallScope: Sendable, Hashable {
     package var tenant: TenantID
     package var app: AppID
     package var vendor: Vendor
     package var settings: BindingSettings
-    /// The client's address, for senders' records.
+    /// The client's address, which is stored with senders.
     package var remoteAddress: String?
-    /// Whom the audit names for administrative acts: `key:backend`. Nil: a vendor's call, whose acts are the vendor's.
+    /// The actor in the audit for administrative acts: `key:backend`. Nil for a call in a vendor's dialect, whose acts are attributed to the vendor.
     package var actor: String?
 
     package init(

@@ -1,9 +1,9 @@
-/// The address a push service gave one installation. APNs: lower-case hex of variable length.
+/// The address that a push service assigned to one installation. For APNs, lower-case hex of variable length.
 package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
-    /// 400 hex digits. Apple names no length (64, 108 and 160 are seen); a longer one is no token but an attack on the path.
+    /// 400 hex digits. Apple specifies no length (64, 108 and 160 occur). A longer text is treated as an attack on the path.
     package static let maximumLength = 400
 
-    /// 4 KiB of a token of another service: FCM names no length, and a token is a key of an index.
+    /// 4 KiB for a token of another service: FCM specifies no length, and a token is a key of an index.
     package static let maximumTextBytes = 4 * 1024
 
     /// The wire form; for APNs lower-case hex.
@@ -11,7 +11,7 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
 
     /// An APNs token from hex of either case.
     ///
-    /// Nil unless it is a non-empty even run of hex digits of at most `maximumLength`.
+    /// Returns nil unless the text has an even number of hex digits, at least 2 and at most `maximumLength`.
     package init?(apns text: String) {
         let bytes = text.utf8
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength, bytes.count.isMultiple(of: 2),
@@ -20,7 +20,7 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
         self.text = text.lowercased()
     }
 
-    /// An FCM registration token: opaque, printable, no space.
+    /// An FCM registration token: opaque, printable, without spaces.
     package init?(fcm text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.maximumTextBytes, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
@@ -32,7 +32,7 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     /// A token that this gateway stored itself.
     package init(stored text: String) { self.text = text }
 
-    /// First and last four digits: enough to recognise, too little to use.
+    /// The first and last four digits: enough to recognise a token, too few to use it.
     package var masked: String {
         text.utf8.count > 12 ? "\(text.prefix(4))…\(text.suffix(4))" : "…"
     }
@@ -40,14 +40,14 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     package var description: String { masked }
 }
 
-/// Which of a platform's two worlds a token belongs to.
+/// The environment of a platform to which a token belongs.
 package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
     case production, sandbox
 
     package var other: PushEnvironment { self == .production ? .sandbox : .production }
 }
 
-/// What the device runs.
+/// The operating system of the device.
 package enum Platform: String, Sendable, Hashable, CaseIterable {
     case ios, android
 }

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// Where new identifiers and secrets come from: randomness is a parameter, so that tests are repeatable.
+/// The source of new identifiers and secrets. Randomness is a parameter, so that tests are repeatable.
 package protocol IdentifierSource: Sendable {
-    /// A UUIDv7 at `time`, which is the database's.
+    /// A UUIDv7 at `time`, which is on the database's clock.
     func uuid(at time: Timestamp) -> UUID
-    /// `byteCount` random bytes as lower-case hex, from the system's generator: capabilities are made of it.
+    /// `byteCount` random bytes as lower-case hex, from the system's generator. They are used as capabilities.
     func randomHex(byteCount: Int) -> String
     /// A UUIDv5 of `name` in `space` (RFC 9562 §5.5): the same for the same input, on every node.
     func uuid(named name: [UInt8], in space: UUID) -> UUID

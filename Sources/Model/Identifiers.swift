@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A wrapped text identifier. Wrapping keeps a tenant's name from being passed where an app's is meant.
+/// A wrapped text identifier. The wrapper prevents passing a tenant's name in place of an app's.
 package protocol TextIdentifier: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible,
     ExpressibleByStringLiteral
 where RawValue == String {
@@ -20,19 +20,19 @@ package struct TenantID: TextIdentifier {
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// One product of a tenant over its platforms. Unique within its tenant.
+/// One product of a tenant on all its platforms. Unique within its tenant.
 package struct AppID: TextIdentifier {
     package var rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// One set of keys for a transport, as provisioned. Unique within its tenant.
+/// One set of keys for a transport, from the provisioning file. Unique within its tenant.
 package struct CredentialID: TextIdentifier {
     package var rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// Whose dialect: which SDK an identity belongs to, which API a message came by.
+/// A dialect: the SDK to which an identity belongs, or the API by which a message was sent.
 package struct Vendor: TextIdentifier {
     package var rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
@@ -45,19 +45,19 @@ package struct Vendor: TextIdentifier {
     package static let notificationHubs: Vendor = "notificationhubs"
 }
 
-/// What the vendor calls one device: `dRId`, installation id … Opaque, at most 128 bytes, unique within (app, vendor).
+/// The key by which a vendor identifies one device: `dRId`, installation id … Opaque, at most 128 bytes, unique within (app, vendor).
 package struct VendorDeviceKey: TextIdentifier {
     package var rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// The user in the vendor's own words. Scoped to (app, vendor).
+/// The user's id in the vendor's dialect. Scoped to (app, vendor).
 package struct UserID: TextIdentifier {
     package var rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// A back end that a vendor makes register before it may send (RationalOwl: `serverRegId`). Unique within an app.
+/// A back end that must register with its vendor before it may send (RationalOwl: `serverRegId`). Unique within an app.
 package struct SenderID: TextIdentifier {
     package var rawValue: String
     package init(rawValue: String) { self.rawValue = rawValue }
@@ -75,7 +75,7 @@ package struct NodeID: TextIdentifier {
     package init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// A wrapped UUID; its text is lower-case.
+/// A wrapped UUID. Its text is lower-case.
 package protocol UUIDIdentifier: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible
 where RawValue == UUID {
     init(rawValue: UUID)
@@ -106,20 +106,20 @@ package struct WebhookID: UUIDIdentifier {
     package init(rawValue: UUID) { self.rawValue = rawValue }
 }
 
-/// What one vendor calls that device.
+/// One identity: the registration of a device in the dialect of one vendor.
 package struct IdentityID: UUIDIdentifier {
     package var rawValue: UUID
     package init(rawValue: UUID) { self.rawValue = rawValue }
 }
 
-/// One message. A UUIDv7: its random bits make it a capability; its time, when the message is due, puts it in the order of histories.
+/// One message. A UUIDv7: its random bits make it a capability; its time, at which the message is due, determines its place in histories.
 package struct MessageID: UUIDIdentifier {
     package var rawValue: UUID
     package init(rawValue: UUID) { self.rawValue = rawValue }
 }
 
 extension MessageID {
-    /// The least id of a moment: ids are in the order of the times at which their messages are due.
+    /// The smallest id of a moment. Ids are ordered by the times at which their messages are due.
     package static func first(at time: Timestamp) -> MessageID? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let milliseconds = UInt64(clamping: time.milliseconds)
@@ -130,7 +130,7 @@ extension MessageID {
     }
 }
 
-/// One addressee of one message: an identity's id, or for an address without a device a UUIDv5 of the address.
+/// One addressee of one message: the id of an identity or, for an address without a device, a UUIDv5 of the address.
 package struct TargetID: UUIDIdentifier {
     package var rawValue: UUID
     package init(rawValue: UUID) { self.rawValue = rawValue }
@@ -141,7 +141,7 @@ extension TargetID {
 }
 
 extension UUID {
-    /// The canonical lower-case text, which is what every wire here wants.
+    /// The canonical lower-case text, which all wire formats here require.
     package var lowercased: String { uuidString.lowercased() }
 
     /// The sixteen bytes, in the order of the text.
@@ -152,7 +152,7 @@ extension UUID {
         ]
     }
 
-    /// The UUID of sixteen bytes, or nil for any other count.
+    /// The UUID of sixteen bytes; nil for any other number of bytes.
     package init?(bytes b: [UInt8]) {
         guard b.count == 16 else { return nil }
         self.init(

@@ -1,11 +1,11 @@
-/// `%XX`, both ways. Never traps on any input.
+/// Encodes and decodes `%XX`. Never traps on any input.
 package enum PercentCoding {
-    /// The text of escaped bytes.
+    /// Decodes escaped bytes to text.
     ///
     /// - Parameters:
-    ///   - encoded: as it came.
-    ///   - plusIsSpace: as in forms; elsewhere `+` is itself.
-    /// - Returns: nil for a broken escape or bytes that are no UTF-8.
+    ///   - encoded: the escaped bytes.
+    ///   - plusIsSpace: whether `+` means a space, as in forms.
+    /// - Returns: nil for a broken escape or bytes that are not UTF-8.
     package static func decode(_ encoded: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(encoded.count)
@@ -23,7 +23,7 @@ package enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Everything but letters, digits, `-`, `.`, `_`, `~` escaped: inert in a page, whole again after decoding.
+    /// Escapes everything except letters, digits, `-`, `.`, `_`, `~`. The result is harmless in a page, and decoding restores the text.
     package static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

@@ -1,22 +1,22 @@
-/// Why the store did not do what it was asked. Holds no statement, parameter or row, so that it may be logged.
+/// Why a store operation failed. It contains no statement, parameter or row, so that it may be logged.
 package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
-        /// The database cannot be reached, or too many already wait for it. Try again later.
+        /// The database cannot be reached, or too many calls wait for it already. Retry later.
         case unavailable
-        /// Another transaction won; the same call may succeed now.
+        /// A concurrent transaction won. The same call may succeed now.
         case conflict
-        /// A deadline of ours passed. What was asked may or may not be committed.
+        /// A deadline of the gateway passed. The operation may or may not be committed.
         case timedOut
-        /// A row that the new one belongs to is not there: the app of a registration.
+        /// A row to which the new row belongs does not exist: the app of a registration.
         case missing
-        /// What the call builds on has changed since it was read: it must be read again.
+        /// The data on which the call is based has changed since it was read. It must be read again.
         case outdated
-        /// A bug or a schema that does not fit.
+        /// A bug, or a schema that does not match the program.
         case failed
     }
 
     package var code: Code
-    /// A fixed sentence and a SQLSTATE, nothing of the data.
+    /// A fixed sentence and a SQLSTATE, without data.
     package var detail: String
 
     package init(_ code: Code, _ detail: String) {

@@ -10,7 +10,7 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// The moment `duration` later; stays at the far end instead of overflowing.
+    /// The moment `duration` later, clamped instead of overflowing.
     package static func + (left: Timestamp, right: Duration) -> Timestamp {
         let (sum, overflow) = left.milliseconds.addingReportingOverflow(right.milliseconds)
         return Timestamp(milliseconds: overflow ? .max : sum)
@@ -20,7 +20,7 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
         .milliseconds(left.milliseconds.subtractingReportingOverflow(right.milliseconds).partialValue)
     }
 
-    /// The UTC day, counted from 1970-01-01: what `due_day` holds.
+    /// The UTC day, counted from 1970-01-01. It is stored in `due_day`.
     package var day: Int32 {
         let milliseconds = milliseconds
         let day = milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000
@@ -37,7 +37,7 @@ extension Duration {
     }
 }
 
-/// Where the time comes from: the database's clock in the gateway, a hand-moved one in tests.
+/// The source of the time: the database's clock in the gateway, a manually advanced one in tests.
 package protocol WallClock: Sendable {
     func now() -> Timestamp
 }

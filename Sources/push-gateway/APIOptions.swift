@@ -53,10 +53,10 @@ struct JSONArgument: ExpressibleByArgument {
 
 /// The audience of a command.
 struct AudienceOptions: ParsableArguments {
-    @Option(help: "A phone number; may repeat.") var phone: [String] = []
-    @Option(help: "A user id; may repeat.") var user: [String] = []
-    @Option(help: "A device id; may repeat.") var device: [String] = []
-    @Option(help: "A group of users; may repeat.") var group: [String] = []
+    @Option(help: "A phone number; may be repeated.") var phone: [String] = []
+    @Option(help: "A user id; may be repeated.") var user: [String] = []
+    @Option(help: "A device id; may be repeated.") var device: [String] = []
+    @Option(help: "A group of users; may be repeated.") var group: [String] = []
     @Option(help: "A tag expression, such as 'seoul && !quiet'.") var tags: String?
     @Flag(help: "Every device of the app.") var everyone = false
 
@@ -67,11 +67,11 @@ struct AudienceOptions: ParsableArguments {
     /// - Throws: `ValidationError`, also where nobody is named and `isRequired`.
     func check(isRequired: Bool = true) throws {
         guard kinds > 0 || !isRequired else {
-            throw ValidationError("say to whom: --phone, --device, --user, --group, --tags or --everyone")
+            throw ValidationError("give the audience: --phone, --device, --user, --group, --tags or --everyone")
         }
         guard kinds <= 1 else {
             throw ValidationError(
-                "--user, --group, --tags and --everyone stand alone; --phone and --device may stand together"
+                "--user, --group, --tags and --everyone cannot be combined; --phone and --device can"
             )
         }
     }

@@ -6,19 +6,20 @@ import Gateway
 import Model
 import Secrets
 
-/// Applies a provisioning file, all or nothing.
+/// Applies a provisioning file in one transaction.
 struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Apply a provisioning file: tenants, keys, credentials, apps, bindings.",
         discussion:
-            "Idempotent. What the file no longer lists for its tenants goes away. A running gateway follows within a second."
+            "Idempotent. Objects of its tenants that the file does not list are removed. A running gateway applies the changes within a second."
     )
 
     @Option(name: [.short, .long], help: "The provisioning file (YAML).")
     var file: String
 
     @Flag(
-        help: "Permit secrets inside the file. They end up in backups and histories: prefer files or the environment."
+        help:
+            "Permit secrets inside the file. Such secrets are copied to backups and version histories; prefer files or the environment."
     )
     var allowInlineSecrets = false
 

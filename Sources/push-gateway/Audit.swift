@@ -7,28 +7,28 @@ import Model
 import NativeHTTP
 import Store
 
-/// Who did what.
+/// Shows the audit log.
 struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show who did what: keys, provisioning, imports, erasures.",
+        abstract: "Show the audit log of administrative actions: keys, provisioning, imports, erasures.",
         discussion: """
-            The last entries, oldest first; with --after those behind a position, to go on reading. Rows are written in the transaction of the act itself;
-            nobody but the schema's owner can change or delete them.
+            Shows the last entries, oldest first; with --after, the entries after a position. An entry is written in the transaction of its action;
+            only the owner of the schema can change or delete it.
             """
     )
 
-    @Option(help: "Only this tenant; default: every one.") var tenant: String?
-    @Option(help: "Only entries behind this position; needs --tenant.") var after: Int64?
-    @Option(help: "How many to show, 1 to 1000.") var limit = 50
+    @Option(help: "Only this tenant; default: all tenants.") var tenant: String?
+    @Option(help: "Only entries after this position; needs --tenant.") var after: Int64?
+    @Option(help: "Number of entries to show, 1 to 1000.") var limit = 50
     @Flag(help: "Print JSON.") var json = false
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit must be 1 to 1000") }
         guard after == nil || tenant != nil else {
-            throw ValidationError("--after needs --tenant: each has its own positions")
+            throw ValidationError("--after needs --tenant: each tenant has its own positions")
         }
-        if let after, after < 0 { throw ValidationError("--after is no position") }
+        if let after, after < 0 { throw ValidationError("--after must not be negative") }
     }
 
     func run() async throws {
@@ -42,7 +42,7 @@ struct Audit: AsyncParsableCommand {
             var entries: [(String, AuditEntry)] = []
             for tenant in tenants {
                 entries += try await store.newest(limit, in: tenant).map { (tenant.rawValue, $0) }
-                // No more than two pages in memory, however many tenants there are.
+                // At most two pages are in memory, whatever the number of tenants.
                 entries = Array(entries.sorted { ($0.1.at, $0.1.position) < ($1.1.at, $1.1.position) }.suffix(limit))
             }
             return entries

@@ -12,42 +12,42 @@ import Store
 /// `capture start|stop|list|show|remove`.
 struct Capture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Record what callers of a binding send, masked, for a while.",
+        abstract: "Record the calls of a binding, masked, for a limited time.",
         discussion: """
-            Off unless started; bounded in time, count and bytes over all nodes. Tokens, secrets, names, numbers and (without --texts) texts are
-            masked to their kind and length before anything is written. See docs/capture.md.
+            Nothing is recorded unless a capture runs. Its time, its number of calls and its bytes are limited over all nodes. Tokens, secrets, names,
+            numbers and (without --texts) texts are replaced with their kind and length before they are written. See docs/capture.md.
             """,
         subcommands: [Start.self, Stop.self, List.self, Show.self, Remove.self]
     )
 
-    /// What each of them takes.
+    /// The options of all subcommands.
     struct Options: ParsableArguments {
-        @Option(help: "The tenant; may be left out where there is one only.") var tenant: String?
+        @Option(help: "The tenant; may be omitted if there is only one.") var tenant: String?
         @OptionGroup var common: CommonOptions
 
-        /// Runs `body` on the captures of the tenant that is meant.
+        /// Runs `body` on the captures of the selected tenant.
         ///
-        /// - Throws: `CommandFailure` when it is not clear which.
+        /// - Throws: `CommandFailure` when the tenant is ambiguous.
         func with<Value: Sendable>(
-            _ body: (PostgresCaptureStore, TenantID) async throws -> Value
+            _ body: (PostgresCaptureStore, CommandHandler, TenantID) async throws -> Value
         ) async throws -> Value {
             try await common.withDatabase { _, database in
                 let store = PostgresCaptureStore(call: database.call, engine: database.engine)
-                if let tenant { return try await body(store, TenantID(tenant)) }
+                if let tenant { return try await body(store, database.commands, TenantID(tenant)) }
                 let tenants = try await PostgresStatusStore(engine: database.engine).tenants()
                 guard tenants.count == 1, let only = tenants.first else {
-                    throw CommandFailure("capture: there are \(tenants.count) tenants; say --tenant", isUsage: true)
+                    throw CommandFailure("capture: there are \(tenants.count) tenants; give --tenant", isUsage: true)
                 }
-                return try await body(store, only)
+                return try await body(store, database.commands, only)
             }
         }
     }
 
-    /// Which capture.
+    /// Selects a capture.
     struct Reference: ParsableArguments {
         @Argument(help: "The capture's id, or its first characters.") var id: String
 
-        /// - Throws: `CommandFailure` when none or several begin so.
+        /// - Throws: `CommandFailure` when no capture or several captures have this prefix.
         func find(_ store: PostgresCaptureStore, _ tenant: TenantID) async throws -> CaptureFacts {
             let found = try await store.list(in: tenant).filter { $0.id.lowercased.hasPrefix(id.lowercased()) }
             guard found.count == 1, let only = found.first else {
@@ -58,12 +58,15 @@ struct Capture: AsyncParsableCommand {
     }
 
     struct Start: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Start one, and print its id.")
+        static let configuration = CommandConfiguration(abstract: "Start a capture, and print its id.")
         @Option(help: "The app.") var app: String
-        @Option(help: "The vendor whose calls: \(VendorCatalog.product.names { _ in true }.joined(separator: ", ")).")
+        @Option(
+            help:
+                "The vendor whose calls are recorded: \(VendorCatalog.product.names { _ in true }.joined(separator: ", "))."
+        )
         var vendor: String
-        @Option(help: "For how many minutes, 1 to 1440.") var minutes = 15
-        @Option(help: "How many exchanges at most, 1 to 1000.") var count = 200
+        @Option(help: "Duration in minutes, 1 to 1440.") var minutes = 15
+        @Option(help: "Maximum number of exchanges, 1 to 1000.") var count = 200
         @Flag(help: "Keep titles and bodies of messages readable.") var texts = false
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var options: Options
@@ -82,36 +85,37 @@ struct Capture: AsyncParsableCommand {
                 limits: CaptureLimits(duration: .seconds(minutes * 60), exchangeCount: count),
                 keepsTexts: texts
             )
-            let kept = try await options.with { store, tenant in
-                try await store.start(order, id: UUID(), in: tenant, by: .command(user: getuid()))
+            let start = try await options.with { store, handler, tenant in
+                let isBound = try await store.hasBinding(order, in: tenant)
+                let request = CaptureRules.start(UUID(), order, isBound: isBound, by: .command(user: getuid()))
+                return try await handler.run(request, in: tenant)
             }
-            // Without a repeat key nothing is repeated.
-            guard case .done(let start) = kept else { throw CommandFailure("capture start: not done") }
             switch start {
             case .started(let facts):
                 guard json else { return Console.print(facts.id.lowercased) }
                 Console.print(CaptureShapes.facts.json(facts))
             case .missing: throw CommandFailure("capture start: app '\(app)' has no binding of '\(vendor)'")
-            case .running: throw CommandFailure("capture start: one of this binding runs already; stop it first")
+            case .running:
+                throw CommandFailure("capture start: a capture of this binding is already running; stop it first")
             case .tooMany:
                 throw CommandFailure(
-                    "capture start: a tenant has at most \(CaptureLimits.capturesPerTenant); remove one first"
+                    "capture start: a tenant has at most \(CaptureLimits.capturesPerTenant); remove a capture first"
                 )
             }
         }
     }
 
     struct Stop: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "End one before its time; what it has stays.")
+        static let configuration = CommandConfiguration(abstract: "Stop a capture early; its recorded calls stay.")
         @OptionGroup var reference: Reference
         @OptionGroup var options: Options
 
         func run() async throws {
-            let didStop = try await options.with { store, tenant in
+            let didStop = try await options.with { store, handler, tenant in
                 let facts = try await reference.find(store, tenant)
-                return try await store.stop(facts.id, in: tenant, by: .command(user: getuid()))
+                return try await handler.run(CaptureRules.stop(facts.id, by: .command(user: getuid())), in: tenant)
             }
-            Console.print(didStop ? "stopped" : "it was over already")
+            Console.print(didStop ? "stopped" : "it had already ended")
         }
     }
 
@@ -121,7 +125,7 @@ struct Capture: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            let captures = try await options.with { store, tenant in try await store.list(in: tenant) }
+            let captures = try await options.with { store, _, tenant in try await store.list(in: tenant) }
             if json { return Console.print(.array(captures.map(CaptureShapes.facts.json))) }
             let rows = captures.map {
                 [
@@ -139,24 +143,24 @@ struct Capture: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print what was captured.",
+            abstract: "Print the recorded calls.",
             discussion: """
-                With --json one line of JSON per exchange; --after goes on behind a number. With --har a file that the network panel of a \
-                browser opens (HAR 1.2), masked like everything else.
+                With --json, one line of JSON per exchange; --after continues after a number. With --har, a file that the network panel of a \
+                browser opens (HAR 1.2), masked like all other output.
                 """
         )
         @OptionGroup var reference: Reference
-        @Option(help: "Only exchanges behind this number.") var after = 0
+        @Option(help: "Only exchanges after this number.") var after = 0
         @Flag(help: "Print JSON, a line per exchange.") var json = false
         @Flag(help: "Print a HAR file.") var har = false
         @OptionGroup var options: Options
 
         func validate() throws {
-            guard !json || !har else { throw ValidationError("--json and --har exclude each other") }
+            guard !json || !har else { throw ValidationError("--json and --har cannot be combined") }
         }
 
         func run() async throws {
-            try await options.with { store, tenant in
+            try await options.with { store, _, tenant in
                 let facts = try await reference.find(store, tenant)
                 if let head = head(facts) { Console.print(head) }
                 var last = max(0, after)
@@ -187,19 +191,19 @@ struct Capture: AsyncParsableCommand {
             return json ? JSONWriter.text(CaptureShapes.exchange.json(exchange)) : CaptureShapes.page(exchange) + "\n"
         }
 
-        /// 50 exchanges, some 2 MiB at most in memory.
+        /// 50 exchanges, at most about 2 MiB in memory.
         private static let pageSize = 50
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove one with all that it holds.")
+        static let configuration = CommandConfiguration(abstract: "Remove a capture with its recorded calls.")
         @OptionGroup var reference: Reference
         @OptionGroup var options: Options
 
         func run() async throws {
-            _ = try await options.with { store, tenant in
+            _ = try await options.with { store, handler, tenant in
                 let facts = try await reference.find(store, tenant)
-                return try await store.remove(facts.id, in: tenant, by: .command(user: getuid()))
+                return try await handler.run(CaptureRules.remove(facts.id, by: .command(user: getuid())), in: tenant)
             }
             Console.print("removed")
         }

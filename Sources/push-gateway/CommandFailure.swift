@@ -1,4 +1,4 @@
-/// A command that could not do what it was asked, in a sentence that says what to do.
+/// The failure of a command, as a sentence with advice.
 struct CommandFailure: Error, CustomStringConvertible {
     var description: String
     var isUsage = false

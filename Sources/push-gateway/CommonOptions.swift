@@ -5,7 +5,7 @@ import Gateway
 import Logging
 import Observability
 
-/// What every command that touches the database takes.
+/// The options of every command that uses the database.
 struct CommonOptions: ParsableArguments {
     @Option(
         help:
@@ -15,20 +15,20 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         help:
-            "PostgreSQL to use, as URL or libpq connection string. Without it a private one is started in the data directory."
+            "PostgreSQL to use, as a URL or libpq connection string. Without it, a private PostgreSQL is started in the data directory."
     )
     var databaseUrl: String?
 
-    @Option(help: "File that holds the master key (64 hex digits). Default: master.key in the data directory.")
+    @Option(help: "File with the master key (64 hex digits). Default: master.key in the data directory.")
     var masterKeyFile: String?
 
-    @Option(help: "YAML file with settings; flags and environment win over it.")
+    @Option(help: "YAML file with settings; flags and the environment override it.")
     var config: String?
 
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel: String?
 
-    /// Dotted names to values, as given.
+    /// The given flags: dotted names with their values.
     var flags: [String: String] {
         var flags: [String: String] = [:]
         flags["data.dir"] = dataDir.map(Self.absolute)
@@ -42,22 +42,22 @@ struct CommonOptions: ParsableArguments {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
-    /// The configuration of a short command: quiet unless asked.
+    /// The configuration of a short command, which logs only warnings by default.
     ///
     /// - Throws: `ConfigurationProblem`.
     func load(_ more: [String: String] = [:]) async throws -> GatewayConfiguration {
         try await GatewayConfiguration.load(flags: flags.merging(more) { $1 }, configFile: config)
     }
 
-    /// A logger of a short command: warnings on standard error.
+    /// The logger of a short command, which writes warnings to standard error.
     func commandLogger() -> Logger {
         let level = logLevel.flatMap { Logger.Level(rawValue: $0) } ?? .warning
         return Logger(label: "push-gateway") { JSONLogHandler(label: $0, level: level) }
     }
 
-    /// Runs `body` on an open database and closes it again, whatever happens.
+    /// Runs `body` on an open database and closes the database, also after an error.
     ///
-    /// - Throws: what `body` or the opening throws.
+    /// - Throws: the error of `body` or of opening the database.
     func withDatabase<Value: Sendable>(
         migrates: Bool = false,
         _ body: (GatewayConfiguration, Database) async throws -> Value
@@ -71,9 +71,9 @@ struct CommonOptions: ParsableArguments {
         ) { try await body(configuration, $0) }
     }
 
-    /// Runs `body` on the database as its administrator has it, and closes it again.
+    /// Runs `body` on the database with administrator access, and closes the database.
     ///
-    /// - Throws: what `body` or the opening throws.
+    /// - Throws: the error of `body` or of opening the database.
     func withAdminDatabase<Value: Sendable>(
         _ access: AdminDatabase.Access,
         _ body: (AdminDatabase) async throws -> Value

@@ -15,11 +15,11 @@ extension DatabaseCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a consistent copy of the gateway's data to a file, while it runs.",
             discussion: """
-                The file is in pg_dump's custom format and holds every device token, so it is readable by you alone. The master key is not in it: keep a copy of
-                that elsewhere, without it no credential of the backup opens.
+                The file is in pg_dump's custom format and contains every device token, so that only you can read it. It does not contain the master
+                key: keep a copy of the key elsewhere, because the credentials of the backup cannot be opened without it.
                 """
         )
-        @Option(help: "The file to write; must not exist.") var out: String
+        @Option(help: "The file to write; it must not exist.") var out: String
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
@@ -36,20 +36,20 @@ extension DatabaseCommand {
             let seconds = Int((ContinuousClock.now - started) / .seconds(1))
             Console.print("wrote \(out): \(GrowthLine.size(bytes)) in \(seconds) s")
             let key = configuration.masterKeyFile
-            Console.error("push-gateway: the master key (\(key)) is not in it: keep a copy elsewhere")
+            Console.error("push-gateway: the backup does not contain the master key (\(key)): keep a copy elsewhere")
         }
     }
 
     /// `database restore`.
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read a backup into an empty database: all of it, or nothing.",
+            abstract: "Restore a backup into an empty database, in one transaction.",
             discussion: """
-                Into --database-url, or into a new embedded cluster under --data-dir. A database that has a gateway schema is refused, and no gateway may run on it.
-                A backup of an older version is brought up to date. Give the node the master key of the gateway that was backed up.
+                The target is --database-url, or a new embedded cluster in --data-dir. It must not have a gateway schema, and no gateway may run on it.
+                A backup of an older version is migrated. Give the node the master key of the gateway that was backed up.
                 """
         )
-        @Argument(help: "A file that 'database backup' wrote.") var file: String
+        @Argument(help: "A file written by 'database backup'.") var file: String
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
@@ -65,7 +65,7 @@ extension DatabaseCommand {
             if let keyAdvice { Console.error("push-gateway: \(keyAdvice)") }
         }
 
-        /// What is to be done about the master key; nil when the one that is here fits.
+        /// The advice about the master key; nil when the present key matches.
         private static func checkKey(
             _ configuration: GatewayConfiguration,
             _ database: AdminDatabase,
@@ -86,7 +86,7 @@ extension DatabaseCommand {
                 try await provisioner.checkMasterKey()
             } catch let error as MasterKeyError {
                 await pool.close()
-                return "the data is restored, but \(path) is another key than the one that sealed its secrets: \(error)"
+                return "the data is restored, but \(path) is not the key that sealed its secrets: \(error)"
             } catch {
                 await pool.close()
                 throw error
@@ -97,13 +97,13 @@ extension DatabaseCommand {
     }
 }
 
-/// What long work without a known end has come to: one line drawn again on a terminal, a line every ten seconds elsewhere.
+/// Shows the progress of long work without a known end: on a terminal one line that is redrawn, elsewhere one line every ten seconds.
 private final class GrowthLine: Sendable {
     private static let reprint = 10
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let count = NIOLockedValueBox(0)
 
-    /// How far it is. Called about once a second.
+    /// Shows the progress. Called about once a second.
     func show(_ text: String) {
         let turn = count.withLockedValue { count in
             count += 1
@@ -116,12 +116,12 @@ private final class GrowthLine: Sendable {
         }
     }
 
-    /// A step, which stays to be read.
+    /// Prints a step, which stays visible.
     func say(_ text: String) { Console.error("push-gateway: \(text)") }
 
     func end() { if isTerminal, count.withLockedValue({ $0 }) > 0 { FileHandle.standardError.write(Data("\n".utf8)) } }
 
-    /// Bytes as a person reads them.
+    /// Formats a number of bytes for people.
     static func size(_ bytes: Int) -> String {
         bytes < 1 << 20 ? "\(bytes / 1024) KiB" : "\(bytes / (1 << 20)) MiB"
     }

@@ -8,10 +8,10 @@ extension DatabaseCommand {
     /// `database distribute`.
     struct Distribute: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the steps that spread the database over Citus by tenant; changes nothing.",
+            abstract: "Print the steps that distribute the database by tenant with Citus, without changing anything.",
             discussion: """
-                SQL with comments, in order, made from this database's catalog: what to check before, reference tables, distributed tables, what stays, what to
-                compare afterwards. What of the schema could not be spread goes to standard error, and the exit status is 1.
+                The output is commented SQL, made from this database's catalog: checks before, reference tables, distributed tables, local tables, and
+                comparisons afterwards. Obstacles in the schema are printed to standard error, and the exit status is then 1.
                 """
         )
         @OptionGroup var common: CommonOptions
@@ -34,7 +34,7 @@ extension DatabaseCommand {
             Console.print(DistributionPlan(catalog, schemaVersion: version).text)
             guard catalog.breaches.isEmpty else {
                 for breach in catalog.breaches { Console.error("push-gateway: \(breach.subject): \(breach.rule)") }
-                throw CommandFailure("this schema cannot be spread as it is: mend the above first")
+                throw CommandFailure("this schema cannot be distributed; fix the issues above")
             }
         }
     }

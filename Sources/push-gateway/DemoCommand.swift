@@ -6,18 +6,18 @@ import Gateway
 import GatewayDemo
 import Model
 
-/// `demo`: the whole gateway on this machine, with nobody's account.
+/// `demo`: the whole gateway on this machine, without an account at any vendor.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start PostgreSQL, an APNs simulator and the gateway, and play each vendor's story on them.",
         discussion:
-            "Exit status 0 only if every step held. With --stay it goes on serving until ^C and prints URLs and keys."
+            "Exit status 0 only if every step held. With --stay the demo continues to serve until ^C and prints URLs and keys."
     )
 
     @Flag(help: "Leave everything running at the end.")
     var stay = false
 
-    @Option(help: "The apns-simulator program. Default: beside this program.")
+    @Option(help: "The apns-simulator program. Default: in the directory of this program.")
     var simulator: String?
 
     @Flag(help: "Show each request and answer in full.")
@@ -26,12 +26,12 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         let own = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "push-gateway"))
             .resolvingSymlinksInPath()
-        let beside = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
+        let neighbour = own.deletingLastPathComponent().appendingPathComponent("apns-simulator").path
         let identifiers = SystemIdentifiers()
         let stories = VendorCatalog.product.adapters.compactMap { adapter in
             (adapter as? any StoryVendor).map { (vendor: adapter.vendor, story: $0.story(identifiers)) }
         }
-        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? beside, stories: stories)
+        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? neighbour, stories: stories)
         do {
             try await DemoRun(stage: stage, isVerbose: verbose).play(stories.map(\.story))
             Console.print("\nEvery step held.")

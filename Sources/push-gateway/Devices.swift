@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import Commands
 import EngineStore
 import Foundation
 import Gateway
@@ -11,7 +12,7 @@ import Store
 
 extension DeviceFormat: ExpressibleByArgument {}
 
-/// Devices by the file: in from another vendor's export, out as a copy.
+/// Imports devices from a file, such as another vendor's export, and exports them.
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Import and export devices.",
@@ -22,24 +23,23 @@ struct Devices: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Register the devices of a file.",
             discussion: """
-                CSV names its columns in the first line; NDJSON has an object per line. Columns: \(DeviceLine.columns.joined(separator: ", "));
-                the vendor's own names are accepted too (push-gateway vendors NAME).
-                Tags stand between spaces or semicolons; a semicolon alone takes all away. In NDJSON they are an array.
-                A row needs a key (what the vendor's SDK calls the device) or a token. Empty fields leave what is stored as it is.
-                The same file may be imported again: devices are known by their keys. A killed import goes on where it was.
+                CSV contains the column names in the first line; NDJSON contains an object per line. Columns: \(DeviceLine.columns.joined(separator: ", "));
+                the vendor's own names are accepted as well (push-gateway vendors NAME).
+                Tags are separated by spaces or semicolons; a single semicolon removes all tags. In NDJSON they are an array.
+                A row needs a key (the name that the vendor's SDK uses for the device) or a token. Empty fields do not change stored values.
+                The same file may be imported repeatedly: keys identify the devices. A killed import continues at its checkpoint.
                 """
         )
 
         @Argument(help: "The file; - for standard input.", completion: .file()) var file: String
         @Option(help: "The tenant.") var tenant: String
         @Option(help: "The app.") var app: String
-        @Option(help: "Whose SDK the app has: \(DeviceLine.vendorNames).") var vendor =
+        @Option(help: "The vendor of the app's SDK: \(DeviceLine.vendorNames).") var vendor =
             Vendor.native.rawValue
-        @Option(help: "csv or ndjson. Default: by the file's ending.") var format: DeviceFormat?
-        @Flag(help: "Only say what would change.") var dryRun = false
-        @Option(help: "Where rows that are not taken go, with line and reason. Default: FILE.rejects") var rejects:
-            String?
-        @Flag(help: "Do not keep FILE.checkpoint, which a killed import goes on from.") var noCheckpoint = false
+        @Option(help: "csv or ndjson. Default: given by the file name's extension.") var format: DeviceFormat?
+        @Flag(help: "Count the changes without making them.") var dryRun = false
+        @Option(help: "The file for rejected rows, with line and reason. Default: FILE.rejects") var rejects: String?
+        @Flag(help: "Do not write FILE.checkpoint, from which a killed import continues.") var noCheckpoint = false
         @OptionGroup var common: CommonOptions
 
         private var isStandardInput: Bool { file == "-" }
@@ -48,7 +48,9 @@ struct Devices: AsyncParsableCommand {
 
         func validate() throws {
             if format == nil, DeviceFormat(fileName: file) == nil {
-                throw ValidationError("'\(file)' does not say what it is; give --format csv or --format ndjson")
+                throw ValidationError(
+                    "the name '\(file)' does not indicate the format; give --format csv or --format ndjson"
+                )
             }
             guard DeviceLine.vendors.contains(Vendor(vendor)) else {
                 throw ValidationError(
@@ -63,8 +65,7 @@ struct Devices: AsyncParsableCommand {
             let state = try await common.withDatabase { _, database in
                 let scope = AppScope(app: AppID(app), vendor: Vendor(vendor))
                 let tenant = TenantID(tenant)
-                let commands = OperationStore(call: database.call, node: NodeID("import"))
-                guard try await commands.run(FindApp(scope), in: tenant) != nil else {
+                guard try await database.commands.run(StoreRequest(FindApp(scope)) { $0 != nil }, in: tenant) else {
                     throw CommandFailure(
                         "devices import: tenant '\(self.tenant)' has no app '\(app)'; see push-gateway apply"
                     )
@@ -84,7 +85,7 @@ struct Devices: AsyncParsableCommand {
                     ["unchanged", "\(state.unchanged)"],
                 ] : [["new", "\(checkpoint.created)"], ["known before", "\(checkpoint.updated)"]]
             Console.print(Console.table(["devices", "rows"], rows + [["rejected", "\(checkpoint.rejected)"]]))
-            if checkpoint.rejected > 0 { Console.error("Rows that were not taken, with their reasons: \(rejectsPath)") }
+            if checkpoint.rejected > 0 { Console.error("Rejected rows with their reasons: \(rejectsPath)") }
         }
 
         private static func checkpoint(_ path: String) throws -> ImportCheckpoint? {
@@ -105,11 +106,11 @@ struct Devices: AsyncParsableCommand {
             if let path = checkpointPath, let known = try Self.checkpoint(path) {
                 guard known.sourceBytes == size else {
                     throw CommandFailure(
-                        "devices import: \(path) belongs to another '\(file)' (\(known.sourceBytes) bytes, not \(size)); remove it to begin anew"
+                        "devices import: \(path) belongs to another '\(file)' (\(known.sourceBytes) bytes, not \(size)); remove it to start over"
                     )
                 }
                 start = known
-                Console.error("Going on at line \(start.line); remove \(path) to begin anew.")
+                Console.error("Continuing at line \(start.line); remove \(path) to start over.")
             }
             try source.seek(toOffset: UInt64(start.offset))
             return (source, start)
@@ -123,13 +124,13 @@ struct Devices: AsyncParsableCommand {
             _ scope: AppScope,
             _ tenant: TenantID
         ) async throws -> DeviceImport.State {
-            let store = PostgresDeviceStore(call: database.call)
+            let handler = database.commands
             let actor = AuditActor.command(user: getuid())
             let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
             var progress = ImportProgress(start: start, size: isStandardInput ? nil : start.sourceBytes)
             let work = DeviceImport(
                 format: format,
-                target: try await target(store, database, scope, tenant, actor),
+                target: try await target(handler, database, scope, tenant, actor),
                 reject: { try rejects.append($0.text) },
                 done: { state in
                     var checkpoint = state.checkpoint
@@ -143,14 +144,14 @@ struct Devices: AsyncParsableCommand {
             if !dryRun {
                 let counts = state.checkpoint.counts
                 let rejected = state.checkpoint.rejected
-                _ = try await store.noteImport(counts, rejected: rejected, scope, by: actor, in: tenant)
+                try await handler.run(ImportRules.end(counts, rejected: rejected, scope, by: actor), in: tenant)
             }
             return state
         }
 
-        /// Where batches of rows go.
+        /// Creates the target of the batches.
         private func target(
-            _ store: PostgresDeviceStore,
+            _ handler: CommandHandler,
             _ database: Database,
             _ scope: AppScope,
             _ tenant: TenantID,
@@ -161,19 +162,20 @@ struct Devices: AsyncParsableCommand {
             )
             let identifiers = SystemIdentifiers()
             let isPreview = dryRun
-            // A quarter of a minute in all; then the checkpoint is better than waiting.
+            // A quarter of a minute in all; after that, ending the import and resuming from the checkpoint is better.
             let pauses = [1, 2, 4, 8]
             let isFirst = NIOLockedValueBox(true)
             let statistics = ImportStatistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
             return DeviceImport.Target(
                 write: { rows, turn async throws(StoreError) in
-                    if isPreview { return try await store.previewImport(rows, scope, in: tenant, pauses: pauses) }
+                    if isPreview {
+                        return try await handler.run(ImportRules.preview(rows, scope), in: tenant, pauses: pauses)
+                    }
                     let at = begun.at + begun.on.duration(to: .now)
-                    let counts = try await store.importDevices(
+                    let counts = try await handler.importDevices(
                         rows,
                         scope,
                         in: tenant,
-                        identifiers: identifiers,
                         .init(at: at, begunBy: isFirst.withLockedValue { $0 } ? actor : nil, pauses: pauses),
                         turn: turn
                     )
@@ -187,7 +189,7 @@ struct Devices: AsyncParsableCommand {
             )
         }
 
-        /// Runs `body`; a problem of the file becomes a failure of the command.
+        /// Runs `body` and converts a problem of the file to a failure of the command.
         private static func reporting<Value>(_ body: () async throws -> Value) async throws -> Value {
             do {
                 return try await body()
@@ -199,8 +201,8 @@ struct Devices: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write an app's active devices to standard output, as import reads them.",
-            discussion: "Device tokens are written whole: keep the file as safe as the database."
+            abstract: "Write an app's active devices to standard output, in the format of import.",
+            discussion: "The file contains complete device tokens: protect it like the database."
         )
 
         @Option(help: "The tenant.") var tenant: String
@@ -209,7 +211,7 @@ struct Devices: AsyncParsableCommand {
         @Option(help: "csv or ndjson.") var format = DeviceFormat.ndjson
         @OptionGroup var common: CommonOptions
 
-        /// 1,000 devices a page: a megabyte at most in memory.
+        /// 1,000 devices per page: at most a megabyte in memory.
         private static let pageSize = 1000
 
         func run() async throws {
@@ -243,11 +245,11 @@ struct Devices: AsyncParsableCommand {
     }
 }
 
-/// Shows how far an import is, relative to where it started.
+/// Shows the progress of an import, relative to where it started.
 private struct ImportProgress {
     private var bar = ProgressBar()
     private let start: ImportCheckpoint
-    /// The source's size; nil: unknown. Unit: bytes.
+    /// The size of the source; nil when it is unknown. Unit: bytes.
     private let size: Int?
 
     init(start: ImportCheckpoint, size: Int?) {
@@ -268,15 +270,15 @@ private struct ImportProgress {
     }
 }
 
-/// The file of rows that were not taken; made with the first.
+/// The file of rejected rows; created with the first of them.
 private final class RejectsFile {
     private let path: String
     private let keep: Int
     private var handle: FileHandle?
-    /// How long it is. Unit: bytes.
+    /// The size of the file. Unit: bytes.
     private(set) var bytes: Int
 
-    /// What is behind the first `keep` bytes belongs to a batch that was not noted, and is written again.
+    /// Truncates the file to its first `keep` bytes: the rest belongs to a batch after the checkpoint, which is imported again.
     init(path: String, keep: Int) {
         self.path = path
         self.keep = keep
@@ -293,7 +295,7 @@ private final class RejectsFile {
 
     private func open() throws -> FileHandle {
         if keep == 0 || !FileManager.default.fileExists(atPath: path) {
-            // The rows are people's: nobody else reads them.
+            // The rows are personal data: only the user may read them.
             _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
         }
         guard let handle = FileHandle(forWritingAtPath: path) else {

@@ -1,6 +1,6 @@
 import Model
 
-/// What `send --dry-run` prints: per dialect the headers as they would be sent, then the payload's bytes.
+/// The output of `send --dry-run`: for each dialect the headers as they would be sent, and then the payload.
 enum DryRun {
     /// - Parameter previews: `previews` of `POST /v1/messages?preview=true`.
     /// - Returns: one paragraph per dialect.

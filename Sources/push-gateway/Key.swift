@@ -11,16 +11,16 @@ import Store
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Create, list and revoke API keys; print what signs a sender's callbacks.",
+        abstract: "Create, list and revoke API keys; print the secret that signs a sender's callbacks.",
         subcommands: [Create.self, List.self, Revoke.self, Callback.self]
     )
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a key and print it once.")
         @Option(help: "The tenant.") var tenant: String
-        @Option(help: "A name to find it by.") var name: String
+        @Option(help: "The name of the key.") var name: String
         @Option(help: "Scopes, comma-separated: send, devices, read, admin.") var scopes = "send,devices,read"
-        @Option(help: "Days until it expires; without it, never.") var days: Int?
+        @Option(help: "Days until it expires; by default it does not expire.") var days: Int?
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
 
@@ -48,13 +48,13 @@ struct Key: AsyncParsableCommand {
                 )
             }
             guard let id else {
-                throw CommandFailure("key create: there is no tenant '\(tenant)', or it has a key '\(name)' already")
+                throw CommandFailure("key create: tenant '\(tenant)' does not exist, or it already has a key '\(name)'")
             }
             if json {
                 Console.print(["id": .string(id.lowercased), "name": .string(name), "key": .string(secret)])
             } else {
                 Console.print(secret)
-                Console.error("This is shown once. Send it as: Authorization: Bearer \(secret.prefix(8))…")
+                Console.error("The key is shown only once. Send it as: Authorization: Bearer \(secret.prefix(8))…")
             }
         }
     }
@@ -63,8 +63,8 @@ struct Key: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the secret that signs the calls to a sender's callback URL, as hex.",
             discussion: """
-                X-Gateway-Signature is 'sha256=' and the HMAC-SHA256 of the body, keyed with these 32 bytes. It is made of the master key and the names \
-                below, so it needs no database, and another master key makes another one.
+                X-Gateway-Signature is 'sha256=' and the HMAC-SHA256 of the body, keyed with these 32 bytes. The secret is derived from the master key and \
+                the names below, so that no database is needed, and another master key yields another secret.
                 """
         )
         @Option(help: "The tenant.") var tenant: String
@@ -73,7 +73,7 @@ struct Key: AsyncParsableCommand {
         @Option(help: "The sender's vendor. Default: \(Self.vendors.first ?? "none").") var vendor: String?
         @OptionGroup var common: CommonOptions
 
-        /// Those that call back ends.
+        /// The vendors that call back ends.
         private static var vendors: [String] {
             VendorCatalog.product.names { VendorCatalog.product.callbacks[$0] != nil }
         }
@@ -93,7 +93,7 @@ struct Key: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List keys; never their secrets.")
+        static let configuration = CommandConfiguration(abstract: "List keys, without their secrets.")
         @Option(help: "Only this tenant.") var tenant: String?
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions

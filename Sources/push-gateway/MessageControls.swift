@@ -1,52 +1,55 @@
 import ArgumentParser
 import CommandSupport
+import Commands
 import Foundation
 import Gateway
 import Model
 import NativeHTTP
 import Store
 
-/// Subcommands that steer a message.
+/// Subcommands that control a message.
 extension MessageCommand {
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send nothing more of a message until it is resumed; what is on its way ends within seconds.",
-            discussion: "Its expiry goes on: what still waits then is written off as expired."
+            abstract: "Pause a message until it is resumed; pushes in flight end within seconds.",
+            discussion: "The expiry still applies: deliveries that are waiting at that time become expired."
         )
         @OptionGroup var message: MessageOptions
         func run() async throws { try await message.control(.pause) }
     }
 
     struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Go on with a paused message.")
+        static let configuration = CommandConfiguration(abstract: "Resume a paused message.")
         @OptionGroup var message: MessageOptions
         func run() async throws { try await message.control(.resume) }
     }
 
     struct Requeue: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Try anew what gave up of a message.",
-            discussion: "'message show' says why it gave up. Devices that have an outcome are not pushed again."
+            abstract: "Retry the parts of a message that the gateway stopped trying.",
+            discussion: "'message show' shows the reasons. Devices that have an outcome receive no further push."
         )
         @OptionGroup var message: MessageOptions
         func run() async throws { try await message.control(.requeue) }
     }
 
     struct Cancel: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Cancel what is not sent yet of a message.")
+        static let configuration = CommandConfiguration(
+            abstract: "Cancel the deliveries of a message that are not sent yet."
+        )
         @OptionGroup var message: MessageOptions
         func run() async throws { try await message.control(.cancel) }
     }
 }
 
-/// Which message, and where it is.
+/// Selects a message.
 struct MessageOptions: ParsableArguments {
     @Argument(help: "The message's id, or the vendor's own number.") var id: String
     @Option(help: "The tenant.") var tenant: String
     @Flag(help: "Print JSON.") var json = false
     @OptionGroup var common: CommonOptions
 
-    /// Steers it and shows what became of it. Exit code 1: nothing was changed.
+    /// Applies the control and shows the result. Exit code 1: nothing was changed.
     func control(_ control: MessageControl) async throws {
         let tenant = TenantID(tenant)
         let (before, after, isChanged) = try await common.withDatabase { _, database in
@@ -54,18 +57,15 @@ struct MessageOptions: ParsableArguments {
             guard let before = try await queries.message(id, in: tenant) else {
                 throw CommandFailure("message \(control.rawValue): tenant '\(tenant)' has no message '\(id)'")
             }
-            let count = try await OperationStore(call: database.call, node: "cli").run(
-                ControlMessage(
-                    AppScope(app: before.scope.app, vendor: .native),
-                    before.id,
-                    control,
-                    by: AuditActor.command(user: getuid()).description
-                ),
-                in: tenant
+            let request = ControlRules.control(
+                control,
+                before.id,
+                AppScope(app: before.scope.app, vendor: .native),
+                by: AuditActor.command(user: getuid()).description
             )
-            let isChanged = count == 1
+            let isChanged = try await database.commands.run(request, in: tenant)
             guard let after = try await queries.message(before.id.description, in: tenant) else {
-                throw CommandFailure("message \(control.rawValue): '\(id)' is gone")
+                throw CommandFailure("message \(control.rawValue): '\(id)' does not exist")
             }
             return (before, after, isChanged)
         }

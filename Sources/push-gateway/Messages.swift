@@ -27,7 +27,7 @@ struct Send: AsyncParsableCommand {
 
     func validate() throws {
         try audience.check()
-        guard body != nil || apple.pushType != nil else { throw ValidationError("say what: --body, or a --push-type") }
+        guard body != nil || apple.pushType != nil else { throw ValidationError("give --body or a --push-type") }
     }
 
     func run() async throws {
@@ -62,7 +62,7 @@ struct Send: AsyncParsableCommand {
 struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
-        abstract: "Look at messages, and steer them.",
+        abstract: "Show and control messages.",
         subcommands: [Show.self, Pause.self, Resume.self, Requeue.self, Cancel.self]
     )
 
@@ -70,9 +70,9 @@ struct MessageCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show a message, its funnel and its deliveries.")
         @Argument(help: "The message's id, or the vendor's own number.") var id: String
         @Option(help: "The tenant.") var tenant: String
-        @Option(help: "Explain the delivery to this device: its id, or what the vendor's SDK calls it.") var device:
+        @Option(help: "Explain the delivery to this device: its id, or its name in the vendor's SDK.") var device:
             String?
-        @Option(help: "How many deliveries to show.") var limit = 20
+        @Option(help: "Number of deliveries to show.") var limit = 20
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
 
@@ -97,7 +97,7 @@ struct MessageCommand: AsyncParsableCommand {
             Console.print(FunnelTable.text([(facts.id.description, facts.funnel)]))
             for part in facts.dead {
                 Console.print(
-                    "gave up: \(part.targets) targets in \(part.slices) slices (\(part.reason)); 'message requeue' tries them anew"
+                    "gave up: \(part.targets) targets in \(part.slices) slices (\(part.reason)); 'message requeue' tries them again"
                 )
             }
             let rows = deliveries.map { delivery -> [String] in
@@ -141,7 +141,7 @@ struct MessageCommand: AsyncParsableCommand {
             }
             guard !explanations.isEmpty else {
                 throw CommandFailure(
-                    "message show: '\(device)' is none of its targets; it was not addressed, or its device was erased"
+                    "message show: '\(device)' is not one of its targets; it was not addressed, or its device was erased"
                 )
             }
             if json {
@@ -153,7 +153,7 @@ struct MessageCommand: AsyncParsableCommand {
     }
 }
 
-/// The funnel as people read it.
+/// Formats the counts of a message for people.
 enum FunnelTable {
     static func text(_ rows: [(String, Funnel)]) -> String {
         Console.table(

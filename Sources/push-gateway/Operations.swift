@@ -12,13 +12,14 @@ import Secrets
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "database",
-        abstract: "Migrate the database, show where its schema is, back it up, restore it, or say how to spread it.",
+        abstract:
+            "Migrate the database, show its schema version, back it up, restore it, or print the steps to distribute it.",
         subcommands: [Migrate.self, SchemaStatus.self, Backup.self, Restore.self, Distribute.self]
     )
 
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring the schema up to date; forward only, safe while an older version runs."
+            abstract: "Bring the schema up to date; forward only; safe while an older version runs."
         )
         @OptionGroup var common: CommonOptions
 
@@ -31,7 +32,7 @@ struct DatabaseCommand: AsyncParsableCommand {
     struct SchemaStatus: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Show the schema's version, and the server's settings that durability rests on."
+            abstract: "Show the schema's version, and the server's settings that affect durability."
         )
         @OptionGroup var common: CommonOptions
 
@@ -98,9 +99,9 @@ struct Status: AsyncParsableCommand {
     }
 }
 
-/// `doctor`: is everything as it must be, and what to do if not.
+/// `doctor`: checks the installation and gives advice.
 struct Doctor: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Check the installation and say what to mend.")
+    static let configuration = CommandConfiguration(abstract: "Check the installation and report the problems to fix.")
     @Flag(help: "Print JSON.") var json = false
     @OptionGroup var common: CommonOptions
 

@@ -3,7 +3,7 @@ import CommandSupport
 import GatewayBench
 import Observability
 
-/// The program. Exit status 0: done, 1: it failed, 2: it was called wrongly.
+/// The program. Exit status 0: success, 1: failure, 2: wrong usage.
 @main
 struct PushGateway: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +11,7 @@ struct PushGateway: AsyncParsableCommand {
         abstract: "One push gateway for many vendors' apps and back ends.",
         discussion: """
             Every setting can be given as a flag (--database-url), in the environment (DATABASE_URL) or in a YAML file named by --config
-            (database.url). Without a database URL a private PostgreSQL is started in the data directory.
+            (database.url). Without a database URL, a private PostgreSQL is started in the data directory.
             """,
         version: GatewayVersion.text,
         subcommands: [

@@ -11,41 +11,41 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway.",
         discussion:
-            "SIGTERM or SIGINT drains it: no new work, what is in flight ends, exit 0. A second signal leaves at once."
+            "SIGTERM or SIGINT drains it: no new work starts, work in progress ends, and the exit status is 0. A second signal ends it at once."
     )
 
-    @Option(help: "host:port for plain HTTP; may repeat; port 0 takes any. Default 127.0.0.1:8080.")
+    @Option(help: "host:port for plain HTTP; may be repeated; port 0 takes any free port. Default 127.0.0.1:8080.")
     var listen: [String] = []
-    @Option(help: "host:port for HTTPS; may repeat (apps of some vendors expect a port of their own: docs/vendors).")
+    @Option(help: "host:port for HTTPS; may be repeated (apps of some vendors expect a specific port: docs/vendors).")
     var tlsListen: [String] = []
     @Option(help: "Certificate chain (PEM) of the HTTPS listeners.")
     var tlsCert: String?
     @Option(help: "Private key (PEM) of the HTTPS listeners.")
     var tlsKey: String?
-    @Option(help: "host:port for /healthz, /readyz and /metrics; may repeat. Default 127.0.0.1:8081.")
+    @Option(help: "host:port for /healthz, /readyz and /metrics; may be repeated. Default 127.0.0.1:8081.")
     var adminListen: [String] = []
-    @Option(help: "File to write the listeners' addresses to when ready, as JSON.")
+    @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
     var addressFile: String?
-    @Option(help: "CIDR ranges that webhooks may reach although they are private, comma-separated.")
+    @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
-    @Option(help: "Factor on the waits between tries; below 1 only against a simulator.")
+    @Option(help: "Factor for the delays between tries; below 1 only with a simulator.")
     var retryScale: String?
-    @Option(help: "Seconds a node may hold a slice without a sign of life (2 to 600).")
+    @Option(help: "Seconds after which an unresponsive node loses its slices (2 to 600).")
     var leaseSeconds: Int?
-    @Option(help: "Seconds a drain may take.")
+    @Option(help: "Time limit of a drain in seconds.")
     var drainSeconds: Int?
-    @Option(help: "Vendor calls per second that one client address may make in the long run. Default 0: no limit.")
+    @Option(help: "Sustained vendor calls per second of one client address. Default 0: no limit.")
     var callsPerSecond: String?
     @Flag(
         inversion: .prefixedNo,
         help:
-            "Hear the database's notifications. Without, as behind a pooler that loses them, changes are found by looking."
+            "Listen for the database's notifications. Without them, for example behind a pooler that loses them, the gateway polls for changes."
     )
     var databaseNotify: Bool?
     @Flag(
         inversion: .prefixedNo,
         help:
-            "Let short writes that come together share one flush to disk. Not over Citus, whose workers flush for themselves."
+            "Let short concurrent writes share one flush to disk. Not on Citus, where the workers flush their own logs."
     )
     var databaseSharedFlush: Bool?
     @OptionGroup var common: CommonOptions

@@ -3,13 +3,13 @@ import ArgumentParser
 import CommandSupport
 import Model
 
-/// Lists the vendors, or what a binding of one can contain.
+/// Lists the vendors, or the possible content of a vendor's binding.
 struct VendorsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vendors",
         abstract: "List the vendors, or the keys and settings of one vendor's bindings.",
         discussion:
-            "Without a name: one line per vendor. With a name: what its binding in a provisioning file can contain."
+            "Without a name: one line per vendor. With a name: the possible content of its binding in a provisioning file."
     )
 
     @Argument(help: "A vendor.") var vendor: String?
@@ -30,14 +30,14 @@ struct VendorsCommand: ParsableCommand {
         }
         guard let known = vendors.provisioned[Vendor(vendor)] else {
             let names = vendors.names { vendors.provisioned[$0] != nil }.joined(separator: ", ")
-            throw CommandFailure("vendors: there is no vendor '\(vendor)'; use one of \(names)", isUsage: true)
+            throw CommandFailure("vendors: unknown vendor '\(vendor)'; use one of \(names)", isUsage: true)
         }
         let form = VendorForm(known)
         if json { Console.print(form.json) } else { Console.print(form.text) }
     }
 }
 
-/// What a binding of a vendor can contain, as text and as JSON.
+/// The possible content of a vendor's binding, as text and as JSON.
 struct VendorForm {
     private let vendor: any ProvisionedVendor
     private let form: BindingForm
@@ -65,7 +65,7 @@ struct VendorForm {
             )
         }
         if !columns.isEmpty {
-            parts.append(Console.table(["import column", "stands for"], columns.map { [$0.own, $0.column] }))
+            parts.append(Console.table(["import column", "corresponds to"], columns.map { [$0.own, $0.column] }))
         }
         return parts.joined(separator: "\n\n")
     }
@@ -90,7 +90,7 @@ struct VendorForm {
         ]
     }
 
-    /// A secret is read from the environment or a file.
+    /// The name of a field. A secret is read from the environment or a file.
     private static func name(_ field: BindingForm.Field) -> String {
         field.isSecret ? "\(field.name)Env, …File" : field.name
     }

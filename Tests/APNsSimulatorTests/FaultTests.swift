@@ -158,8 +158,7 @@ import Testing
     @Test func theConnectionMayStallAfterHalfAFrame() async throws {
         try await play(.half(then: .stay)) { client, running in
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
-            try await Task.sleep(for: .milliseconds(100))
-            #expect(try await client.bytesLeftOver > 0)
+            try await eventually("half a frame has arrived") { try await client.bytesLeftOver > 0 }
         }
     }
 
@@ -255,9 +254,7 @@ import Testing
             let client = try await openClient(running)
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 3))
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 5))
-            for _ in 0..<2000 where running.simulator.requests().count < 3 {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            try await eventually("three requests have arrived") { running.simulator.requests().count >= 3 }
             running.simulator.play(.goingAway(GoAwayFault(lastStream: .zero)))
             try await client.end()
             #expect(running.simulator.stats.accepted == 1)

@@ -139,10 +139,14 @@ struct APNsConnectionsTests {
 }
 
 /// Waits for an effect of another thread.
-func until(_ limit: Duration = .seconds(100), _ isTrue: () -> Bool) async throws {
+func until(
+    _ limit: Duration = .seconds(100),
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ isTrue: () -> Bool
+) async throws {
     let end = ContinuousClock.now + limit
     while !isTrue() {
-        try #require(ContinuousClock.now < end)
+        try #require(ContinuousClock.now < end, "not within \(limit)", sourceLocation: sourceLocation)
         try await Task.sleep(for: .milliseconds(2))
     }
 }

@@ -99,8 +99,8 @@ import Testing
         (#"{"user":"u"}"#, "key"), (#"{"key":"k","platform":"amiga"}"#, "platform"),
         (#"{"key":"k","token":"xyz"}"#, "token"),
         (#"{"key":"k","environment":"prod"}"#, "environment"), (#"{"key":"k","attributes":[]}"#, "attributes"),
-        (#"{"key":"k","colour":"red"}"#, "'colour'"), (#"{"key":["k"]}"#, "key"), ("[]", "is no JSON object"),
-        ("{", "is no JSON"),
+        (#"{"key":"k","colour":"red"}"#, "'colour'"), (#"{"key":["k"]}"#, "key"), ("[]", "is not a JSON object"),
+        ("{", "is not JSON"),
     ])
     func invalidRowNamesItsFault(json: String, start: String) {
         do throws(DeviceLine.Fault) {
@@ -122,7 +122,7 @@ import Testing
 
         func fail(at call: Int) { state.withLock { $0.failsAt = call } }
 
-        func write(_ rows: [DeviceRegistration]) throws(StoreError) -> PostgresDeviceStore.ImportCounts {
+        func write(_ rows: [DeviceRegistration]) throws(StoreError) -> ImportCounts {
             let isDown = state.withLock { state in
                 state.calls += 1
                 if state.calls < state.failsAt { state.rows += rows }

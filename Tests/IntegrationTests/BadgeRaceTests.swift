@@ -127,7 +127,10 @@ struct BadgeRaceTests {
         }
         nodes.lose(1)
         try await cluster.killNode(1)
-        try await Task.sleep(for: .seconds(1))
+        let before = try await database.engine.run(counted, tenant: nil).only().int("number")
+        try await eventually("the other node continues to count", within: .seconds(120), every: .milliseconds(5)) {
+            try await database.engine.run(counted, tenant: nil).only().int("number") >= before + sends / 20
+        }
         try await cluster.startNode(1)
         nodes.take(1, UPMCCaller(base: try cluster.http(1).base))
     }
@@ -207,8 +210,16 @@ struct BadgeRaceTests {
     }
 
     /// Waits until the queue is empty.
-    private static func drained(_ cluster: Cluster) async throws {
-        try await eventually("nothing is left to send", within: .seconds(120), every: .milliseconds(100)) {
+    private static func drained(
+        _ cluster: Cluster,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await eventually(
+            "nothing is left to send",
+            within: .seconds(120),
+            every: .milliseconds(100),
+            sourceLocation: sourceLocation
+        ) {
             try await cluster.openSlices() == 0
         }
     }
@@ -242,11 +253,15 @@ private final class LiveNodes: Sendable {
     }
 
     /// Repeats a call until it is answered, for calls that may be repeated.
-    func repeating<Value: Sendable>(_ number: Int, _ call: (UPMCCaller) async throws -> Value) async throws -> Value {
-        for attempt in 0..<100 {
-            if let value = try await once(number + attempt, call) { return value }
-            try await Task.sleep(for: .milliseconds(50))
+    func repeating<Value: Sendable>(
+        _ number: Int,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ call: (UPMCCaller) async throws -> Value
+    ) async throws -> Value {
+        var attempt = -1
+        return try await first("a node answers", every: .milliseconds(50), sourceLocation: sourceLocation) {
+            attempt += 1
+            return try await once(number + attempt, call)
         }
-        throw StageFailure("no node answered")
     }
 }

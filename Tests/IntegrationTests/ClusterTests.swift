@@ -11,8 +11,8 @@ struct ClusterTests {
     static let devices = Soak.size("SOAK_DEVICES") ?? 4000
     static let kills = Soak.size("SOAK_KILLS") ?? 3
     static let databaseKills = Soak.size("SOAK_DATABASE_KILLS") ?? 1
-    /// How many seconds a key stays wrong.
-    static let wrongKeySeconds = Soak.size("SOAK_WRONG_KEY_SECONDS") ?? 2
+    /// How many seconds a key stays wrong after it was refused.
+    static let wrongKeySeconds = Soak.size("SOAK_WRONG_KEY_SECONDS") ?? 0
     /// How many seconds a snapshot is held open.
     static let snapshotSeconds = Soak.size("SOAK_SNAPSHOT_SECONDS") ?? 2
     /// How many seconds a rate is measured for.
@@ -56,12 +56,21 @@ struct ClusterTests {
     }
 
     /// Expects that all pushes were sent, each under one `apns-id`, and that the queue is empty.
-    private func expectAll(_ cluster: Cluster, _ id: String, _ devices: Int = Self.devices) async throws {
-        let funnel = try await cluster.world.funnel(of: id, within: Self.limit)
-        #expect(funnel["recipients"]?.int == Int64(devices))
-        #expect(funnel["sent"]?.int == Int64(devices), "\(JSONWriter.text(funnel))")
-        #expect(try await cluster.world.pairs().distinct == devices)
-        #expect(try await cluster.openSlices() == 0)
+    private func expectAll(
+        _ cluster: Cluster,
+        _ id: String,
+        _ devices: Int = Self.devices,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let funnel = try await cluster.world.funnel(of: id, within: Self.limit, sourceLocation: sourceLocation)
+        #expect(funnel["recipients"]?.int == Int64(devices), sourceLocation: sourceLocation)
+        #expect(
+            funnel["sent"]?.int == Int64(devices),
+            "\(JSONWriter.text(funnel))",
+            sourceLocation: sourceLocation
+        )
+        #expect(try await cluster.world.pairs().distinct == devices, sourceLocation: sourceLocation)
+        #expect(try await cluster.openSlices() == 0, sourceLocation: sourceLocation)
     }
 
     // I1, I2: nodes and PostgreSQL are killed at random while three nodes send; nothing is lost and nothing is
@@ -104,14 +113,28 @@ struct ClusterTests {
     }
 
     /// Waits until this share of the devices was reached. Returns false if all of them were.
-    private func reach(_ share: Double, _ cluster: Cluster) async throws -> Bool {
-        try await reach(count: Int(Double(Self.devices) * share), cluster) < Self.devices
+    private func reach(
+        _ share: Double,
+        _ cluster: Cluster,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Bool {
+        let count = Int(Double(Self.devices) * share)
+        return try await reach(count: count, cluster, sourceLocation: sourceLocation) < Self.devices
     }
 
     /// Waits until the given number of devices was reached. Returns the number that was reached.
     @discardableResult
-    private func reach(count: Int, _ cluster: Cluster) async throws -> Int {
-        try await first("\(count) are sent", within: Self.limit, every: .milliseconds(20)) {
+    private func reach(
+        count: Int,
+        _ cluster: Cluster,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Int {
+        try await first(
+            "\(count) are sent",
+            within: Self.limit,
+            every: .milliseconds(20),
+            sourceLocation: sourceLocation
+        ) {
             let seen = try await cluster.world.pairs().distinct
             return seen >= count ? seen : nil
         }
@@ -267,7 +290,11 @@ struct ClusterTests {
             try other.write()
             let wrong = try Data(contentsOf: URL(fileURLWithPath: other.path("AuthKey_\(StageMaterial.keyID).p8")))
             try await provision(wrong, cluster)
-            try await Task.sleep(for: .seconds(Self.wrongKeySeconds))
+            try await eventually("Apple refuses the key", within: Self.limit) {
+                try await world.stats()["rejected"]?["InvalidProviderToken"]?.int ?? 0 > 0
+            }
+            // A long run keeps the key wrong for the time that an operator may need.
+            if Self.wrongKeySeconds > 0 { try await Task.sleep(for: .seconds(Self.wrongKeySeconds)) }
             let between = try await world.pairs().distinct
             #expect(between < Self.devices, "all were sent before the key was wrong")
             try await provision(right, cluster)
@@ -285,22 +312,21 @@ struct ClusterTests {
 
     // 100 pushes per second over five nodes are 100 per second.
     @Test func aRateHoldsOverAllNodes() async throws {
-        try await Soak.with(Cluster(nodes: 5)) { cluster in
-            let world = cluster.world
-            let file = world.material.path("tenants.yaml")
-            let text = try String(contentsOfFile: file, encoding: .utf8)
+        let cluster = try Cluster(nodes: 5)
+        // The tenants change before the other nodes start. The first node is notified, and polls each second meanwhile.
+        cluster.changeTenants = { text in
             let limited = text.replacing("{ id: apple, kind", with: "{ id: apple, pushesPerSecond: 100, kind")
             try #require(limited != text)
-            try limited.write(toFile: file, atomically: true, encoding: .utf8)
-            let applied = try await world.apply()
-            try #require(applied.status == 0, "\(applied.log)")
-            // Provisioning reaches every node within a second; nothing shows outside that a node has read a rate.
-            try await Task.sleep(for: .seconds(2))
+            return limited
+        }
+        try await Soak.with(cluster) { cluster in
+            let world = cluster.world
             try await cluster.makeAudience((Self.rateSeconds + 20) * 100)
             let id = try await world.sendToEveryone("slowly")
             try await reach(count: 200, cluster)
             let begun = try await world.pairs().distinct
             let started = ContinuousClock.now
+            // The time of the measurement.
             try await Task.sleep(for: .seconds(Self.rateSeconds))
             let ended = try await world.pairs().distinct
             let perSecond = Double(ended - begun) / ((ContinuousClock.now - started) / .seconds(1))

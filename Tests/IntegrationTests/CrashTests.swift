@@ -52,9 +52,19 @@ struct CrashTests {
     }
 
     /// Kills the gateway when about `share` of the outcomes have reached the simulator. Returns the observed share.
-    private func killInMidSend(_ world: World, before: Int, at share: Double) async throws -> Double {
+    private func killInMidSend(
+        _ world: World,
+        before: Int,
+        at share: Double,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Double {
         let wanted = before + Int(Double(Self.audience) * min(0.9, max(0.06, share)))
-        try await eventually("\(wanted) are sent", within: .seconds(120), every: .milliseconds(30)) {
+        try await eventually(
+            "\(wanted) are sent",
+            within: .seconds(120),
+            every: .milliseconds(30),
+            sourceLocation: sourceLocation
+        ) {
             try await world.pairs().distinct >= wanted
         }
         try await world.killGateway()
@@ -93,12 +103,21 @@ struct CrashTests {
     }
 
     /// Waits until the given number of pushes, but not all, have reached the push service.
-    private func reach(_ count: Int, of all: Int, in world: World) async throws {
-        let seen = try await first("\(count) of \(all) are sent", every: .milliseconds(30)) {
+    private func reach(
+        _ count: Int,
+        of all: Int,
+        in world: World,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let seen = try await first(
+            "\(count) of \(all) are sent",
+            every: .milliseconds(30),
+            sourceLocation: sourceLocation
+        ) {
             let seen = try await world.pairs().distinct
             return seen >= count ? seen : nil
         }
-        try #require(seen < all, "the sending was over before anybody looked")
+        try #require(seen < all, "all pushes were sent before the first poll", sourceLocation: sourceLocation)
     }
 
     private func backend(of postmaster: Int32) throws -> Int32 {
@@ -122,8 +141,11 @@ struct CrashTests {
             _ = try await world.register(4000)
             let id = try await world.sendToEveryone("while the push service dies")
             try await reach(400, of: 4000, in: world)
+            try #require(try await world.metric("apns_connections", #"state="open""#) > 0)
             try await world.killSimulator()
-            try await Task.sleep(for: .milliseconds(300))
+            try await eventually("the gateway has lost its connections") {
+                try await world.metric("apns_connections", #"state="open""#) == 0
+            }
             try await world.startSimulator()
             let funnel = try await world.funnel(of: id)
             #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")

@@ -37,7 +37,7 @@ struct GlobalVendorAbuseTests {
     @Test func abusedDialectsKeepTheirShape() async throws {
         try await World.with { world in
             try #require(try await world.apply().status == 0)
-            try await hubs.bind(world)
+            try await world.bindNotificationHubs()
             try await bindBraze(world)
             try await abuse(world, Self.braze + hubCalls(world) + Self.site)
             let health = try await HTTPCaller(base: "http://" + world.adminAddress).closing {

@@ -6,254 +6,324 @@ import Testing
 
 /// iPNS over real HTTP, PostgreSQL and the simulator: register, send, receive, read, history, polling, settings
 /// (docs/contracts/ipns.md#2.5 to 2.11).
-@Suite(.serialized, .timeLimit(.minutes(5)))
+///
+/// All tests share one app. Each test has its own devices, users and tokens.
+@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.bindIPNS() })
 struct IPNSTests {
-    static let tokens = (0..<4).map { String(format: "%064x", 0xA0 + $0) }
+    var world: World { get throws { try SharedWorld.current } }
 
-    @Test(
-        .covers(
-            "ipns",
-            "appRegist",
-            "recvReport",
-            "readReport",
-            "updateConfig",
-            "getConfig",
-            "getMsgs",
-            "getMsgDetail",
-            "polling",
-            "send"
-        )
-    ) func aDevicesLifeFromRegistrationToPolling() async throws {
-        try await World.with { world in
-            try #require(try await world.apply().status == 0)
-            try await bind(world, "ipns: { appId: hr.mobile }")
-            try await registers(world)
-            let first = try await sends(world)
-            try await reads(world, first)
-            try await keepsWhatIsNotPushed(world)
-            try await pages(world)
-            try await nativeMessages(world)
-            try await polls(world)
-            try await refuses(world)
-        }
-    }
+    // MARK: Calls
 
-    /// Provisions the demo's app with a further binding.
-    func bind(_ world: World, _ line: String) async throws {
-        let file = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
-        try (file + "\n          \(line)\n").write(
-            toFile: world.material.path("ipns.yaml"),
-            atomically: true,
-            encoding: .utf8
-        )
-        let applied = try await world.apply("ipns.yaml")
-        try #require(applied.status == 0, "\(applied.log)")
-        // A running gateway follows within a second.
-        try await eventually("the binding is served") {
-            try await call(world, "getConfig", ["DEVICE_ID": "nobody"])["RT"] == "2003"
-        }
-    }
-
-    func call(_ world: World, _ operation: String, _ fields: JSON, key: String? = nil) async throws -> JSON {
+    func call(
+        _ operation: String,
+        _ fields: JSON,
+        key: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
         var body = fields.object ?? JSONObject()
         body["APP_ID"] = "hr.mobile"
         let answer = try await world.http.call("POST", "/ipns/\(operation)", .object(body), bearer: key)
-        #expect(answer.status == 200, "\(operation): \(answer.status) \(answer.text)")
+        #expect(
+            answer.status == 200,
+            "\(operation): \(answer.status) \(answer.text)",
+            sourceLocation: sourceLocation
+        )
         return answer.json ?? .null
     }
 
-    func send(_ world: World, to ids: [String], _ fields: JSON = [:]) async throws -> (
-        number: String, answer: JSON
-    ) {
+    /// The result code of a call.
+    func code(
+        _ operation: String,
+        _ fields: JSON,
+        key: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String? {
+        try await call(operation, fields, key: key, sourceLocation: sourceLocation)["RT"]?.string
+    }
+
+    func register(
+        _ device: String,
+        of user: String,
+        _ token: String,
+        _ more: JSON = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
+        var body = JSONObject([
+            ("USER_CN", .string(user)), ("DEVICE_ID", .string(device)), ("PUSH_TOKEN", .string(token)),
+        ])
+        for (key, value) in more.object?.pairs ?? [] { body[key] = value }
+        let answer = try await call("appRegist", .object(body), sourceLocation: sourceLocation)
+        try #require(answer["RT"] == "0000", "\(JSONWriter.text(answer))", sourceLocation: sourceLocation)
+        return answer
+    }
+
+    /// Sends to users, or to the targets in `fields`, and returns the message's number with the answer.
+    func send(
+        to ids: [String],
+        _ fields: JSON = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> (number: String, answer: JSON) {
         var body = JSONObject([
             ("PUSH_ID_TYPE", "@01"), ("PUSH_ID", .array(ids.map { .string($0) })), ("TITLE", "Approval"),
             ("ALERT", "You have a new approval"), ("MESSAGE", "{\"docId\":\"A-77\"}"), ("SEND_TYPE", "I"),
         ])
         for (key, value) in fields.object?.pairs ?? [] { body[key] = value }
-        let answer = try await call(world, "send", .object(body), key: world.apiKey)
-        return (try #require(answer["MESSAGE_ID"]?.string, "\(JSONWriter.text(answer))"), answer)
+        let answer = try await call("send", .object(body), key: world.apiKey, sourceLocation: sourceLocation)
+        let number = try #require(
+            answer["MESSAGE_ID"]?.string,
+            "\(JSONWriter.text(answer))",
+            sourceLocation: sourceLocation
+        )
+        return (number, answer)
     }
 
-    func list(_ world: World, _ device: String, _ type: String = "@00", _ more: JSON = [:]) async throws
-        -> [JSON]
-    {
+    /// The newest messages of a device (`@00`) or of its user (`@01`).
+    func list(
+        _ device: String,
+        _ type: String = "@00",
+        _ more: JSON = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [JSON] {
         var body = JSONObject([
             ("DEVICE_ID", .string(device)), ("PUSH_ID_TYPE", .string(type)), ("REQ_TYPE", "N"), ("COUNT", 50),
         ])
         for (key, value) in more.object?.pairs ?? [] { body[key] = value }
-        let answer = try await call(world, "getMsgs", .object(body))
-        let list = try #require(answer["LIST"]?.array, "\(JSONWriter.text(answer))")
-        #expect(answer["RT"] == "0000" && answer["COUNT"]?.int == Int64(list.count))
+        let answer = try await call("getMsgs", .object(body), sourceLocation: sourceLocation)
+        let list = try #require(
+            answer["LIST"]?.array,
+            "\(JSONWriter.text(answer))",
+            sourceLocation: sourceLocation
+        )
+        #expect(
+            answer["RT"] == "0000" && answer["COUNT"]?.int == Int64(list.count),
+            sourceLocation: sourceLocation
+        )
         return list
     }
 
-    // docs/contracts/ipns.md#2.5
-    private func registers(_ world: World) async throws {
-        for (device, user, token) in [("D1", "E12345", 0), ("D2", "E12345", 1), ("D3", "E2", 2)] {
-            let answer = try await call(
-                world,
-                "appRegist",
-                [
-                    "USER_CN": .string(user), "DEVICE_ID": .string(device), "PUSH_TOKEN": .string(Self.tokens[token]),
-                    "PUSH_TYPE": "ios",
-                ]
-            )
-            let wanted: JSON = [
-                "RT": "0000", "RT_MSG": "SUCCESS", "rtCode": "0000", "error": "", "DEVICE_ID": .string(device),
-                "PUSH_YN": "Y",
-            ]
-            #expect(answer == wanted)
-        }
-        // Without DEVICE_ID the token makes one, and the same one again.
-        let unnamed: JSON = ["USER_CN": "E4", "PUSH_TOKEN": .string(Self.tokens[3]), "PUSH_YN": "N"]
-        let first = try await call(world, "appRegist", unnamed)
-        let second = try await call(world, "appRegist", ["USER_CN": "E4", "PUSH_TOKEN": .string(Self.tokens[3])])
-        #expect(first["DEVICE_ID"] == second["DEVICE_ID"] && first["PUSH_YN"] == "N" && second["PUSH_YN"] == "N")
-        let known = try await call(world, "getConfig", ["PUSH_TOKEN": .string(Self.tokens[3])])
-        #expect(known["CP_USER_ID"] == "E4" && known["START_TIME"] == "0000" && known["END_TIME"] == "2359")
-    }
+    static func token(_ number: Int) -> String { String(format: "%064x", 0xA000 + number) }
 
-    // docs/contracts/ipns.md#2.11, docs/contracts/ipns.md#2.6
-    private func sends(_ world: World) async throws -> String {
-        let (number, answer) = try await send(world, to: ["E12345", "E77777"], ["BADGE": 1, "SOUND": "default"])
-        #expect(answer["ACCEPTED"] == 1 && answer["NOT_FOUND"] == ["E77777"])
-        #expect(number.utf8.count == 18 && number.utf8.allSatisfy { (0x30...0x39).contains($0) })
-        for token in Self.tokens[..<2] {
-            try await eventually("the push to \(token.suffix(2))") {
-                let seen = try await world.control.call("GET", "/_simulator/requests?token=\(token)").text
-                guard seen.contains(number) else { return false }
-                for part in ["requestId", "hr.mobile", "docId", "content-available", "You have a new approval"] {
-                    #expect(seen.contains(part), "\(part) is missing: \(seen)")
-                }
-                return true
+    /// Registers devices of one user, sends to the user, and returns the number when the message is in the history of
+    /// each device.
+    private func delivered(
+        to user: String,
+        on devices: [(id: String, token: Int)],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        for device in devices {
+            _ = try await register(device.id, of: user, Self.token(device.token), sourceLocation: sourceLocation)
+        }
+        let (number, _) = try await send(to: [user], sourceLocation: sourceLocation)
+        for device in devices {
+            try await eventually("the history of \(device.id)", sourceLocation: sourceLocation) {
+                try await list(device.id, sourceLocation: sourceLocation).count == 1
             }
         }
         return number
     }
 
-    // docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.9
-    private func reads(_ world: World, _ number: String) async throws {
-        try await eventually("the history") { try await list(world, "D1").count == 1 }
-        let item = try #require(try await list(world, "D1").first)
+    // MARK: Registrations (docs/contracts/ipns.md#2.5)
+
+    @Test(.covers("ipns", "appRegist"))
+    func aRegistrationIsAnsweredWithItsDevice() async throws {
+        let fields: JSON = [
+            "USER_CN": "new", "DEVICE_ID": "new-1", "PUSH_TOKEN": .string(Self.token(1)), "PUSH_TYPE": "ios",
+        ]
+        let wanted: JSON = [
+            "RT": "0000", "RT_MSG": "SUCCESS", "rtCode": "0000", "error": "", "DEVICE_ID": "new-1", "PUSH_YN": "Y",
+        ]
+        #expect(try await call("appRegist", fields) == wanted)
+    }
+
+    @Test(.covers("ipns", "appRegist", "getConfig"))
+    func withoutADeviceIDTheTokenIdentifiesTheDevice() async throws {
+        let token = JSON.string(Self.token(2))
+        let first = try await call("appRegist", ["USER_CN": "unnamed", "PUSH_TOKEN": token, "PUSH_YN": "N"])
+        let second = try await call("appRegist", ["USER_CN": "unnamed", "PUSH_TOKEN": token])
+        #expect(first["DEVICE_ID"]?.string?.isEmpty == false)
+        #expect(first["DEVICE_ID"] == second["DEVICE_ID"] && first["PUSH_YN"] == "N" && second["PUSH_YN"] == "N")
+        let config = try await call("getConfig", ["PUSH_TOKEN": token])
+        #expect(config["CP_USER_ID"] == "unnamed" && config["START_TIME"] == "0000" && config["END_TIME"] == "2359")
+    }
+
+    // MARK: Sends (docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.11)
+
+    @Test(.covers("ipns", "send"))
+    func aSendReachesAllDevicesOfAUserAndNamesUnknownUsers() async throws {
+        for number in [3, 4] { _ = try await register("sent-\(number)", of: "sent", Self.token(number)) }
+        let (number, answer) = try await send(to: ["sent", "E77777"], ["BADGE": 1, "SOUND": "default"])
+        #expect(answer["ACCEPTED"] == 1 && answer["NOT_FOUND"] == ["E77777"])
+        #expect(number.utf8.count == 18 && number.utf8.allSatisfy { (0x30...0x39).contains($0) })
+        let control = try world.control
+        for token in [Self.token(3), Self.token(4)] {
+            let seen = try await first("the push to \(token.suffix(2))") {
+                let seen = try await control.call("GET", "/_simulator/requests?token=\(token)").text
+                return seen.contains(number) ? seen : nil
+            }
+            for part in ["requestId", "hr.mobile", "docId", "content-available", "You have a new approval"] {
+                #expect(seen.contains(part), "\(part) is missing: \(seen)")
+            }
+        }
+    }
+
+    @Test func aSendWithoutTheAppsKeyIsRefused() async throws {
+        let body: JSON = ["APP_ID": "hr.mobile", "PUSH_ID_TYPE": "@01", "PUSH_ID": ["E2"], "ALERT": "a"]
+        for key in [nil, "pgw_wrong", ""] as [String?] {
+            let answer = try await world.http.call("POST", "/ipns/send", body, bearer: key)
+            #expect(answer.status == 200 && answer.json?["RT"] == "9999", "\(answer.text)")
+        }
+    }
+
+    @Test func eachUnknownNameHasItsCode() async throws {
+        let nobody: JSON = ["PUSH_ID_TYPE": "@01", "PUSH_ID": ["E0"], "ALERT": "a"]
+        #expect(try await code("send", nobody, key: world.apiKey) == "2003")
+        let unknown = try await world.http.call("POST", "/ipns/getConfig", ["APP_ID": "no.app", "DEVICE_ID": "D1"])
+        #expect(unknown.json?["RT"] == "1400")
+        let other = try await world.http.call("POST", "/ipns/no/such.do", ["APP_ID": "hr.mobile", "X": 1])
+        #expect(other.status == 200 && other.json?["RT"] == "9999")
+    }
+
+    // MARK: History and receipts (docs/contracts/ipns.md#2.7, docs/contracts/ipns.md#2.9)
+
+    @Test(.covers("ipns", "getMsgs"))
+    func aMessageIsInTheHistoryOfItsDevice() async throws {
+        let number = try await delivered(to: "kept", on: [("kept-1", 5)])
+        let item = try #require(try await list("kept-1").first)
         let known: [(String, JSON)] = [
             ("REQ_ID", .string(number)), ("TITLE", "Approval"), ("ALERT", "You have a new approval"),
             ("MESSAGE", "{\"docId\":\"A-77\"}"), ("SEND_DATE", item["SEND_DATE"] ?? .null), ("RECV_YN", "Y"),
-            ("READ_YN", "N"), ("USER_CN", "E12345"),
+            ("READ_YN", "N"), ("USER_CN", "kept"),
         ]
         #expect(item == .object(JSONObject(known)))
-        // The same moment, but for the borrowed seconds of a busy one.
+        // The number may be some seconds ahead when many messages arrive at once.
         #expect(item["SEND_DATE"]?.string?.prefix(10) == number.prefix(10))
-        // A detail shows it, and reads nothing; D3's user may not see it.
-        let detail: JSON = ["DEVICE_ID": "D2", "REQ_ID": .string(number)]
-        #expect(try await call(world, "getMsgDetail", detail)["ITEM"]?["READ_YN"] == "N")
-        #expect(try await call(world, "getMsgDetail", ["DEVICE_ID": "D3", "REQ_ID": .string(number)])["RT"] == "2004")
-        let receipt: JSON = ["DEVICE_ID": "D1", "USER_CN": "E12345", "REQ_ID": .string(number)]
-        for _ in 0..<2 { #expect(try await call(world, "readReport", receipt)["RT"] == "0000") }
-        #expect(try await list(world, "D1").first?["READ_YN"] == "Y")
-        #expect(try await list(world, "D1", "@01").first?["READ_YN"] == "Y")
-        #expect(try await list(world, "D3", "@01").isEmpty)
-        #expect(
-            try await call(world, "readReport", ["DEVICE_ID": "D1", "REQ_ID": "202001150900001234"])["RT"] == "2004"
-        )
-        #expect(try await call(world, "readReport", ["DEVICE_ID": "D9", "REQ_ID": .string(number)])["RT"] == "2003")
-        // D2 has it too, and has not shown it yet: its own report.
-        #expect(try await call(world, "recvReport", ["DEVICE_ID": "D2", "MSG_ID": .string(number)])["RT"] == "0000")
+    }
+
+    @Test(.covers("ipns", "getMsgDetail"))
+    func aDetailIsShownUnreadAndOnlyToItsUser() async throws {
+        let number = JSON.string(try await delivered(to: "detailed", on: [("detailed-1", 6), ("detailed-2", 7)]))
+        _ = try await register("curious-1", of: "curious", Self.token(8))
+        let own = try await call("getMsgDetail", ["DEVICE_ID": "detailed-2", "REQ_ID": number])
+        #expect(own["ITEM"]?["REQ_ID"] == number && own["ITEM"]?["READ_YN"] == "N", "\(JSONWriter.text(own))")
+        #expect(try await list("detailed-2").first?["READ_YN"] == "N")
+        #expect(try await code("getMsgDetail", ["DEVICE_ID": "curious-1", "REQ_ID": number]) == "2004")
+    }
+
+    @Test(.covers("ipns", "readReport", "recvReport"))
+    func aReportCountsOnceForItsDevice() async throws {
+        let number = try await delivered(to: "reader", on: [("reader-1", 9), ("reader-2", 10)])
+        let read: JSON = ["DEVICE_ID": "reader-1", "USER_CN": "reader", "REQ_ID": .string(number)]
+        for _ in 0..<2 { #expect(try await code("readReport", read) == "0000") }
+        #expect(try await list("reader-1").first?["READ_YN"] == "Y")
+        #expect(try await list("reader-1", "@01").first?["READ_YN"] == "Y")
+        #expect(try await list("reader-2").first?["READ_YN"] == "N")
+        let received: JSON = ["DEVICE_ID": "reader-2", "MSG_ID": .string(number)]
+        for _ in 0..<2 { #expect(try await code("recvReport", received) == "0000") }
         let shown = try await world.native("GET", "/v1/messages/\(number)")
         #expect(shown.json?["funnel"]?["received"] == 2 && shown.json?["funnel"]?["read"] == 1, "\(shown.text)")
     }
 
-    // docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.8: outside the hours, or with push off, no push is sent
-    // and no message is lost.
-    private func keepsWhatIsNotPushed(_ world: World) async throws {
+    @Test func aReportOfAnUnknownMessageOrDeviceIsRefused() async throws {
+        let number = try await delivered(to: "reporter", on: [("reporter-1", 11)])
+        #expect(try await code("readReport", ["DEVICE_ID": "reporter-1", "REQ_ID": "202001150900001234"]) == "2004")
+        #expect(try await code("recvReport", ["DEVICE_ID": "reporter-1", "MSG_ID": "202001150900001234"]) == "2004")
+        #expect(try await code("readReport", ["DEVICE_ID": "nobody", "REQ_ID": .string(number)]) == "2003")
+    }
+
+    @Test(.covers("ipns", "getMsgs"))
+    func theHistoryContinuesFromANumber() async throws {
+        _ = try await register("paged-1", of: "paged", Self.token(12))
+        var numbers: [String] = []
+        for index in 0..<7 {
+            numbers.insert(try await send(to: ["paged"], ["ALERT": .string("message \(index)")]).number, at: 0)
+        }
+        try await eventually("all seven") { try await list("paged-1").count == 7 }
+        var seen = try await list("paged-1", "@00", ["COUNT": 4]).compactMap { $0["REQ_ID"]?.string }
+        #expect(seen == Array(numbers[..<4]))
+        #expect(seen == seen.sorted(by: >))
+        let next: JSON = ["REQ_TYPE": "O", "REQ_ID": .string(seen.last ?? ""), "COUNT": 2]
+        seen += try await list("paged-1", "@01", next).compactMap { $0["REQ_ID"]?.string }
+        #expect(seen == Array(numbers[..<6]))
+        // The number does not have to be the number of a message.
+        let before: JSON = ["REQ_TYPE": "O", "REQ_ID": "190001010000000000"]
+        #expect(try await list("paged-1", "@00", before).isEmpty)
+        let later: JSON = ["REQ_TYPE": "O", "REQ_ID": "299901010000000000", "COUNT": 99]
+        #expect(try await list("paged-1", "@00", later).count == 7)
+    }
+
+    @Test func theHistoryOfAnotherUserIsRefused() async throws {
+        _ = try await register("single-1", of: "single", Self.token(13))
+        #expect(try await list("single-1", "@01").isEmpty)
+        let other: JSON = ["DEVICE_ID": "single-1", "PUSH_ID_TYPE": "@01", "USER_CN": "reader", "REQ_TYPE": "N"]
+        #expect(try await code("getMsgs", other) == "2003")
+    }
+
+    @Test func aMessageOfTheNativeAPIHasANumberInTheHistory() async throws {
+        _ = try await register("native-1", of: "native", Self.token(14))
+        let body: JSON = [
+            "app": "shop", "to": ["users": ["native"]], "title": "t", "body": "native", "data": ["k": "v"],
+        ]
+        let sent = try await world.native("POST", "/v1/messages", body)
+        try #require(sent.status == 202, "\(sent.text)")
+        let item = try await first("the native message") { try await list("native-1").first }
+        #expect(item["ALERT"] == "native" && item["MESSAGE"] == "{\"k\":\"v\"}")
+        #expect(item["REQ_ID"]?.string?.utf8.count == 18)
+    }
+
+    // MARK: Messages that are not pushed (docs/contracts/ipns.md#2.6, docs/contracts/ipns.md#2.8, docs/contracts/ipns.md#2.10)
+
+    /// The reason for which the only delivery of a message was not pushed.
+    private func suppression(of number: String, sourceLocation: SourceLocation = #_sourceLocation) async throws
+        -> String?
+    {
+        let world = try world
+        let id = try await first("the outcome of \(number)", sourceLocation: sourceLocation) {
+            let shown = try await world.native("GET", "/v1/messages/\(number)").json
+            return shown?["funnel"]?["suppressed"] == 1 ? shown?["id"]?.string : nil
+        }
+        let deliveries = try await world.native("GET", "/v1/messages/\(id)/deliveries")
+        return deliveries.json?["deliveries"]?.array?.first?["reason"]?.string
+    }
+
+    @Test(.covers("ipns", "updateConfig"))
+    func aMessageOutsideTheReceivingHoursIsKeptButNotPushed() async throws {
+        _ = try await register("asleep-1", of: "asleep", Self.token(15))
         let minute = LocalTime(
             Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
             in: TimeZoneName(stored: "Asia/Seoul")
         ).minute
-        let away = { (shift: Int) in JSON.string(DailyWindow.text((minute + shift) % 1440)) }
-        let closed = try await call(
-            world,
-            "updateConfig",
-            ["DEVICE_ID": "D3", "START_TIME": away(300), "END_TIME": away(600), "PUSH_YN": "Y", "CP_USER_ID": "cp-2"]
-        )
-        #expect(closed["RT"] == "0000")
-        let config = try await call(world, "getConfig", ["DEVICE_ID": "D3"])
-        #expect(config["START_TIME"] == away(300) && config["CP_USER_ID"] == "cp-2")
-        var reasons: [String] = []
-        for user in ["cp-2", "E4"] {
-            let (number, _) = try await send(world, to: [user])
-            var message = ""
-            try await eventually("the outcome for \(user)") {
-                let shown = try await world.native("GET", "/v1/messages/\(number)")
-                message = shown.json?["id"]?.string ?? ""
-                return shown.json?["funnel"]?["suppressed"] == 1
-            }
-            let deliveries = try await world.native("GET", "/v1/messages/\(message)/deliveries")
-            reasons.append(deliveries.json?["deliveries"]?.array?.first?["reason"]?.string ?? deliveries.text)
-        }
-        #expect(reasons == ["receivingWindow", "preference"])
-        // In the history, not received by being shown: only what APNs took is.
-        for _ in 0..<2 { #expect(try await list(world, "D3").first?["RECV_YN"] == "N") }
-        let polled = try await call(world, "polling", ["DEVICE_ID": "D3"])
+        let hours = (300, 600)
+        func time(_ shift: Int) -> JSON { .string(DailyWindow.text((minute + shift) % 1440)) }
+        let update: JSON = [
+            "DEVICE_ID": "asleep-1", "START_TIME": time(hours.0), "END_TIME": time(hours.1), "PUSH_YN": "Y",
+        ]
+        #expect(try await code("updateConfig", update) == "0000")
+        #expect(try await call("getConfig", ["DEVICE_ID": "asleep-1"])["START_TIME"] == time(hours.0))
+        let (number, _) = try await send(to: ["asleep"])
+        #expect(try await suppression(of: number) == "receivingWindow")
+        #expect(try await list("asleep-1").map { $0["REQ_ID"] } == [.string(number)])
+    }
+
+    @Test func aMessageToADeviceWithPushOffIsReceivedByPolling() async throws {
+        _ = try await register("silent-1", of: "silent", Self.token(16), ["PUSH_YN": "N"])
+        let (number, _) = try await send(to: ["silent"])
+        #expect(try await suppression(of: number) == "preference")
+        // Listing a message that was not pushed does not mark it as received.
+        for _ in 0..<2 { #expect(try await list("silent-1").first?["RECV_YN"] == "N") }
+        let polled = try await call("polling", ["DEVICE_ID": "silent-1"])
         #expect(polled["REMAIN"] == 0 && polled["LIST"]?.array?.count == 1, "\(JSONWriter.text(polled))")
-        #expect(try await list(world, "D3").first?["RECV_YN"] == "Y")
+        #expect(try await list("silent-1").first?["RECV_YN"] == "Y")
     }
 
-    // docs/contracts/ipns.md#2.9: the filters N and O, an id that was deleted, and counts.
-    private func pages(_ world: World) async throws {
-        _ = try await call(
-            world,
-            "updateConfig",
-            ["DEVICE_ID": "D3", "START_TIME": "0000", "END_TIME": "2359", "CP_USER_ID": "E2"]
-        )
+    @Test(.covers("ipns", "polling"))
+    func pollingReturnsEachMessageOnceInOrder() async throws {
+        _ = try await register("poll-1", of: "poll", Self.token(17), ["PUSH_YN": "N"])
         var numbers: [String] = []
-        for index in 0..<6 {
-            numbers.insert(try await send(world, to: ["E2"], ["ALERT": .string("message \(index)")]).number, at: 0)
-        }
-        try await eventually("six more") { try await list(world, "D3").count == 7 }
-        var seen = try await list(world, "D3", "@00", ["COUNT": 4]).compactMap { $0["REQ_ID"]?.string }
-        #expect(seen == Array(numbers[..<4]))
-        #expect(seen == seen.sorted(by: >))
-        let next: JSON = ["REQ_TYPE": "O", "REQ_ID": .string(seen.last ?? ""), "COUNT": 2]
-        seen += try await list(world, "D3", "@01", next).compactMap { $0["REQ_ID"]?.string }
-        #expect(seen == numbers)
-        let gone: JSON = ["REQ_TYPE": "O", "REQ_ID": "190001010000000000"]
-        #expect(try await list(world, "D3", "@00", gone).isEmpty)
-        let later: JSON = ["REQ_TYPE": "O", "REQ_ID": "299901010000000000", "COUNT": 99]
-        #expect(try await list(world, "D3", "@00", later).count == 7)
-        #expect(
-            try await call(
-                world,
-                "getMsgs",
-                ["DEVICE_ID": "D3", "PUSH_ID_TYPE": "@01", "USER_CN": "E12345", "REQ_TYPE": "N"]
-            )["RT"] == "2003"
-        )
-    }
-
-    /// A message of the native API has a number too.
-    private func nativeMessages(_ world: World) async throws {
-        let body: JSON = ["app": "shop", "to": ["users": ["E2"]], "title": "t", "body": "native", "data": ["k": "v"]]
-        let sent = try await world.native("POST", "/v1/messages", body)
-        try #require(sent.status == 202, "\(sent.text)")
-        try await eventually("the native message") {
-            guard let item = try await list(world, "D3").first, item["ALERT"] == "native" else { return false }
-            #expect(item["REQ_ID"]?.string?.utf8.count == 18 && item["MESSAGE"] == "{\"k\":\"v\"}")
-            return true
-        }
-    }
-
-    // docs/contracts/ipns.md#2.10
-    private func polls(_ world: World) async throws {
-        _ = try await call(world, "updateConfig", ["DEVICE_ID": "D2", "PUSH_YN": "N"])
-        var numbers: [String] = []
-        for _ in 0..<5 {
-            numbers.append(
-                try await send(world, to: ["D2"], ["PUSH_ID_TYPE": "@00"]).number
-            )
-        }
+        for _ in 0..<5 { numbers.append(try await send(to: ["poll-1"], ["PUSH_ID_TYPE": "@00"]).number) }
         var polled: [String] = []
         var remaining: [Int64] = []
         try await eventually("five messages") {
-            let answer = try await call(world, "polling", ["DEVICE_ID": "D2", "COUNT": 2])
+            let answer = try await call("polling", ["DEVICE_ID": "poll-1", "COUNT": 2])
             let list = answer["LIST"]?.array ?? []
             polled += list.compactMap { $0["REQ_ID"]?.string }
             if !list.isEmpty { remaining.append(answer["REMAIN"]?.int ?? -1) }
@@ -261,34 +331,25 @@ struct IPNSTests {
             return polled.count == 5
         }
         #expect(polled == numbers && remaining.last == 0, "\(polled) \(remaining)")
-        let empty = try await call(world, "polling", ["DEVICE_ID": "D2"])
+        let empty = try await call("polling", ["DEVICE_ID": "poll-1"])
         #expect(empty["REMAIN"] == 0 && empty["LIST"] == [])
     }
+}
 
-    private func refuses(_ world: World) async throws {
-        let body: JSON = ["APP_ID": "hr.mobile", "PUSH_ID_TYPE": "@01", "PUSH_ID": ["E2"], "ALERT": "a"]
-        for key in [nil, "pgw_wrong", ""] as [String?] {
-            let answer = try await world.http.call("POST", "/ipns/send", body, bearer: key)
-            #expect(answer.status == 200 && answer.json?["RT"] == "9999", "\(answer.text)")
+extension World {
+    /// Adds the vendor's binding to the demo's app and waits until the gateway serves it.
+    func bindIPNS(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let file = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
+        try (file + "\n          ipns: { appId: hr.mobile }\n").write(
+            toFile: material.path("ipns.yaml"),
+            atomically: true,
+            encoding: .utf8
+        )
+        let applied = try await apply("ipns.yaml")
+        try #require(applied.status == 0, "\(applied.log)", sourceLocation: sourceLocation)
+        let unknown: JSON = ["APP_ID": "hr.mobile", "DEVICE_ID": "nobody"]
+        try await eventually("the binding is served", sourceLocation: sourceLocation) {
+            try await http.call("POST", "/ipns/getConfig", unknown).json?["RT"] == "2003"
         }
-        let nobody = try await call(
-            world,
-            "send",
-            ["PUSH_ID_TYPE": "@01", "PUSH_ID": ["E0"], "ALERT": "a"],
-            key: world.apiKey
-        )
-        #expect(nobody["RT"] == "2003")
-        let unknown = try await world.http.call("POST", "/ipns/getConfig", ["APP_ID": "no.app", "DEVICE_ID": "D1"])
-        #expect(unknown.json?["RT"] == "1400")
-        let other = try await world.http.call("POST", "/ipns/no/such.do", ["APP_ID": "hr.mobile", "X": 1])
-        #expect(other.status == 200 && other.json?["RT"] == "9999")
-        // The same send under a repeat key has the first answer's number.
-        let late = try await call(
-            world,
-            "send",
-            ["PUSH_ID_TYPE": "@01", "PUSH_ID": ["E2"], "ALERT": "a", "SEND_TYPE": "R", "RESV_DATE": "20200101000000"],
-            key: world.apiKey
-        )
-        #expect(late["RT"] == "2002")
     }
 }

@@ -48,12 +48,21 @@ struct ImportKillTests {
     }
 
     /// Waits until the given number of rows is imported. Returns false if the process has ended.
-    private func reach(_ count: Int, _ cluster: Cluster, _ process: ChildProcess) async throws -> Bool {
-        while process.isRunning {
-            if try await imported(cluster) >= count { return true }
-            try await Task.sleep(for: .milliseconds(10))
+    private func reach(
+        _ count: Int,
+        _ cluster: Cluster,
+        _ process: ChildProcess,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Bool {
+        try await first(
+            "\(count) rows are imported",
+            within: .seconds(600),
+            every: .milliseconds(10),
+            sourceLocation: sourceLocation
+        ) {
+            guard process.isRunning else { return false }
+            return try await imported(cluster) >= count ? true : nil
         }
-        return false
     }
 
     // The import continues after the committed rows: no row is lost or imported twice, and each invalid row is
@@ -76,14 +85,14 @@ struct ImportKillTests {
                 process.kill()
                 try await process.ended()
                 #expect(isRunning, "\(text(log(cluster, round)))")
-                if text(log(cluster, round)).contains("Going on at line") { wentOn += 1 }
+                if text(log(cluster, round)).contains("Continuing at line") { wentOn += 1 }
                 let count = try await imported(cluster)
                 print("kill \(round + 1): \(count) of \(Self.good) rows are in")
             }
             let last = try start(cluster, path, Self.kills)
             try await last.ended(within: .seconds(600))
             #expect(await last.stop() == 0, "\(text(log(cluster, Self.kills)))")
-            if text(log(cluster, Self.kills)).contains("Going on at line") { wentOn += 1 }
+            if text(log(cluster, Self.kills)).contains("Continuing at line") { wentOn += 1 }
             #expect(wentOn > 0, "each began anew")
             try await expectAll(cluster)
             try expectRejects(path + ".rejects")

@@ -29,12 +29,17 @@ struct NativeExplainTests {
         return try row.text("t")
     }
 
-    private func explained(_ stage: NativeStage, _ message: String, _ target: String) async throws -> JSON {
+    private func explained(
+        _ stage: NativeStage,
+        _ message: String,
+        _ target: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
         let answer = try await stage.native(.GET, "/v1/messages/\(message)/deliveries/\(target)", as: stage.readKey)
-        try #require(answer.status == 200, "\(answer.text)")
+        try #require(answer.status == 200, "\(answer.text)", sourceLocation: sourceLocation)
         // I7: the token nowhere, only its ends.
-        #expect(!answer.text.contains(Self.token))
-        return try #require(answer.json)
+        #expect(!answer.text.contains(Self.token), sourceLocation: sourceLocation)
+        return try #require(answer.json, sourceLocation: sourceLocation)
     }
 
     /// Claims the due slice and settles its first target, or returns it to wait for a credential.
@@ -151,7 +156,7 @@ struct NativeExplainTests {
             let page = try await stage.native(.GET, "/v1/messages/\(nobody)/deliveries")
             let lost = try #require(page.json?["deliveries"]?.array?.first?["target"]?.string)
             let lostWhy = try await explained(stage, nobody, lost)["explanation"]
-            #expect(lostWhy?["meaning"]?.string?.hasPrefix("Nobody answers") == true && lostWhy?["device"] == .null)
+            #expect(lostWhy?["meaning"]?.string?.hasPrefix("No active identity") == true && lostWhy?["device"] == .null)
 
             #expect(try await stage.native(.GET, "/v1/messages/\(failed)/deliveries/\(UUID())").status == 404)
             // I6

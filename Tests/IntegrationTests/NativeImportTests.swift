@@ -149,8 +149,7 @@ struct NativeImportTests {
     @Test func onlySoManyRunAtOnceOnANode() async throws {
         try await NativeStage.on { stage in
             let imports = DeviceImports(
-                devices: PostgresDeviceStore(call: stage.database.call),
-                commands: OperationStore(call: stage.database.call, node: "n"),
+                handler: stage.database.commands,
                 maintenance: PostgresMaintenance(engine: stage.database.engine, node: "n"),
                 identifiers: SystemIdentifiers(),
                 clock: SystemTime()

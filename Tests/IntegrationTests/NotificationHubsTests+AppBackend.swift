@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import CommandSupport
+import Coverage
 import Crypto
 import Foundation
 import Model
@@ -25,13 +26,12 @@ extension NotificationHubsTests {
     }
 
     private func site(
-        _ world: World,
         _ method: HTTPMethod,
         _ path: String,
         _ body: String? = nil,
         as user: String? = "mina:a secret of mina's"
     ) async throws -> SiteAnswer {
-        var request = HTTPClientRequest(url: "\(world.http.base)/site/api\(path)")
+        var request = HTTPClientRequest(url: "\(try world.http.base)/site/api\(path)")
         request.method = method
         if let user {
             request.headers.add(name: "authorization", value: "Basic \(Data(user.utf8).base64EncodedString())")
@@ -47,57 +47,78 @@ extension NotificationHubsTests {
         )
     }
 
-    func appBackend(_ world: World) async throws {
-        let stranger = try await site(world, .POST, "/register", as: nil)
-        #expect(stranger.status == 401 && stranger.headers.first(name: "www-authenticate") != nil)
-        #expect(try await site(world, .POST, "/register", as: "mina:mina").status == 401)
-
-        let handle = Self.token(61)
-        let drawn = try await site(world, .POST, "/register?handle=\(handle)")
-        #expect(drawn.status == 200)
-        // As the app's client does.
+    /// Registers mina's device as the app's client does. Returns the id and the body that was put under it.
+    private func register(
+        _ number: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> (id: String, document: String) {
+        let drawn = try await site(.POST, "/register?handle=\(Self.token(number))")
+        #expect(drawn.status == 200, "\(drawn.text)", sourceLocation: sourceLocation)
         let id = String(drawn.text.dropFirst().dropLast())
-        let document = #"{"Platform":"apns","Handle":"\#(handle)","Tags":["seoul"]}"#
-        #expect(try await site(world, .PUT, "/register/\(id)", document).status == 200)
-        #expect(try await site(world, .POST, "/register?handle=\(handle)").text == drawn.text)
-
-        let text = try await site(world, .POST, "/notifications?pns=apns&to_tag=mina", "\"Hello\"", as: "hong:gildong")
-        #expect(text.status == 200, "\(text.text)")
-        let first = try await push(world, 61, count: 1)
-        #expect(first?["payload"] == ["aps": ["alert": "From hong: Hello"]])
-
-        let rich = try await site(world, .POST, "/notifications")
-        #expect(rich.status == 200 && rich.bytes.isEmpty, "\(rich.text)")
-        let second = try await push(world, 61, count: 2)
-        let payload = second?["payload"]
-        #expect(payload?["aps"] == ["content-available": 1, "sound": ""], "\(payload ?? .null)")
-        #expect(payload?["richType"] == "img" && payload?["richMessage"] == "Check this image out!")
-        #expect(second?["headers"]?["apns-push-type"] == "background", "\(second ?? .null)")
-        let number = try #require(payload?["richId"]?.string.flatMap { Int($0) })
-        // The image that the binding names may come later than the push.
-        #expect(try await site(world, .GET, "/notifications/\(number)").status == 404)
-        try await upload(world)
-        let shown = try await site(world, .GET, "/notifications/\(number)")
-        #expect(shown.status == 200 && shown.bytes == Array(Self.image))
-        #expect(shown.headers.first(name: "content-type") == "image/png")
-        // Only whom it was for.
-        #expect(try await site(world, .GET, "/notifications/\(number)", as: "hong:gildong").status == 404)
-        #expect(try await site(world, .GET, "/notifications/\(number + 1)").status == 404)
-        #expect(try await site(world, .GET, "/notifications/x").status == 400)
-
-        #expect(try await site(world, .DELETE, "/register/\(id)").status == 200)
-        #expect(try await site(world, .PUT, "/register/\(id)", document).status == 410)
-        // The client begins anew, once.
-        let again = try await site(world, .POST, "/register?handle=\(handle)")
-        #expect(again.status == 200 && again.text != drawn.text)
+        let document = #"{"Platform":"apns","Handle":"\#(Self.token(number))","Tags":["seoul"]}"#
+        let put = try await site(.PUT, "/register/\(id)", document)
+        #expect(put.status == 200, "\(put.text)", sourceLocation: sourceLocation)
+        return (id, document)
     }
 
-    private func upload(_ world: World) async throws {
+    @Test func anUnknownUserOfTheAppBackEndIs401() async throws {
+        let stranger = try await site(.POST, "/register", as: nil)
+        #expect(stranger.status == 401 && stranger.headers.first(name: "www-authenticate") != nil)
+        #expect(try await site(.POST, "/register", as: "mina:mina").status == 401)
+    }
+
+    @Test(.covers("notificationhubs", "POST /api/register", "PUT /api/register/{id}"))
+    func aHandleIsRegisteredUnderOneID() async throws {
+        let (id, _) = try await register(101)
+        #expect(try await site(.POST, "/register?handle=\(Self.token(101))").text == "\"\(id)\"")
+    }
+
+    @Test(.covers("notificationhubs", "DELETE /api/register/{id}"))
+    func aDeletedRegistrationOfTheAppIs410AndItsHandleGetsANewID() async throws {
+        let (id, document) = try await register(102)
+        #expect(try await site(.DELETE, "/register/\(id)").status == 200)
+        #expect(try await site(.PUT, "/register/\(id)", document).status == 410)
+        let again = try await site(.POST, "/register?handle=\(Self.token(102))")
+        #expect(again.status == 200 && again.text != "\"\(id)\"")
+    }
+
+    @Test(.covers("notificationhubs", "POST /api/notifications"))
+    func aTextReachesTheDevicesOfItsUser() async throws {
+        _ = try await register(103)
+        let sent = try await site(.POST, "/notifications?pns=apns&to_tag=mina", "\"Hello\"", as: "hong:gildong")
+        #expect(sent.status == 200, "\(sent.text)")
+        #expect(try await push(103)["payload"] == ["aps": ["alert": "From hong: Hello"]])
+    }
+
+    @Test(.covers("notificationhubs", "POST /api/notifications", "GET /api/notifications"))
+    func aRichNotificationIsASilentPushWhoseUserReadsTheImage() async throws {
+        _ = try await register(104)
+        let rich = try await site(.POST, "/notifications")
+        #expect(rich.status == 200 && rich.bytes.isEmpty, "\(rich.text)")
+        let push = try await push(104)
+        let payload = push["payload"]
+        #expect(payload?["aps"] == ["content-available": 1, "sound": ""], "\(push)")
+        #expect(payload?["richType"] == "img" && payload?["richMessage"] == "Check this image out!")
+        #expect(push["headers"]?["apns-push-type"] == "background", "\(push)")
+        let number = try #require(payload?["richId"]?.string.flatMap { Int($0) })
+        // The image that the binding names may come later than the push.
+        #expect(try await site(.GET, "/notifications/\(number)").status == 404)
+        try await upload()
+        let shown = try await site(.GET, "/notifications/\(number)")
+        #expect(shown.status == 200 && shown.bytes == Array(Self.image))
+        #expect(shown.headers.first(name: "content-type") == "image/png")
+        #expect(try await site(.GET, "/notifications/\(number)", as: "hong:gildong").status == 404, "another user")
+        #expect(try await site(.GET, "/notifications/\(number + 1)").status == 404)
+        #expect(try await site(.GET, "/notifications/x").status == 400)
+    }
+
+    private func upload(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let world = try world
         var request = HTTPClientRequest(url: "\(world.http.base)/v1/apps/shop/media/\(Self.imageHash)")
         request.method = .PUT
         request.headers.add(name: "authorization", value: "Bearer \(world.apiKey)")
         request.body = .bytes(ByteBuffer(bytes: Self.image))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        #expect(response.status.code == 201)
+        #expect(response.status.code == 201, sourceLocation: sourceLocation)
     }
 }

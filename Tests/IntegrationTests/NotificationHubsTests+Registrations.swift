@@ -1,3 +1,4 @@
+import Coverage
 import Foundation
 import Model
 import NIOHTTP1
@@ -18,86 +19,144 @@ extension NotificationHubsTests {
             """
     }
 
-    /// The sequence of the vendor's older SDK for iOS (docs/contracts/notificationhubs.md#5.7): find the own
-    /// registrations, request an id, register, unregister.
-    func registrations(_ world: World) async throws {
-        let filter = "/registrations/?$filter=deviceToken+eq+'\(Self.token(81))'"
-        let before = try await call(world, .GET, filter)
-        #expect(before.status == 200 && !before.text.contains("<entry"), "\(before.text)")
-        let drawn = try await call(world, .POST, "/registrationids/")
-        #expect(drawn.status == 201)
-        let id = try #require(drawn.header("location")?.split(separator: "/").last?.split(separator: "?").first)
-        let path = "/registrations/\(id)"
-        let made = try await call(world, .PUT, path, description(81, tags: "rseoul"))
-        #expect(made.status == 200 && made.header("etag") == "W/\"1\"", "\(made.text)")
-        let template = #"{"aps":{"alert":"$(title)"}}"#
-        let second = try await call(
-            world,
-            .POST,
-            "/registrations",
-            description(81, tags: "rseoul,rnews", template: template)
-        )
-        #expect(second.status == 200, "\(second.text)")
-        let own = try await call(world, .GET, filter)
-        #expect(own.text.components(separatedBy: "<entry").count == 3, "both have the token: \(own.text)")
-        #expect(own.text.contains(Self.token(81)), "in capitals")
-
-        // A native send is for the one, a send by template for the other.
-        #expect(try await send(world, #"{"aps":{"alert":"native"}}"#, tags: "rseoul").status == 201)
-        let native = try await push(world, 81, count: 1)
-        #expect(native?["payload"]?["aps"]?["alert"] == "native")
-        #expect(try await send(world, #"{"aps":{"alert":"no"}}"#, tags: "rnews").status == 201)
-        let headers = ["ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": "rnews"]
-        #expect(try await call(world, .POST, "/messages", #"{"title":"Hi"}"#, headers: headers).status == 201)
-        let filled = try await push(world, 81, count: 2)
-        #expect(filled?["payload"]?["aps"]?["alert"] == "Hi" && filled?["headers"]?["apns-priority"] == "5")
-        // A direct send rings the device once, whatever is registered for it.
-        let direct = [
-            "ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token(81),
-        ]
-        let body = #"{"aps":{"alert":"direct"}}"#
-        #expect(try await call(world, .POST, "/messages/?direct", body, headers: direct).status == 201)
-        _ = try await push(world, 81, count: 3)
-
-        // An installation on the same token is an additional registration, and is listed with the others.
-        try await install(world, "r-1", Self.token(81), user: "rita", tags: ["rseoul"])
-        let three = try await call(world, .GET, filter)
-        #expect(three.text.components(separatedBy: "<entry").count == 4, "\(three.text)")
-        #expect(three.text.contains("$InstallationId:{r-1}"))
-        let tagged = try await call(world, .GET, "/tags/rnews/registrations")
-        #expect(tagged.text.components(separatedBy: "<entry").count == 2, "\(tagged.text)")
-        #expect(try await call(world, .GET, "/installations/r-1").status == 200)
-        try await pages(world)
-
-        let late = try await call(world, .PUT, path, description(81, tags: ""), headers: ["If-Match": "\"7\""])
-        #expect(late.status == 412)
-        let update = try await call(world, .PUT, path, description(82, tags: "rbusan"), headers: ["If-Match": "*"])
-        #expect(update.header("etag") == "W/\"2\"", "\(update.text)")
-        #expect(try await call(world, .GET, "/installations/r-1").text.contains(Self.token(81)), "keeps its token")
-        let gone = try await call(world, .DELETE, path, headers: ["If-Match": "*"])
-        #expect(gone.status == 200 && gone.text.isEmpty)
-        #expect(try await call(world, .GET, path).status == 404)
-        #expect(try await call(world, .PUT, path, description(81, tags: "")).status == 410)
-        #expect(try await send(world, #"{"aps":{"alert":"nobody"}}"#, tags: "rbusan").status == 201)
-        #expect(try await pushes(world, 82).isEmpty)
+    /// The registrations with the token of a device.
+    private func registrations(of number: Int) async throws -> (count: Int, text: String) {
+        let answer = try await call(.GET, "/registrations/?$filter=deviceToken+eq+'\(Self.token(number))'")
+        #expect(answer.status == 200)
+        return (answer.text.components(separatedBy: "<entry").count - 1, answer.text)
     }
 
-    /// All registrations of the hub, two per page.
-    private func pages(_ world: World) async throws {
+    /// Requests an id and registers a device under it. Returns the path.
+    private func register(
+        _ number: Int,
+        tags: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let drawn = try await call(.POST, "/registrationids/")
+        #expect(drawn.status == 201, sourceLocation: sourceLocation)
+        let path = "/registrations/\(try #require(drawn.id, sourceLocation: sourceLocation))"
+        let made = try await call(.PUT, path, description(number, tags: tags))
+        #expect(
+            made.status == 200 && made.header("etag") == "W/\"1\"",
+            "\(made.text)",
+            sourceLocation: sourceLocation
+        )
+        return path
+    }
+
+    private func registerTemplate(
+        _ number: Int,
+        tags: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let template = #"{"aps":{"alert":"$(title)"}}"#
+        let made = try await call(.POST, "/registrations", description(number, tags: tags, template: template))
+        #expect(made.status == 200, "\(made.text)", sourceLocation: sourceLocation)
+    }
+
+    // docs/contracts/notificationhubs.md#5.7: the sequence of the vendor's older SDK for iOS.
+    @Test(
+        .covers(
+            "notificationhubs",
+            "POST /{hub}/registrationids",
+            "POST /{hub}/registrations",
+            "PUT /{hub}/registrations/{id}",
+            "GET /{hub}/registrations"
+        )
+    )
+    func theOlderSDKRegistersAndFindsItsRegistrationsByTheToken() async throws {
+        #expect(try await registrations(of: 81).count == 0)
+        _ = try await register(81, tags: "old")
+        try await registerTemplate(81, tags: "old,old-news")
+        let own = try await registrations(of: 81)
+        #expect(own.count == 2, "\(own.text)")
+        #expect(own.text.contains(Self.token(81)), "in capitals")
+    }
+
+    @Test func aSendReachesTheRegistrationOfItsKind() async throws {
+        _ = try await register(82, tags: "kind")
+        try await registerTemplate(82, tags: "kind,kind-news")
+        _ = try await send(#"{"aps":{"alert":"native"}}"#, tags: "kind")
+        #expect(try await push(82)["payload"]?["aps"]?["alert"] == "native")
+        let nobody = try await send(#"{"aps":{"alert":"no"}}"#, tags: "kind-news")
+        try await telemetry(of: nobody, has: "<State>NoTargetFound</State>")
+        let headers = ["ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": "kind-news"]
+        #expect(try await call(.POST, "/messages", #"{"title":"Hi"}"#, headers: headers).status == 201)
+        let filled = try await push(82, count: 2)
+        #expect(filled["payload"]?["aps"]?["alert"] == "Hi" && filled["headers"]?["apns-priority"] == "5")
+    }
+
+    @Test func aDirectSendReachesADeviceOnceWhateverIsRegisteredForIt() async throws {
+        _ = try await register(83, tags: "")
+        try await registerTemplate(83, tags: "")
+        let headers = [
+            "ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token(83),
+        ]
+        let answer = try await call(.POST, "/messages/?direct", #"{"aps":{"alert":"direct"}}"#, headers: headers)
+        #expect(answer.status == 201)
+        try await telemetry(of: answer, has: "<Name>Success</Name><Count>1</Count>")
+        _ = try await push(83)
+    }
+
+    @Test(.covers("notificationhubs", "GET /{hub}/tags/{tag}/registrations"))
+    func anInstallationIsListedWithTheRegistrationsOfItsToken() async throws {
+        _ = try await register(84, tags: "listed")
+        try await registerTemplate(84, tags: "listed,listed-news")
+        try await install("listed-1", 84, user: "rita", tags: ["listed"])
+        let all = try await registrations(of: 84)
+        #expect(all.count == 3, "\(all.text)")
+        #expect(all.text.contains("$InstallationId:{listed-1}"))
+        let tagged = try await call(.GET, "/tags/listed-news/registrations")
+        #expect(tagged.text.components(separatedBy: "<entry").count == 2, "\(tagged.text)")
+        #expect(try await call(.GET, "/installations/listed-1").status == 200)
+    }
+
+    @Test(.covers("notificationhubs", "GET /{hub}/registrations"))
+    func allRegistrationsArePagedWithoutRepeats() async throws {
+        for number in 85...87 {
+            _ = try await register(number, tags: "")
+            try await registerTemplate(number, tags: "")
+        }
+        func ids(_ page: Answer) -> [String] {
+            page.text.components(separatedBy: "<RegistrationId>").dropFirst()
+                .compactMap { $0.components(separatedBy: "<").first }
+        }
+        let whole = ids(try await call(.GET, "/registrations"))
+        #expect(whole.count > 5)
         var seen: [String] = []
         var token: String?
-        for _ in 0..<50 {
+        repeat {
             let next = token.map { "&continuationtoken=\($0)" } ?? ""
-            let page = try await call(world, .GET, "/registrations?$top=2\(next)")
+            let page = try await call(.GET, "/registrations?$top=2\(next)")
             #expect(page.status == 200)
-            let ids = page.text.components(separatedBy: "<RegistrationId>").dropFirst()
-            seen += ids.compactMap { $0.components(separatedBy: "<").first }
+            seen += ids(page)
             token = page.header("x-ms-continuationtoken")
-            if token == nil { break }
-        }
-        let whole =
-            try await call(world, .GET, "/registrations").text.components(separatedBy: "<RegistrationId>").count - 1
-        #expect(token == nil && Set(seen).count == seen.count && seen.count == whole, "\(seen.count) of \(whole)")
-        #expect(whole > 5)
+        } while token != nil && seen.count <= whole.count
+        #expect(token == nil && Set(seen).count == seen.count && seen.count == whole.count)
+    }
+
+    @Test(.covers("notificationhubs", "PUT /{hub}/registrations/{id}"))
+    func aRegistrationIsReplacedOnlyUnderItsCurrentETag() async throws {
+        let path = try await register(91, tags: "tagged")
+        try await install("tagged-1", 91, user: "rita", tags: [])
+        let late = try await call(.PUT, path, description(91, tags: ""), headers: ["If-Match": "\"7\""])
+        #expect(late.status == 412)
+        let update = try await call(.PUT, path, description(92, tags: "tagged"), headers: ["If-Match": "*"])
+        #expect(update.header("etag") == "W/\"2\"", "\(update.text)")
+        #expect(try await call(.GET, "/installations/tagged-1").text.contains(Self.token(91)), "keeps its token")
+        _ = try await send(#"{"aps":{"alert":"moved"}}"#, tags: "tagged")
+        _ = try await push(92)
+    }
+
+    @Test(.covers("notificationhubs", "DELETE /{hub}/registrations/{id}"))
+    func aDeletedRegistrationGetsNoPushAndItsIDIsNotUsedAgain() async throws {
+        let path = try await register(93, tags: "ended")
+        let gone = try await call(.DELETE, path, headers: ["If-Match": "*"])
+        #expect(gone.status == 200 && gone.text.isEmpty)
+        #expect(try await call(.GET, path).status == 404)
+        #expect(try await call(.PUT, path, description(93, tags: "")).status == 410)
+        let answer = try await send(#"{"aps":{"alert":"nobody"}}"#, tags: "ended")
+        try await telemetry(of: answer, has: "<State>NoTargetFound</State>")
+        #expect(try await pushes(93).isEmpty)
     }
 }

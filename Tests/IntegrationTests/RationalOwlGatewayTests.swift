@@ -6,260 +6,309 @@ import Testing
 
 /// RationalOwl's device calls, the calls of the SDK shim, and the unsupported paths, over real HTTP, PostgreSQL and
 /// the simulator.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+///
+/// All tests share one service. Each test has its own phones, devices and tokens.
+@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.giveTestCodes(to: "01022221111") })
 struct RationalOwlGatewayTests {
-    private static let phone = "01022221111"
-    private static let device = String(repeating: "d1", count: 16)
-    private static let token = String(repeating: "a1", count: 32)
     /// The first bytes of a JPEG, in base64.
     private static let image = "/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAMCAgMC"
 
-    private func withGateway(_ body: (World) async throws -> Void) async throws {
-        let world = try World()
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
-            try #require(try await world.apply().status == 0)
-            let path = world.material.path("tenants.yaml")
-            let file = try String(contentsOfFile: path, encoding: .utf8)
-            let binding = "serviceId: \(world.service)"
-            try #require(file.contains(binding))
-            let codes = #"settings: { auth.testCodes: { "\#(Self.phone)": "1111" } }"#
-            try file.replacingOccurrences(of: binding, with: "\(binding), \(codes)")
-                .write(toFile: world.material.path("codes.yaml"), atomically: true, encoding: .utf8)
-            let applied = try await world.apply("codes.yaml")
-            try #require(applied.status == 0, "\(applied.log)")
-            try await body(world)
-        } catch {
-            Issue.record(error)
-        }
-        await world.close()
-    }
+    private var world: World { get throws { try SharedWorld.current } }
 
-    private func post(_ world: World, _ path: String, _ body: JSON) async throws -> JSON {
+    private func post(
+        _ path: String,
+        _ body: JSON,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
         let answer = try await world.http.call("POST", path, body)
-        #expect(answer.status == 200, "\(path): \(answer.status) \(answer.text)")
-        return try #require(answer.json, "\(path): \(answer.text)")
+        #expect(
+            answer.status == 200,
+            "\(path): \(answer.status) \(answer.text)",
+            sourceLocation: sourceLocation
+        )
+        return try #require(answer.json, "\(path): \(answer.text)", sourceLocation: sourceLocation)
     }
 
-    private func app(_ world: World, _ call: String, _ fields: JSON) async throws -> JSON {
-        var body: JSONObject = ["aId": .string(world.account)]
+    private func app(
+        _ call: String,
+        _ fields: JSON,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
+        var body: JSONObject = ["aId": .string(try world.account)]
         for (key, value) in fields.object?.pairs ?? [] { body[key] = value }
-        return try await post(world, "/pushApp/\(call)", .object(body))
+        return try await post("/pushApp/\(call)", .object(body), sourceLocation: sourceLocation)
     }
 
-    private func shim(_ world: World, _ call: String, _ fields: JSON) async throws -> JSON {
-        var body: JSONObject = ["sId": .string(world.service)]
+    private func shim(
+        _ call: String,
+        _ fields: JSON,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
+        var body: JSONObject = ["sId": .string(try world.service)]
         for (key, value) in fields.object?.pairs ?? [] { body[key] = value }
-        return try await post(world, "/ro/v1/\(call)", .object(body))
+        return try await post("/ro/v1/\(call)", .object(body), sourceLocation: sourceLocation)
     }
 
     /// A back end that may send.
-    private func sender(_ world: World) async throws -> String {
+    private func sender(sourceLocation: SourceLocation) async throws -> String {
+        let world = try world
         let server: JSON = ["serviceId": .string(world.service), "registerName": "shop", "privateNetwork": 1]
-        let sender = try #require(try await post(world, "/server/register/", server)["serverRegId"]?.string)
+        let registered = try await post("/server/register/", server, sourceLocation: sourceLocation)
+        let sender = try #require(registered["serverRegId"]?.string, sourceLocation: sourceLocation)
         let client: JSON = [
             "cId": 1, "r": 1, "t": 12, "sId": .string(world.service), "mcn": "shop", "rId": .string(sender),
             "aId": .string(world.account), "ip": "203.0.113.10",
         ]
-        _ = try await post(world, "/msgClient/register", client)
+        _ = try await post("/msgClient/register", client, sourceLocation: sourceLocation)
         return sender
     }
 
-    private func send(_ world: World, _ call: String, to target: JSON, _ more: JSON = [:]) async throws -> String {
+    /// Sends to one target and returns the message's id.
+    private func send(
+        _ call: String,
+        to target: JSON,
+        _ more: JSON = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
         var body: JSONObject = [
-            "rId": .string(try await sender(world)), "aId": .string(world.account), "ip": "203.0.113.10",
-            "msg": ["title": "공지", "body": "공지사항입니다~"], "dest": ["t": 2, "tg": [target]],
+            "rId": .string(try await sender(sourceLocation: sourceLocation)), "aId": .string(try world.account),
+            "ip": "203.0.113.10", "msg": ["title": "공지", "body": "공지사항입니다~"], "dest": ["t": 2, "tg": [target]],
         ]
         for (key, value) in more.object?.pairs ?? [] { body[key] = value }
-        return try #require(try await post(world, "/msgClient/\(call)", .object(body))["mId"]?.string)
+        let sent = try await post("/msgClient/\(call)", .object(body), sourceLocation: sourceLocation)
+        return try #require(sent["mId"]?.string, "\(JSONWriter.text(sent))", sourceLocation: sourceLocation)
     }
 
-    private func state(of message: String, is wanted: String, _ world: World) async throws {
+    /// Waits until the only delivery of a message is in this state.
+    private func state(
+        of message: String,
+        is wanted: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let statement =
             "SELECT coalesce(string_agg(d.state, ','), '') AS value FROM gateway.delivery d WHERE d.message_id = '\(message)'"
-        for _ in 0..<400 {
-            if try await world.value(statement) == wanted { return }
-            try await Task.sleep(for: .milliseconds(25))
+        try await eventually("\(message) is \(wanted)", sourceLocation: sourceLocation) {
+            try await world.value(statement) == wanted
         }
-        Issue.record("\(message) is not \(wanted) within ten seconds")
+    }
+
+    private func registration(of key: String) async throws -> String {
+        try await world.value("SELECT state AS value FROM gateway.identity WHERE key = '\(key)'")
     }
 
     // MARK: The app's calls
 
+    private struct Phone {
+        let number: String
+        let device: String
+        let token: String
+
+        init(_ index: Int) {
+            number = "0103333000\(index)"
+            device = String(repeating: "d\(index)", count: 16)
+            token = String(repeating: "a\(index)", count: 32)
+        }
+    }
+
+    private func install(_ phone: Phone, sourceLocation: SourceLocation = #_sourceLocation) async throws -> JSON {
+        let fields: JSON = [
+            "cId": 303, "dt": 2, "dRId": .string(phone.device), "pn": .string(phone.number), "auId": "gildong",
+            "n": "홍길동", "tk": .string(phone.token), "env": "prod",
+        ]
+        return try await app("installApp", fields, sourceLocation: sourceLocation)
+    }
+
+    /// Sends a message with a picture to an installed phone and waits until it is sent.
+    private func sendPicture(
+        to phone: Phone,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> (message: String, push: JSON) {
+        let picture: JSON = ["img": ["imgN": "a.jpg", "imgD": .string(Self.image), "imgS": 30]]
+        let message = try await send(
+            "msgClientSendMsgByPhoneNum",
+            to: ["pn": .string(phone.number)],
+            picture,
+            sourceLocation: sourceLocation
+        )
+        let push = try await world.payload(of: phone.token, sourceLocation: sourceLocation)
+        try await state(of: message, is: "sent", sourceLocation: sourceLocation)
+        return (message, push)
+    }
+
+    // cId 301 and 302.
     @Test(
-        .covers(
-            "rationalowl",
-            "/pushApp/installApp",
-            "/pushApp/unregUser",
-            "/pushApp/notiRead",
-            "/pushApp/imgData",
-            "/msgClient/msgClientSendMsgByPhoneNum"
-        ),
         .covers(
             "rationalowl",
             "/pushApp/reqAuthNumber",
             "/pushApp/verifyAuthNumber",
             partial: "no text message is sent: only phones with a code in `auth.testCodes` can be verified"
-        ),
+        )
+    )
+    func aPhoneWithATestCodeIsVerifiedWithThisCodeOnly() async throws {
+        let phone = JSON.string("01022221111")
+        let sent = try await app("reqAuthNumber", ["cId": 301, "cc": "82", "pn": phone])
+        #expect(sent["cId"] == 301 && sent["rc"] == 1, "\(JSONWriter.text(sent))")
+        let other = try await app("reqAuthNumber", ["cId": 301, "cc": "82", "pn": "01099998888"])
+        #expect(other["rc"] == -1 && other["cmt"]?.string?.isEmpty == false)
+        func verify(_ code: JSON) async throws -> JSON {
+            try await app("verifyAuthNumber", ["cId": 302, "dt": 2, "pn": phone, "an": code])
+        }
+        let wrong = try await verify("2222")
+        #expect(wrong["cId"] == 302 && wrong["rc"] == -1)
+        #expect(try await verify("1111")["rc"] == 1)
+    }
+
+    // cId 303.
+    @Test(.covers("rationalowl", "/pushApp/installApp", "/msgClient/msgClientSendMsgByPhoneNum"))
+    func anInstalledPhoneGetsTheMessagesToItsNumber() async throws {
+        let phone = Phone(1)
+        let installed = try await install(phone)
+        #expect(installed["cId"] == 303 && installed["rc"] == 1 && installed["usRid"]?.string != nil)
+        let (message, push) = try await sendPicture(to: phone)
+        #expect(push["mId"]?.string == message && push["type"] == "1")
+    }
+
+    // cId 312.
+    @Test(
         .covers(
             "rationalowl",
             "/pushApp/msgInfo",
             partial: "the states of the fallback are always 0, because the gateway has no fallback engine"
         )
     )
-    func aPhoneIsVerifiedAndReadsItsMessage() async throws {
-        try await withGateway { world in
-            try await verifies(world)
-            let installed = try await app(
-                world,
-                "installApp",
-                [
-                    "cId": 303, "dt": 2, "dRId": .string(Self.device), "pn": .string(Self.phone), "auId": "gildong",
-                    "n": "홍길동", "tk": .string(Self.token), "env": "prod",
-                ]
-            )
-            #expect(installed["cId"] == 303 && installed["rc"] == 1 && installed["usRid"]?.string != nil)
-            let picture: JSON = ["img": ["imgN": "a.jpg", "imgD": .string(Self.image), "imgS": 30]]
-            let target: JSON = ["pn": .string(Self.phone)]
-            let message = try await send(world, "msgClientSendMsgByPhoneNum", to: target, picture)
-            let push = try await world.payload(of: Self.token)
-            #expect(push["mId"]?.string == message && push["type"] == "1")
-            let media = try #require(push["ii"]?.string)
-            try await state(of: message, is: "sent", world)
-            try await asksForItsMessage(world, message, media)
-            try await leaves(world)
-        }
-    }
-
-    // cId 301 and 302.
-    private func verifies(_ world: World) async throws {
-        let asked: JSON = ["cId": 301, "cc": "82", "pn": .string(Self.phone)]
-        var sent = try await app(world, "reqAuthNumber", asked)
-        // A running gateway follows a change of its settings within a second.
-        for _ in 0..<200 where sent["rc"] != 1 {
-            try await Task.sleep(for: .milliseconds(50))
-            sent = try await app(world, "reqAuthNumber", asked)
-        }
-        #expect(sent["cId"] == 301 && sent["rc"] == 1, "\(JSONWriter.text(sent))")
-        let other = try await app(world, "reqAuthNumber", ["cId": 301, "cc": "82", "pn": "01099998888"])
-        #expect(other["rc"] == -1 && other["cmt"]?.string?.isEmpty == false)
-        func code(_ text: JSON) async throws -> JSON {
-            try await app(world, "verifyAuthNumber", ["cId": 302, "dt": 2, "pn": .string(Self.phone), "an": text])
-        }
-        let wrong = try await code("2222")
-        #expect(wrong["cId"] == 302 && wrong["rc"] == -1)
-        #expect(try await code("1111")["rc"] == 1)
-    }
-
-    // cId 311, 312 and 313.
-    private func asksForItsMessage(_ world: World, _ message: String, _ media: String) async throws {
-        let found: JSON = [
-            "cId": 312, "pn": .string(Self.phone), "dRId": .string(Self.device), "mId": .string(message),
+    func aPhoneReadsTheStateOfItsMessage() async throws {
+        let phone = Phone(2)
+        _ = try await install(phone)
+        let (message, _) = try await sendPicture(to: phone)
+        let asked: JSON = [
+            "cId": 312, "pn": .string(phone.number), "dRId": .string(phone.device), "mId": .string(message),
         ]
-        let info = try await app(world, "msgInfo", found)
-        #expect(
-            info == [
-                "cId": 312, "aId": .string(world.account), "rc": 1, "cmt": "정상처리", "mId": .string(message), "ast": 0,
-                "as": 0, "ase": 0, "mst": 0, "mt": 0, "ms": 0,
-            ],
-            "\(JSONWriter.text(info))"
-        )
+        let info = try await app("msgInfo", asked)
+        let wanted: JSON = [
+            "cId": 312, "aId": .string(try world.account), "rc": 1, "cmt": "정상처리", "mId": .string(message), "ast": 0,
+            "as": 0, "ase": 0, "mst": 0, "mt": 0, "ms": 0,
+        ]
+        #expect(info == wanted, "\(JSONWriter.text(info))")
         let unknown = "11111111-2222-3333-4444-555555555555"
         let nothing = try await app(
-            world,
             "msgInfo",
-            ["cId": 312, "dRId": .string(Self.device), "mId": .string(unknown)]
+            ["cId": 312, "dRId": .string(phone.device), "mId": .string(unknown)]
         )
         #expect(nothing["rc"] == -1 && nothing["mId"]?.string == unknown && nothing["ms"] == 0)
+    }
 
-        let picture: JSON = ["cId": 313, "iId": .string(media), "mId": .string(message)]
-        let image = try await app(world, "imgData", picture)
-        #expect(
-            image == [
-                "cId": 313, "aId": .string(world.account), "rc": 1, "cmt": "정상처리", "imgD": .string(Self.image),
-            ]
-        )
-        let none = try await app(world, "imgData", ["cId": 313, "iId": "x", "mId": .string(message)])
+    // cId 313.
+    @Test(.covers("rationalowl", "/pushApp/imgData"))
+    func aPhoneReadsThePictureOfItsMessage() async throws {
+        let phone = Phone(3)
+        _ = try await install(phone)
+        let (message, push) = try await sendPicture(to: phone)
+        let media = try #require(push["ii"]?.string)
+        let image = try await app("imgData", ["cId": 313, "iId": .string(media), "mId": .string(message)])
+        let wanted: JSON = [
+            "cId": 313, "aId": .string(try world.account), "rc": 1, "cmt": "정상처리", "imgD": .string(Self.image),
+        ]
+        #expect(image == wanted)
+        let none = try await app("imgData", ["cId": 313, "iId": "x", "mId": .string(message)])
         #expect(none["rc"] == -1 && none["imgD"] == "")
+    }
 
+    // cId 311.
+    @Test(.covers("rationalowl", "/pushApp/notiRead"))
+    func aMessageReportedByThePhoneIsRead() async throws {
+        let phone = Phone(4)
+        _ = try await install(phone)
+        let (message, _) = try await sendPicture(to: phone)
+        let world = try world
         let read: JSON = [
-            "cId": 311, "r": 1, "aId": .string(world.account), "dRId": .string(Self.device), "pn": .string(Self.phone),
-            "mId": .string(message),
+            "cId": 311, "r": 1, "aId": .string(world.account), "dRId": .string(phone.device),
+            "pn": .string(phone.number), "mId": .string(message),
         ]
         let answer = try await world.http.call("POST", "/pushApp/notiRead", read)
         #expect(answer.status == 200 && answer.text == "ok")
-        try await state(of: message, is: "read", world)
+        try await state(of: message, is: "read")
     }
 
     // cId 305.
-    private func leaves(_ world: World) async throws {
-        let gone = try await app(
-            world,
-            "unregUser",
-            ["cId": 305, "pn": .string(Self.phone), "dRId": .string(Self.device)]
-        )
-        #expect(gone["cId"] == 305 && gone["rc"] == 1 && gone["dRId"]?.string == Self.device)
-        let state = "SELECT state AS value FROM gateway.identity WHERE key = '\(Self.device)'"
-        #expect(try await world.value(state) == "unregistered")
+    @Test(.covers("rationalowl", "/pushApp/unregUser"))
+    func aPhoneThatLeavesIsUnregistered() async throws {
+        let phone = Phone(5)
+        _ = try await install(phone)
+        let fields: JSON = ["cId": 305, "pn": .string(phone.number), "dRId": .string(phone.device)]
+        let gone = try await app("unregUser", fields)
+        #expect(gone["cId"] == 305 && gone["rc"] == 1 && gone["dRId"]?.string == phone.device)
+        #expect(try await registration(of: phone.device) == "unregistered")
     }
 
     // MARK: The SDK shim
 
-    @Test(
-        .covers(
-            "rationalowl",
-            "/ro/v1/device/register",
-            "/ro/v1/device/token",
-            "/ro/v1/device/unregister",
-            "/ro/v1/device/state",
-            "/ro/v1/noti/delivered",
-            "/ro/v1/noti/opened",
-            "/msgClient/msgClientSendMsgByDeviceId"
-        )
-    )
-    func aDeviceOfTheShimIsRungAndReports() async throws {
-        try await withGateway { world in
-            let (first, second) = (String(repeating: "b1", count: 32), String(repeating: "b2", count: 32))
-            let facts: JSON = [
-                "name": "홍길동", "dt": 2, "tk": .string(first), "env": "prod", "bundleId": "com.example.umsdemo",
-                "model": "iPhone15,2", "osVer": "18.1",
-            ]
-            let made = try await shim(world, "device/register", facts)
-            let device = try #require(made["dRId"])
-            #expect(made == ["rc": 1, "dRId": device])
-            #expect(
-                try await shim(world, "device/register", facts) == ["rc": -122, "dRId": device],
-                "the same device again"
-            )
+    /// The fields with which the device of a token registers.
+    private func facts(_ token: String) -> JSON {
+        [
+            "name": "홍길동", "dt": 2, "tk": .string(token), "env": "prod", "bundleId": "com.example.umsdemo",
+            "model": "iPhone15,2", "osVer": "18.1",
+        ]
+    }
 
-            let renewed: JSON = ["dRId": device, "tk": .string(second), "env": "prod"]
-            #expect(try await shim(world, "device/token", renewed) == ["rc": 1])
-            let text = try #require(device.string)
-            let message = try await send(world, "msgClientSendMsgByDeviceId", to: ["dId": device])
-            #expect(try await world.payload(of: second)["mId"]?.string == message, "by the new token")
-            try await state(of: message, is: "sent", world)
+    private func registerShim(_ token: String, sourceLocation: SourceLocation = #_sourceLocation) async throws
+        -> String
+    {
+        let made = try await shim("device/register", facts(token), sourceLocation: sourceLocation)
+        #expect(made["rc"] == 1, "\(JSONWriter.text(made))", sourceLocation: sourceLocation)
+        return try #require(made["dRId"]?.string, sourceLocation: sourceLocation)
+    }
 
-            let waiting = try await shim(world, "device/state", ["dRId": device, "state": "active"])
-            let entry = try #require(waiting["undelivered"]?.array?.first, "\(JSONWriter.text(waiting))")
-            #expect(waiting["rc"] == 1 && entry["sender"]?.string != nil && entry["serverTime"]?.int != nil)
-            let data = try JSONParser.parse(try #require(entry["data"]?.string))
-            #expect(data["mId"]?.string == message && data["body"] == "공지사항입니다~")
-            #expect(try await shim(world, "device/state", ["dRId": device, "state": "background"]) == ["rc": 1])
+    @Test(.covers("rationalowl", "/ro/v1/device/register"))
+    func aDeviceThatRegistersAgainGetsTheSameID() async throws {
+        let token = String(repeating: "b1", count: 32)
+        let device = try await registerShim(token)
+        #expect(try await shim("device/register", facts(token)) == ["rc": -122, "dRId": .string(device)])
+    }
 
-            let report: JSON = ["dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
-            for _ in 0..<2 { #expect(try await shim(world, "noti/delivered", report) == ["rc": 1]) }
-            try await state(of: message, is: "received", world)
-            let none = try await shim(world, "device/state", ["dRId": device, "state": "active"])
-            #expect(none == ["rc": 1, "undelivered": []])
-            let opened: JSON = ["dRId": device, "mId": .string(message)]
-            for _ in 0..<2 { #expect(try await shim(world, "noti/opened", opened) == ["rc": 1]) }
-            try await state(of: message, is: "read", world)
+    @Test(.covers("rationalowl", "/ro/v1/device/token", "/msgClient/msgClientSendMsgByDeviceId"))
+    func aMessageReachesADeviceWithItsNewToken() async throws {
+        let (first, second) = (String(repeating: "b2", count: 32), String(repeating: "b3", count: 32))
+        let device = JSON.string(try await registerShim(first))
+        #expect(try await shim("device/token", ["dRId": device, "tk": .string(second), "env": "prod"]) == ["rc": 1])
+        let message = try await send("msgClientSendMsgByDeviceId", to: ["dId": device])
+        #expect(try await world.payload(of: second)["mId"]?.string == message)
+        try await state(of: message, is: "sent")
+    }
 
-            for _ in 0..<2 { #expect(try await shim(world, "device/unregister", ["dRId": device]) == ["rc": 1]) }
-            let state = "SELECT state AS value FROM gateway.identity WHERE key = '\(text)'"
-            #expect(try await world.value(state) == "unregistered")
+    @Test(.covers("rationalowl", "/ro/v1/device/state", "/ro/v1/noti/delivered"))
+    func anActiveDeviceGetsMessagesItHasNotReportedAsDelivered() async throws {
+        let device = JSON.string(try await registerShim(String(repeating: "b4", count: 32)))
+        let message = try await send("msgClientSendMsgByDeviceId", to: ["dId": device])
+        try await state(of: message, is: "sent")
+        let waiting = try await shim("device/state", ["dRId": device, "state": "active"])
+        let entry = try #require(waiting["undelivered"]?.array?.first, "\(JSONWriter.text(waiting))")
+        #expect(waiting["rc"] == 1 && entry["sender"]?.string != nil && entry["serverTime"]?.int != nil)
+        let data = try JSONParser.parse(try #require(entry["data"]?.string))
+        #expect(data["mId"]?.string == message && data["body"] == "공지사항입니다~")
+        #expect(try await shim("device/state", ["dRId": device, "state": "background"]) == ["rc": 1])
+        let delivered: JSON = ["dRId": device, "mId": .string(message), "t": 1_731_999_999_123]
+        for _ in 0..<2 { #expect(try await shim("noti/delivered", delivered) == ["rc": 1]) }
+        try await state(of: message, is: "received")
+        let none = try await shim("device/state", ["dRId": device, "state": "active"])
+        #expect(none == ["rc": 1, "undelivered": []])
+    }
+
+    @Test(.covers("rationalowl", "/ro/v1/noti/opened"))
+    func anOpenedMessageIsRead() async throws {
+        let device = JSON.string(try await registerShim(String(repeating: "b5", count: 32)))
+        let message = try await send("msgClientSendMsgByDeviceId", to: ["dId": device])
+        try await state(of: message, is: "sent")
+        for _ in 0..<2 {
+            #expect(try await shim("noti/opened", ["dRId": device, "mId": .string(message)]) == ["rc": 1])
         }
+        try await state(of: message, is: "read")
+    }
+
+    @Test(.covers("rationalowl", "/ro/v1/device/unregister"))
+    func aDeviceMayUnregisterTwice() async throws {
+        let device = try await registerShim(String(repeating: "b6", count: 32))
+        for _ in 0..<2 { #expect(try await shim("device/unregister", ["dRId": .string(device)]) == ["rc": 1]) }
+        #expect(try await registration(of: device) == "unregistered")
     }
 
     // MARK: Paths without a call
@@ -292,27 +341,46 @@ struct RationalOwlGatewayTests {
         )
     )
     func pathsWithoutACallAreRefusedInTheVendorsShape() async throws {
-        try await withGateway { world in
-            let known = RationalOwlPaths.unanswered
-            let others =
-                known.map { String($0.dropLast()) } + ["/tracking", "/sync/x/y", "/custompush/unicast/", "/server/x"]
-            for path in known + others {
-                // Whoever asks: with a service that is bound, with one that nobody has, and with nothing that can be read.
-                for service in [world.service, String(repeating: "0", count: 32)] {
-                    let body: JSON = ["serviceId": .string(service), "serverRegId": "SVR1"]
-                    let answer = try await world.http.call("POST", path, body)
-                    #expect(answer.status == 404 && answer.json == ["error": "no such path"], "\(path): \(answer.text)")
-                }
-                let unread = try await world.http.call("GET", path)
-                #expect(unread.status == 404 && unread.json == ["error": "no such path"], "\(path): \(unread.text)")
+        let world = try world
+        let known = RationalOwlPaths.unanswered
+        let others =
+            known.map { String($0.dropLast()) } + ["/tracking", "/sync/x/y", "/custompush/unicast/", "/server/x"]
+        for path in known + others {
+            // The paths are refused for a bound service, for an unknown service, and without a body.
+            for service in [world.service, String(repeating: "0", count: 32)] {
+                let body: JSON = ["serviceId": .string(service), "serverRegId": "SVR1"]
+                let answer = try await world.http.call("POST", path, body)
+                #expect(answer.status == 404 && answer.json == ["error": "no such path"], "\(path): \(answer.text)")
             }
-            for path in ["/pushApp/x", "/msgClient/x", "/ro/v1/x"] {
-                let answer = try await world.http.call("POST", path, ["aId": .string(world.account)])
-                #expect(
-                    answer.status == 404 && answer.json?["rc"] == -1 && answer.json?["cmt"]?.string != nil,
-                    "\(path)"
-                )
-            }
+            let unread = try await world.http.call("GET", path)
+            #expect(unread.status == 404 && unread.json == ["error": "no such path"], "\(path): \(unread.text)")
+        }
+    }
+
+    @Test(arguments: ["/pushApp/x", "/msgClient/x", "/ro/v1/x"])
+    func anUnknownCallOfAKnownInterfaceIsRefusedInItsShape(path: String) async throws {
+        let world = try world
+        let answer = try await world.http.call("POST", path, ["aId": .string(world.account)])
+        #expect(answer.status == 404 && answer.json?["rc"] == -1 && answer.json?["cmt"]?.string != nil)
+    }
+}
+
+extension World {
+    /// Allows the test code `1111` for a phone, and waits until the gateway applies it. It waits with another phone,
+    /// because each phone may request its code only once in a while.
+    func giveTestCodes(to phone: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let file = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
+        let binding = "serviceId: \(service)"
+        try #require(file.contains(binding), sourceLocation: sourceLocation)
+        let other = "01022220000"
+        let codes = #"settings: { auth.testCodes: { "\#(phone)": "1111", "\#(other)": "2222" } }"#
+        try file.replacingOccurrences(of: binding, with: "\(binding), \(codes)")
+            .write(toFile: material.path("codes.yaml"), atomically: true, encoding: .utf8)
+        let applied = try await apply("codes.yaml")
+        try #require(applied.status == 0, "\(applied.log)", sourceLocation: sourceLocation)
+        let asked: JSON = ["aId": .string(account), "cId": 301, "cc": "82", "pn": .string(other)]
+        try await eventually("the codes are served", sourceLocation: sourceLocation) {
+            try await http.call("POST", "/pushApp/reqAuthNumber", asked).json?["rc"] == 1
         }
     }
 }

@@ -89,27 +89,46 @@ struct UPMCGatewayTests {
         return try await world.funnel(of: id)
     }
 
-    // docs/contracts/upmc.md#1.14, 1 to 5 and 7 to 10.
-    @Test(.covers("upmc", "asking_authorization", "rcv_init_badgeNo", "rcv_appAlive"))
-    func theContractsConformanceList() async throws {
-        try await with { world, caller in
-            let phone = Phone(user: "a")
-            let registered = try await caller.register(phone)
+    // MARK: The conformance list (docs/contracts/upmc.md#1.14)
+
+    // Item 1.
+    @Test func aRegistrationIsAnsweredWithAKeyToAnyOrigin() async throws {
+        try await with { _, caller in
+            let registered = try await caller.register(Phone(user: "a"))
             #expect(registered.status == 200)
             #expect(registered.first?["AUTHKEY"]?.string?.isEmpty == false)
             #expect(registered.headers.first(name: "access-control-allow-origin") == "*")
+        }
+    }
 
+    // Item 2.
+    @Test(.covers("upmc", "asking_authorization"))
+    func anAppThatRequiresKeysRegistersOnlyWithAKey() async throws {
+        try await with { _, caller in
             let secured = caller.of("secured")
+            let phone = Phone(user: "a")
             let bare = try await secured.call("new_rcv_register_service_and_user", phone.fields)
             #expect(bare.status == 200)
             #expect(bare.code == "40100")
             let asked = try await secured.call("asking_authorization", phone.fields.merging(["CUID": "TMP0a"]) { $1 })
             let key = try #require(asked.first?["AUTHKEY"]?.string)
             #expect(try await secured.register(phone, ["AUTHKEY": key]).code == "0000")
+        }
+    }
 
+    // Item 3.
+    @Test func aBrowserReportsWithoutAKey() async throws {
+        try await with { _, caller in
             let web = ["PNSID": "WPNS", "PSID": "https://example.com/1", "CUID": "a", "SEQNO": "1"]
-            #expect(try await secured.multipart("rcv_register_sent_ack", web).code == "0000")
+            let answer = try await caller.of("secured").multipart("rcv_register_sent_ack", web)
+            #expect(answer.code == "0000")
+        }
+    }
 
+    // Items 4 and 5.
+    @Test func aSendNamesUnknownUsersAndFailsWhenAllAreUnknown() async throws {
+        try await with { _, caller in
+            try await caller.register(Phone(user: "a"))
             let sent = try await caller.call(
                 "rcv_register_message",
                 ["TYPE": "E", "CUID": #"["a","missing"]"#, "MESSAGE": "m", "SENDERCODE": "admin"]
@@ -124,13 +143,26 @@ struct UPMCGatewayTests {
             )
             #expect(nobody.code == "4400")
             #expect(nobody.body == [:])
+        }
+    }
 
+    // Item 7.
+    @Test(.covers("upmc", "rcv_init_badgeNo"))
+    func aBadgeIsSetFromZeroToAThousand() async throws {
+        try await with { _, caller in
+            let phone = Phone(user: "a")
+            try await caller.register(phone)
             for (badge, code) in [("-2", "40000"), ("0", "0000"), ("10", "0000"), ("1000", "0000"), ("1001", "40000")] {
                 let fields = phone.fields.merging(["BADGENO": badge]) { $1 }
-                #expect(try await caller.call("rcv_init_badgeNo", fields).code == code)
+                #expect(try await caller.call("rcv_init_badgeNo", fields).code == code, "\(badge)")
             }
+        }
+    }
 
-            // 8: the dialect of 3.0, by its bundle, and by its host alone.
+    // Item 8.
+    @Test func theNamesOf30AreFoundByTheirBundleOrTheirHost() async throws {
+        try await with { world, caller in
+            let phone = Phone(user: "a")
             let old = caller.nameless()
             let names = [
                 "DVC_ID": phone.device, "PNS_ID": "APNS", "PSID": phone.token, "CUID": "kim", "USER_NM": "Kim",
@@ -148,22 +180,38 @@ struct UPMCGatewayTests {
             var foreign = caller
             foreign.application = ""
             #expect(try await foreign.call("rcv_get_service", names).code == "40000")
+        }
+    }
 
+    // Item 9.
+    @Test(.covers("upmc", "rcv_appAlive"))
+    func aCallIsFoundUnderAnyPrefix() async throws {
+        try await with { _, caller in
+            let phone = Phone(user: "a")
+            try await caller.register(phone)
             for prefix in ["", "/upmc", "/upmc/", "/receiver", "/any/where"] {
                 var mounted = caller
                 mounted.prefix = prefix
                 #expect(try await mounted.call("rcv_APPALIVE", phone.fields).code == "0000", "\(prefix)")
             }
-            let late = try await caller.call(
-                "rcv_register_message",
-                ["TYPE": "E", "CUID": "a", "MESSAGE": "m", "RESERVEDATE": Self.korean(Date() - 61 * 60)]
-            )
-            #expect(late.code == "5500")
-            let reserved = try await caller.call(
-                "rcv_register_message",
-                ["TYPE": "E", "CUID": "a", "MESSAGE": "m", "RESERVEDATE": Self.korean(Date() + 3600)]
-            )
-            #expect(reserved.body?.object?.keys == ["RESERVE_SEQNO"])
+        }
+    }
+
+    // Item 10.
+    @Test func aReservationForThePastIsRefusedAndALaterOneHasANumber() async throws {
+        try await with { _, caller in
+            try await caller.register(Phone(user: "a"))
+            func reserve(_ date: Date) async throws -> UPMCCaller.Answer {
+                let fields = ["TYPE": "E", "CUID": "a", "MESSAGE": "m", "RESERVEDATE": Self.korean(date)]
+                return try await caller.call("rcv_register_message", fields)
+            }
+            #expect(try await reserve(Date() - 61 * 60).code == "5500")
+            #expect(try await reserve(Date() + 3600).body?.object?.keys == ["RESERVE_SEQNO"])
+        }
+    }
+
+    @Test func aBrowserMaySendAPreflightRequestBeforeItReports() async throws {
+        try await with { _, caller in
             let options = try await UPMCCaller.raw(.OPTIONS, caller.base + "/upmc/rcv_register_sent_ack.ctl")
             #expect(options.status == 204)
             #expect(options.headers.first(name: "access-control-allow-origin") == "*")

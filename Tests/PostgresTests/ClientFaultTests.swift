@@ -1,4 +1,5 @@
 import DatabaseSupport
+import EmbeddedPostgres
 import Foundation
 import Testing
 
@@ -12,13 +13,13 @@ import Testing
 
     private let sleep = Statement("SELECT pg_sleep(30)")
 
-    /// Waits until `sql` (one boolean column) returns true. The suite's time limit is the deadline.
-    private func until(_ admin: PostgresConnection, _ sql: String) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try await admin.query(sql).only().bool(0) == false {
-            guard ContinuousClock.now < deadline else { throw PostgresError(.timeout, reason: sql) }
-            await Task.yield()
-        }
+    /// Waits until `sql` (one boolean column) returns true.
+    private func until(
+        _ admin: PostgresConnection,
+        _ sql: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await eventually(sql, sourceLocation: sourceLocation) { try await admin.query(sql).only().bool(0) }
     }
 
     private let sleeps =
@@ -59,7 +60,7 @@ import Testing
         let holder = Task { await code { try await pool.run(sleep, tenant: "a") } }
         try await until(admin, sleeps)
         let waiter = Task { await code { try await pool.run(sleep, tenant: "a") } }
-        while pool.statistics.waitingCount == 0 { await Task.yield() }
+        try await eventually("one call waits") { pool.statistics.waitingCount > 0 }
         waiter.cancel()
         #expect(await waiter.value == .cancelled)
         #expect(pool.statistics.waitingCount == 0)
@@ -76,8 +77,8 @@ import Testing
         let holder = Task { await code { try await pool.run(sleep, tenant: "a") } }
         try await until(try await database.admin(), sleeps)
         let waiters = (0..<2).map { _ in Task { await code { try await pool.run(sleep, tenant: "a") } } }
-        while pool.statistics.waitingCount < 2, pool.statistics.shedCount == 0 {
-            try await Task.sleep(for: .milliseconds(1))
+        try await eventually("two calls wait, or one is refused", every: .milliseconds(1)) {
+            pool.statistics.waitingCount >= 2 || pool.statistics.shedCount > 0
         }
         #expect(await code { try await pool.run(sleep, tenant: "a") } == .overloaded)
         for waiter in waiters { #expect(await waiter.value == .overloaded) }

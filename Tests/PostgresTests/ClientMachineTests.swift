@@ -105,21 +105,21 @@ import Testing
     }
 
     @Test func aDeadlineInterruptsOnceThenGivesUpAfterTheGracePeriod() {
-        let patience = Patience(until: start + .seconds(1), ticket: 1)
-        guard case .wait = patience.verdict(now: start, isCancelled: false) else {
+        let deadline = Deadline(until: start + .seconds(1), ticket: 1)
+        guard case .wait = deadline.verdict(now: start, isCancelled: false) else {
             Issue.record("should wait")
             return
         }
-        guard case .interrupt = patience.verdict(now: start + .seconds(1), isCancelled: false) else {
+        guard case .interrupt = deadline.verdict(now: start + .seconds(1), isCancelled: false) else {
             Issue.record("should interrupt")
             return
         }
-        #expect(patience.interruption == .timeout)
-        guard case .wait = patience.verdict(now: start + .seconds(2), isCancelled: false) else {
+        #expect(deadline.interruption == .timeout)
+        guard case .wait = deadline.verdict(now: start + .seconds(2), isCancelled: false) else {
             Issue.record("should wait for the server to confirm")
             return
         }
-        guard case .giveUp = patience.verdict(now: start + .seconds(4), isCancelled: false) else {
+        guard case .giveUp = deadline.verdict(now: start + .seconds(4), isCancelled: false) else {
             Issue.record("should give up")
             return
         }
@@ -161,9 +161,10 @@ import Testing
     }
 
     @Test func connectErrorsAreClassifiedBySQLSTATE() {
-        #expect(Session.connectError("connection to server failed: FATAL:  28P01\n").code == .authenticationFailed)
-        #expect(Session.connectError("FATAL:  57P03\n").code == .shuttingDown)
-        #expect(Session.connectError("could not connect: Connection refused\n").code == .cannotConnect)
+        let refusal = "connection to server failed: FATAL:  28P01\n"
+        #expect(PostgresSession.connectError(refusal).code == .authenticationFailed)
+        #expect(PostgresSession.connectError("FATAL:  57P03\n").code == .shuttingDown)
+        #expect(PostgresSession.connectError("could not connect: Connection refused\n").code == .cannotConnect)
     }
 
     @Test func truncatedAndForeignBytesAreRefused() {

@@ -322,7 +322,7 @@ import Testing
         let admin = try await TestCluster.database().admin()
         let catalog = try await catalog(admin)
         let text = DistributionPlan(catalog, schemaVersion: 12).text
-        let from = try #require(text.components(separatedBy: "must give no row:\n").dropFirst().first)
+        let from = try #require(text.components(separatedBy: "must return no row:\n").dropFirst().first)
         let checks = try #require(from.components(separatedBy: "\n-- 3.").first)
         let statements = checks.components(separatedBy: ";\n")
             .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }

@@ -1,5 +1,6 @@
 import DatabaseSupport
 import Foundation
+import Store
 import Testing
 
 @testable import DatabaseSchema

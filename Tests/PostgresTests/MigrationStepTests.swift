@@ -48,7 +48,11 @@ import Testing
     }
 
     /// Waits until a session waits for a lock of another session, and ends the waiting session.
-    private func endWaitingSession(running text: String, _ admin: PostgresConnection) async throws {
+    private func endWaitingSession(
+        running text: String,
+        _ admin: PostgresConnection,
+        sourceLocation: SourceLocation
+    ) async throws {
         let ended = Statement(
             """
             SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
@@ -56,11 +60,9 @@ import Testing
             """,
             [.text(text)]
         )
-        for _ in 0..<600 {
-            if try await admin.rows(ended).only().int("n") > 0 { return }
-            try await Task.sleep(for: .milliseconds(50))
+        try await eventually("a session waits in \(text)", every: .milliseconds(50), sourceLocation: sourceLocation) {
+            try await admin.rows(ended).only().int("n") > 0
         }
-        Issue.record("no session waits in \(text)")
     }
 
     /// Runs the migration until it waits for the lock of `blocker`, and ends its session there.
@@ -68,7 +70,8 @@ import Testing
         _ migrator: Migrator,
         in database: TestDatabase,
         waitingIn text: String,
-        for blocker: String
+        for blocker: String,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let admin = try await database.admin()
         let holder = try await database.admin()
@@ -76,16 +79,15 @@ import Testing
             "BEGIN; \(blocker); SELECT pg_sleep(600); COMMIT",
             timeout: .seconds(900)
         )
-        while try await number(
-            "SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND wait_event = 'PgSleep' AND datname = current_database()",
-            admin
-        ) == 0 {
-            try await Task.sleep(for: .milliseconds(20))
+        let holds =
+            "SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND wait_event = 'PgSleep' AND datname = current_database()"
+        try await eventually("a session runs \(blocker)", every: .milliseconds(20), sourceLocation: sourceLocation) {
+            try await number(holds, admin) > 0
         }
         let session = try await database.admin()
         let migration = Task { try await migrator.migrate(session) }
-        try await endWaitingSession(running: text, admin)
-        await #expect(throws: MigrationError.self) { try await migration.value }
+        try await endWaitingSession(running: text, admin, sourceLocation: sourceLocation)
+        await #expect(throws: MigrationError.self, sourceLocation: sourceLocation) { try await migration.value }
         _ = try await admin.query(
             "SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity WHERE query LIKE 'BEGIN; %pg_sleep(600)%' AND datname = current_database()"
         )
@@ -199,11 +201,8 @@ import Testing
             "BEGIN; LOCK TABLE gateway.thing IN ACCESS SHARE MODE; SELECT pg_sleep(4); COMMIT"
         )
         let admin = try await database.admin()
-        while try await number("SELECT count(*) AS n FROM pg_locks WHERE relation = 'gateway.thing'::regclass", admin)
-            == 0
-        {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        let locks = "SELECT count(*) AS n FROM pg_locks WHERE relation = 'gateway.thing'::regclass"
+        try await eventually("the table is locked", every: .milliseconds(20)) { try await number(locks, admin) > 0 }
         let clock = ContinuousClock()
         let took = try await clock.measure {
             _ = try await migrator("ALTER TABLE gateway.thing ADD COLUMN size integer;").migrate(admin)

@@ -241,7 +241,7 @@ private typealias Tag = Model.Tag
             // The user is erased meanwhile, from all groups at once.
             group.addTask {
                 for index in 0..<20 {
-                    _ = try await fixture.devices.eraseUser(UserID("u\(index)"), in: fixture.acme, by: .key("test"))
+                    _ = try await fixture.eraseUser(UserID("u\(index)"), in: fixture.acme, by: .key("test"))
                 }
             }
             try await group.waitForAll()
@@ -292,15 +292,15 @@ private typealias Tag = Model.Tag
         try await register("k2", fixture, user: "u2", tags: [tag])
         _ = try await fixture.ask(PutGroup(fixture.scope, "g"))
         _ = try await fixture.ask(ChangeMembers(fixture.scope, "g", GroupChange(add: ["u1", "u2", "u3"])))
-        #expect(try await fixture.devices.erase(one.device, in: fixture.acme, by: .key("test")) == .done(true))
+        #expect(try await fixture.erase(one.device, in: fixture.acme, by: .key("test")) == .done(true))
         #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 1)
-        #expect(try await fixture.devices.eraseUser("u2", in: fixture.acme, by: .key("test")) == .done(1))
+        #expect(try await fixture.eraseUser("u2", in: fixture.acme, by: .key("test")) == .done(1))
         #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 0)
         // A user without a device is known by memberships alone, and that erasure is audited as well.
-        #expect(try await fixture.devices.eraseUser("u3", in: fixture.acme, by: .key("test")) == .done(0))
+        #expect(try await fixture.eraseUser("u3", in: fixture.acme, by: .key("test")) == .done(0))
         #expect(try await count("SELECT count(*) FROM gateway.audit WHERE subject = 'user u3'", fixture) == 1)
         #expect(try await count("SELECT sum(members) FROM gateway.group_count", fixture) == 1)
-        #expect(try await fixture.devices.eraseUser("u1", in: fixture.other, by: .key("test")) == .done(0))
+        #expect(try await fixture.eraseUser("u1", in: fixture.other, by: .key("test")) == .done(0))
         #expect(try await count("SELECT count(*) FROM gateway.group_member", fixture) == 1)
     }
 
@@ -314,13 +314,13 @@ private typealias Tag = Model.Tag
         }
         #expect(try await shown() == [[], ["a", "b"]])
         var patch = DevicePatch(tags: ["c", "a"].compactMap { Tag($0) })
-        #expect(try await fixture.devices.patch(device, patch, in: fixture.other) == .done(nil))
-        _ = try await fixture.devices.patch(device, patch, in: fixture.acme)
+        #expect(try await fixture.patch(device, patch, in: fixture.other) == .done(nil))
+        _ = try await fixture.patch(device, patch, in: fixture.acme)
         #expect(try await shown() == [["a", "c"], ["a", "c"]])
         patch = DevicePatch(name: "n")
-        _ = try await fixture.devices.patch(device, patch, in: fixture.acme)
+        _ = try await fixture.patch(device, patch, in: fixture.acme)
         #expect(try await shown() == [["a", "c"], ["a", "c"]])
-        _ = try await fixture.devices.patch(device, DevicePatch(tags: []), in: fixture.acme)
+        _ = try await fixture.patch(device, DevicePatch(tags: []), in: fixture.acme)
         #expect(try await shown() == [[], []])
     }
 

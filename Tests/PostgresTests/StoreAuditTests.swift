@@ -112,7 +112,7 @@ import Testing
                 group.addTask {
                     for number in 0..<10 {
                         let record = AuditRecord(.write, "test \(writer).\(number)")
-                        try await fixture.audit.write([record, record], by: .key("k\(writer)"), in: fixture.acme)
+                        try await fixture.ask(WriteAudit([record, record], by: .key("k\(writer)")))
                     }
                 }
             }
@@ -140,7 +140,7 @@ import Testing
         #expect(try await keeper.run().auditRemoved == 4)
         #expect(try await entries(fixture).map(\.position) == [5])
         #expect(try await entries(fixture, in: fixture.other).count == 5)
-        try await fixture.audit.write([AuditRecord(.write, "x")], by: .provisioning, in: fixture.acme)
+        try await fixture.ask(WriteAudit([AuditRecord(.write, "x")], by: .provisioning))
         #expect(try await entries(fixture).map(\.position) == [5, 6])
     }
 
@@ -150,7 +150,7 @@ import Testing
         let fixture = try await StoreFixture.alone()
         let kept = try await fixture.register("k0", token: "aa00", phone: "01033332222")
         let gone = try await fixture.register("k1", token: "feedfacefeedface", phone: "01044445555")
-        _ = try await fixture.devices.patch(gone.device, DevicePatch(user: "kim"), in: fixture.acme)
+        _ = try await fixture.patch(gone.device, DevicePatch(user: "kim"), in: fixture.acme)
         let (sent, lease) = try await fixture.sending(
             to: [kept.identity, gone.identity],
             addresses: [.phone("01033332222"), .phone("01044445555")]
@@ -180,7 +180,7 @@ import Testing
             VALUES ('acme', gen_random_uuid(), 'shop', 'upmc', 'lonely', 'removed', 'kim', now(), now())
             """
         )
-        #expect(try await fixture.devices.eraseUser("kim", in: fixture.acme, by: .key("dpo")) == .done(2))
+        #expect(try await fixture.eraseUser("kim", in: fixture.acme, by: .key("dpo")) == .done(2))
         for table in ["identity", "device", "delivery", "slice", "verification"] {
             let rows = try await admin.query(
                 "SELECT count(*) AS n FROM gateway.\(table) t WHERE t::text ~ '01044445555|kim|lonely|feedface'"

@@ -1,3 +1,4 @@
+import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -22,7 +23,7 @@ import Testing
         _ order: CaptureOrder,
         in tenant: TenantID? = nil
     ) async throws -> UUID {
-        let outcome = try await store(fixture).start(order, id: UUID(), in: tenant ?? fixture.acme, by: .key("test"))
+        let outcome = try await fixture.startCapture(order, in: tenant ?? fixture.acme)
         guard case .done(.started(let facts)) = outcome else { throw StoreError(.failed, "\(outcome)") }
         return facts.id
     }
@@ -97,8 +98,8 @@ import Testing
         let fixture = try await StoreFixture.alone()
         let store = store(fixture)
         let stopped = try await started(fixture, order())
-        #expect(try await store.stop(stopped, in: fixture.acme, by: .key("test")))
-        #expect(try await store.stop(stopped, in: fixture.acme, by: .key("test")) == false)
+        #expect(try await fixture.stopCapture(stopped, in: fixture.acme, by: .key("test")))
+        #expect(try await fixture.stopCapture(stopped, in: fixture.acme, by: .key("test")) == false)
         #expect(try await store.record(exchange(), in: stopped, of: fixture.acme) == 0)
         let late = try await started(fixture, order())
         let admin = try await fixture.database.admin()
@@ -113,7 +114,7 @@ import Testing
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         func start(_ order: CaptureOrder) async throws -> Kept<CaptureStart> {
-            try await store.start(order, id: UUID(), in: fixture.acme, by: .key("test"))
+            try await fixture.startCapture(order, in: fixture.acme)
         }
         _ = try await started(fixture, order())
         #expect(try await start(order()) == .done(.running))
@@ -145,8 +146,8 @@ import Testing
         #expect(try await store.capture(id, in: other) == nil)
         #expect(try await store.exchanges(of: id, in: other, after: 0, limit: 10).isEmpty)
         #expect(try await store.record(exchange(), in: id, of: other) == 0)
-        #expect(try await store.stop(id, in: other, by: .key("thief")) == false)
-        #expect(try await store.remove(id, in: other, by: .key("thief")) == .done(false))
+        #expect(try await fixture.stopCapture(id, in: other, by: .key("thief")) == false)
+        #expect(try await fixture.removeCapture(id, in: other, by: .key("thief")) == .done(false))
         // PostgreSQL itself protects the rows from a statement without a tenant condition.
         for table in ["capture", "captured_exchange"] {
             let count = Statement("SELECT count(*) AS n FROM gateway.\(table)")
@@ -173,11 +174,10 @@ import Testing
 
     @Test func capturesAreAudited() async throws {
         let fixture = try await StoreFixture.make()
-        let store = store(fixture)
         let before = try await fixture.audit.newest(1, in: fixture.acme).last?.position ?? 0
         let id = try await started(fixture, order())
-        _ = try await store.stop(id, in: fixture.acme, by: .key("test"))
-        _ = try await store.remove(id, in: fixture.acme, by: .command(user: 7))
+        _ = try await fixture.stopCapture(id, in: fixture.acme, by: .key("test"))
+        _ = try await fixture.removeCapture(id, in: fixture.acme, by: .command(user: 7))
         let entries = try await fixture.audit.entries(in: fixture.acme, after: before, limit: 10)
         let subject = "capture \(id.lowercased)"
         #expect(
@@ -200,7 +200,7 @@ import Testing
         let fixture = try await StoreFixture.make()
         let store = store(fixture)
         func start(_ keep: Keep<CaptureStart>) async throws -> Kept<CaptureStart> {
-            try await store.start(order(), id: UUID(), in: fixture.acme, by: .key("test"), keeping: keep)
+            try await fixture.startCapture(order(), in: fixture.acme, keeping: keep)
         }
         guard case .done(.started(let facts)) = try await start(keep("once")) else {
             Issue.record("not started")
@@ -211,7 +211,7 @@ import Testing
         #expect(try await start(keep("once", "other body")) == .mismatch)
         // A refused start is not stored: the key can be used again when a start is possible.
         #expect(try await start(keep("later")) == .done(.running))
-        #expect(try await store.stop(facts.id, in: fixture.acme, by: .key("test")))
+        #expect(try await fixture.stopCapture(facts.id, in: fixture.acme, by: .key("test")))
         guard case .done(.started(let second)) = try await start(keep("later")) else {
             Issue.record("the refusal was kept")
             return
@@ -229,11 +229,10 @@ import Testing
 
     @Test func aRepeatedRemovalIsAuditedOnce() async throws {
         let fixture = try await StoreFixture.make()
-        let store = store(fixture)
         let id = try await started(fixture, order())
         let keep = Keep<Bool>(IdempotencyKey(key: "gone", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
         for expected in [Kept<Bool>.done(true), .repeated(KeptAnswer(status: 204))] {
-            #expect(try await store.remove(id, in: fixture.acme, by: .key("test"), keeping: keep) == expected)
+            #expect(try await fixture.removeCapture(id, in: fixture.acme, by: .key("test"), keeping: keep) == expected)
         }
         let removals = try await fixture.audit.newest(100, in: fixture.acme).filter { $0.subject.hasPrefix("capture") }
         #expect(removals.filter { $0.action == "remove" }.count == 1)

@@ -39,7 +39,7 @@ import Testing
         #expect(failed.subject.identity == device.identity && failed.reason == "BadDeviceToken")
         #expect(failed.subject.address == .deviceKey("k1") && failed.app == "shop" && failed.vendor == .rationalOwl)
         // An erased device is removed from old events too.
-        #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
+        #expect(try await fixture.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await news(fixture, after: start).last)
         #expect(later.reason == "BadDeviceToken" && later.subject.address == nil)
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(try await fixture.queries.eventFacts(of: events, data: names, in: fixture.other) == EventFacts())
         #expect(try await fixture.queries.eventFacts(of: [], data: [], in: fixture.acme) == EventFacts())
         // An erased device is removed from old events too.
-        #expect(try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
+        #expect(try await fixture.erase(device.device, in: fixture.acme, by: .key("test")) == .done(true))
         let later = try #require(try await fixture.log().first { $0.kind == "sent" })
         #expect(later.subject.user == nil)
     }
@@ -104,7 +104,7 @@ import Testing
             DevicePatch(acceptsPush: false), DevicePatch(acceptsPush: false), DevicePatch(name: "kim"),
             DevicePatch(acceptsPush: true),
         ] {
-            #expect(try await fixture.devices.patch(device.device, patch, in: fixture.acme) != .done(nil))
+            #expect(try await fixture.patch(device.device, patch, in: fixture.acme) != .done(nil))
         }
         let events = try await news(fixture, after: start)
         #expect(events.map(\.kind) == ["preference_changed", "preference_changed"])
@@ -112,7 +112,7 @@ import Testing
         #expect(events.allSatisfy { $0.subject.identity == device.identity && $0.subject.device == device.device })
         #expect(try await fixture.devices.device(device.device, in: fixture.acme)?.identities.first?.name == "kim")
         let off = DevicePatch(acceptsPush: false)
-        #expect(try await fixture.devices.patch(device.device, off, in: fixture.other) == .done(nil))
+        #expect(try await fixture.patch(device.device, off, in: fixture.other) == .done(nil))
         #expect(try await head(fixture) == start + 2)
     }
 
@@ -293,9 +293,7 @@ import Testing
             SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 77
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             """
-        while try await admin.query(waiting).isEmpty {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually("the slow transaction waits for its commit") { try await !admin.query(waiting).isEmpty }
         try await admin.script(write)
         let seen = try await fixture.queries.events(in: fixture.acme, after: 0, limit: 50)
         #expect(seen.events.map(\.offset) == [2])

@@ -22,7 +22,7 @@ struct StoreFixture: Sendable {
     var commands: OperationStore { stores.commands }
     var delivery: PostgresDeliveryStore { stores.delivery }
     var webhooks: PostgresWebhookStore { stores.webhooks }
-    var subscriptions: PostgresSubscriptionStore { stores.subscriptions }
+    var subscriptions: SubscriptionActs { SubscriptionActs(commands: commands, queries: queries) }
     var provisioning: PostgresProvisioningStore { stores.provisioning }
     var directory: PostgresDirectory { stores.directory }
     var queries: PostgresQueryStore { stores.queries }

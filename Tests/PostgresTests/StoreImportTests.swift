@@ -1,3 +1,4 @@
+import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -33,20 +34,14 @@ import Testing
         _ rows: [DeviceRegistration],
         _ fixture: StoreFixture,
         tenant: TenantID? = nil
-    ) async throws -> PostgresDeviceStore.ImportCounts {
-        try await fixture.devices.importDevices(
-            rows,
-            fixture.scope,
-            in: tenant ?? fixture.acme,
-            identifiers: identifiers,
-            .init(at: try await fixture.now())
-        )
+    ) async throws -> ImportCounts {
+        try await fixture.importDevices(rows, identifiers, at: try await fixture.now(), in: tenant)
     }
 
     private func preview(_ rows: [DeviceRegistration], _ fixture: StoreFixture) async throws
-        -> PostgresDeviceStore.ImportCounts
+        -> ImportCounts
     {
-        try await fixture.devices.previewImport(rows, fixture.scope, in: fixture.acme)
+        try await fixture.commands.run(ImportRules.preview(rows, fixture.scope), in: fixture.acme)
     }
 
     /// Every identity of a tenant with its bindings, by key.
@@ -167,7 +162,7 @@ import Testing
 
     @Test func knownRowsOfSeveralTransactionsAreImportedInOrder() async throws {
         let fixture = try await StoreFixture.make()
-        let count = PostgresDeviceStore.knownRowCount * 2 + 3
+        let count = ImportRules.knownRowCount * 2 + 3
         let rows = (0..<count).map { row("k\($0)", String(format: "aa%06d", $0)) }
         #expect(try await importing(rows, fixture) == .init(created: count))
         // Every token moves to the next key, so each row takes over the token of the row before it.
@@ -187,13 +182,16 @@ import Testing
             let rows = (0..<300).map { row("k\(page)-\($0)", String(format: "%02x%06x", page, $0)) }
             try await importing(rows, fixture)
         }
-        let importing = PostgresDeviceStore.Importing(
-            tenant: fixture.acme,
-            scope: fixture.scope,
-            identifiers: identifiers,
-            at: try await fixture.now()
+        let now = try await fixture.now()
+        func ids() -> [UUID] { (0..<2).map { _ in identifiers.uuid(at: now) } }
+        let rows = ImportedRows(
+            [row("n1", "ffff"), row("k1-7", "01000007")],
+            fixture.scope,
+            identities: ids(),
+            devices: ids(),
+            at: now
         )
-        let call = PostgresDeviceStore.importNew(importing, [row("n1", "ffff"), row("k1-7", "01000007")])
+        let call = ImportNewDevices(rows).statement(StoreCall(tenant: fixture.acme, node: fixture.node))
         let read = Statement(
             """
             SELECT coalesce(sum(seq_tup_read), 0)::bigint AS rows FROM pg_stat_xact_user_tables

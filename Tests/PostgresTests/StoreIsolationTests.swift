@@ -110,7 +110,7 @@ import Testing
         #expect(try await fixture.queries.message(message.id.description, in: other) == nil)
         #expect(try await fixture.queries.deliveries(of: message.id, in: other, limit: 10).isEmpty)
         #expect(try await fixture.devices.device(device.device, in: other) == nil)
-        #expect(try await fixture.devices.erase(device.device, in: other, by: .key("test")) == .done(false))
+        #expect(try await fixture.erase(device.device, in: other, by: .key("test")) == .done(false))
         #expect(try await fixture.devices.inbox(of: device.device, in: other, before: nil, limit: 5).isEmpty)
         #expect(try await fixture.queries.events(in: other, after: 0, limit: 10).events.isEmpty)
 

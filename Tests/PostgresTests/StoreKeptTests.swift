@@ -1,3 +1,4 @@
+import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -14,7 +15,9 @@ import Testing
     @Test func ofConcurrentCallsOnTwoNodesOneActs() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01", phone: "0101")
-        let nodes = [fixture.devices, PostgresDeviceStore(call: fixture.database.pool(.call))]
+        let nodes = [
+            fixture.commands, OperationStore(call: fixture.database.pool(.call), node: NodeID("\(fixture.node)-b")),
+        ]
         for round in 0..<10 {
             let key = IdempotencyKey(key: "round-\(round)", bodyHash: "same")
             let outcomes = try await withThrowingTaskGroup(of: Kept<DeviceFacts?>.self) { group in
@@ -22,9 +25,8 @@ import Testing
                     group.addTask {
                         // Each call would store a different answer, so the stored answer shows which call acted.
                         let answer = KeptAnswer(status: 200, body: [UInt8(index)])
-                        return try await nodes[index % 2].patch(
-                            device.device,
-                            DevicePatch(name: "name \(round).\(index)"),
+                        return try await nodes[index % 2].run(
+                            DeviceRules.change(device.device, DevicePatch(name: "name \(round).\(index)")),
                             in: fixture.acme,
                             keeping: Keep(key) { _ in answer }
                         )
@@ -52,16 +54,16 @@ import Testing
         let keep = Keep<Bool>(IdempotencyKey(key: "gdpr", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
         for expected in [Kept<Bool>.done(true), .repeated(KeptAnswer(status: 204)), .repeated(KeptAnswer(status: 204))]
         {
-            let seen = try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("k"), keeping: keep)
+            let seen = try await fixture.erase(device.device, in: fixture.acme, by: .key("k"), keeping: keep)
             #expect(seen == expected)
         }
         #expect(try await fixture.audit.newest(100, in: fixture.acme).filter { $0.action == "erase" }.count == 1)
         // Without an answer nothing is stored: the key can be used for an existing device.
         let none = Keep<Bool>(IdempotencyKey(key: "free", bodyHash: "h")) { $0 ? KeptAnswer(status: 204) : nil }
-        let missing = try await fixture.devices.erase(device.device, in: fixture.acme, by: .key("k"), keeping: none)
+        let missing = try await fixture.erase(device.device, in: fixture.acme, by: .key("k"), keeping: none)
         #expect(missing == .done(false))
         let second = try await fixture.register("k2", token: "aa02")
-        let erased = try await fixture.devices.erase(second.device, in: fixture.acme, by: .key("k"), keeping: none)
+        let erased = try await fixture.erase(second.device, in: fixture.acme, by: .key("k"), keeping: none)
         #expect(erased == .done(true))
     }
 
@@ -69,7 +71,7 @@ import Testing
         let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("k1", token: "aa01")
         let keep = Keep<DeviceFacts?>(IdempotencyKey(key: "k", bodyHash: "h")) { _ in KeptAnswer(status: 200) }
-        _ = try await fixture.devices.patch(device.device, DevicePatch(name: "a"), in: fixture.acme, keeping: keep)
+        _ = try await fixture.patch(device.device, DevicePatch(name: "a"), in: fixture.acme, keeping: keep)
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         let admin = try await fixture.database.admin()
         for (age, expired) in [("24 hours", 0), ("49 hours", 1)] {

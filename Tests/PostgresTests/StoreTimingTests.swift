@@ -1,3 +1,4 @@
+import Commands
 import DatabaseSupport
 import DeliveryEngine
 import Foundation
@@ -150,17 +151,11 @@ import Testing
         ]
         let at = try await fixture.now()
         for round in 0..<2 {
-            let preview = try await fixture.devices.previewImport(rows, fixture.scope, in: fixture.acme)
+            let preview = try await fixture.commands.run(ImportRules.preview(rows, fixture.scope), in: fixture.acme)
             let counts = (preview.created, preview.updated, preview.unchanged)
             // The two rows of one key cannot both be unchanged.
             #expect(round == 0 ? counts == (4, 0, 0) : counts == (0, 1, 3))
-            _ = try await fixture.devices.importDevices(
-                rows,
-                fixture.scope,
-                in: fixture.acme,
-                identifiers: TestIdentifiers(),
-                .init(at: at)
-            )
+            _ = try await fixture.importDevices(rows, TestIdentifiers(), at: at)
         }
         let devices = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 10)
         let clocks = Dictionary(uniqueKeysWithValues: devices.map { ($0.identities.first?.key.rawValue, $0) })
@@ -170,7 +165,7 @@ import Testing
         #expect(clocks["c"]?.clock.timeZone?.text == "UTC")
         let id = try #require(clocks["a"]?.id)
         let patch = DevicePatch(clock: DeviceClock(window: DailyWindow("0000-2359")))
-        guard case .done(let patched) = try await fixture.devices.patch(id, patch, in: fixture.acme) else {
+        guard case .done(let patched) = try await fixture.patch(id, patch, in: fixture.acme) else {
             Issue.record("not patched")
             return
         }

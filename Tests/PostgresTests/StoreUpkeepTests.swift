@@ -55,11 +55,10 @@ import Testing
             """
         var row = try await admin.query(sql).only()
         // Statistics arrive after the session that produced them has ended.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try row.int("updates") < receipts, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(50))
+        try await eventually("the statistics contain all receipts", every: .milliseconds(50)) {
             _ = try await admin.query("SELECT pg_stat_clear_snapshot()")
             row = try await admin.query(sql).only()
+            return try row.int("updates") >= receipts
         }
         #expect(try row.int("updates") == receipts)
         #expect(try row.int("hot") == receipts)
@@ -271,13 +270,13 @@ import Testing
         #expect(page.map(\.id) == [all[1].id])
 
         let change = DevicePatch(acceptsPush: false, user: "kim", name: "Kim")
-        guard case .done(let patched?) = try await fixture.devices.patch(all[0].id, change, in: fixture.acme) else {
+        guard case .done(let patched?) = try await fixture.patch(all[0].id, change, in: fixture.acme) else {
             Issue.record("not patched")
             return
         }
         #expect(patched.identities.first?.acceptsPush == false && patched.identities.first?.user == "kim")
         #expect(patched.identities.first?.phone == all[0].identities.first?.phone)
-        #expect(try await fixture.devices.patch(DeviceID(UUID()), change, in: fixture.acme) == .done(nil))
+        #expect(try await fixture.patch(DeviceID(UUID()), change, in: fixture.acme) == .done(nil))
 
         let identity = try #require(all[0].identities.first?.id)
         let (message, lease) = try await fixture.sending(to: [identity], addresses: [.phone("011")])
@@ -289,15 +288,15 @@ import Testing
         #expect(inbox.map(\.entry.notification.message) == [message.id] && inbox.first?.app == "shop")
 
         let tester = AuditActor.key("tester")
-        #expect(try await fixture.devices.erase(all[0].id, in: fixture.acme, by: tester) == .done(true))
-        #expect(try await fixture.devices.erase(all[0].id, in: fixture.acme, by: tester) == .done(false))
+        #expect(try await fixture.erase(all[0].id, in: fixture.acme, by: tester) == .done(true))
+        #expect(try await fixture.erase(all[0].id, in: fixture.acme, by: tester) == .done(false))
         let left = try await fixture.queries.delivery(of: message.id, target: TargetID(identity), in: fixture.acme)
         #expect(
             left?.snapshot.state == .sent && left?.user == nil && left?.snapshot.address == nil && left?.device == nil
         )
-        _ = try await fixture.devices.patch(all[1].id, DevicePatch(user: "lee"), in: fixture.acme)
-        #expect(try await fixture.devices.eraseUser("lee", in: fixture.acme, by: tester) == .done(1))
-        #expect(try await fixture.devices.eraseUser("lee", in: fixture.acme, by: tester) == .done(0))
+        _ = try await fixture.patch(all[1].id, DevicePatch(user: "lee"), in: fixture.acme)
+        #expect(try await fixture.eraseUser("lee", in: fixture.acme, by: tester) == .done(1))
+        #expect(try await fixture.eraseUser("lee", in: fixture.acme, by: tester) == .done(0))
         #expect(try await fixture.ask(FindApp(fixture.scope))?.identityCount == 1)
     }
 

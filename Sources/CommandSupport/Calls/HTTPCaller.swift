@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// A small HTTP client for commands: JSON or a form in, JSON out, bounded.
+/// A small HTTP client for commands: it sends JSON or a form and reads a JSON answer of bounded size.
 package struct HTTPCaller: Sendable {
     package struct Answer: Sendable {
         package var status: Int
@@ -19,7 +19,7 @@ package struct HTTPCaller: Sendable {
 
     /// - Parameters:
     ///   - base: scheme, host and port.
-    ///   - trustRootsFile: PEM of the only authority to trust, for a listener with a certificate of its own making.
+    ///   - trustRootsFile: PEM file of the only trusted authority, for a listener with a self-made certificate.
     package init(base: String, trustRootsFile: String? = nil) {
         self.base = base
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
@@ -31,7 +31,7 @@ package struct HTTPCaller: Sendable {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// - Throws: the client's error when there is no answer.
+    /// - Throws: the client's error when no answer arrives.
     package func call(
         _ method: String,
         _ path: String,
@@ -50,7 +50,7 @@ package struct HTTPCaller: Sendable {
         return try await execute(request)
     }
 
-    /// - Throws: the client's error when there is no answer.
+    /// - Throws: the client's error when no answer arrives.
     package func put(_ path: String, _ bytes: [UInt8], bearer: String) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .PUT
@@ -59,9 +59,9 @@ package struct HTTPCaller: Sendable {
         return try await execute(request)
     }
 
-    /// Posts a form, as browsers and older libraries write one.
+    /// Posts a form, encoded like the forms of browsers and older libraries.
     ///
-    /// - Throws: the client's error when there is no answer.
+    /// - Throws: the client's error when no answer arrives.
     package func post(_ path: String, form fields: [String: String]) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .POST
@@ -71,7 +71,7 @@ package struct HTTPCaller: Sendable {
         return try await execute(request)
     }
 
-    /// Percent-encodes all but the unreserved characters of RFC 3986, §2.3.
+    /// Percent-encodes every character except the unreserved ones of RFC 3986, §2.3.
     package static func encode(_ text: String) -> String {
         var unreserved = CharacterSet(charactersIn: "-._~")
         for range in ["a"..."z", "A"..."Z", "0"..."9"] as [ClosedRange<Unicode.Scalar>] {

@@ -1,13 +1,13 @@
 import Foundation
 package import Model
 
-/// What commands print. Results go to standard output, everything else to standard error.
+/// The output of commands. Results go to standard output, everything else to standard error.
 package enum Console {
     package static func print(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
     package static func print(_ json: JSON) { print(JSONWriter.text(json)) }
     package static func error(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-    /// Rows under headings, columns as wide as their widest cell.
+    /// Formats rows under headings. Each column is as wide as its widest cell.
     package static func table(_ headings: [String], _ rows: [[String]]) -> String {
         let all = [headings] + rows
         let widths = headings.indices.map { column in

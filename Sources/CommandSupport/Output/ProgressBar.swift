@@ -1,8 +1,8 @@
 import Foundation
 
-/// How far long work is, on standard error: a bar that is drawn again on a terminal, a line every ten seconds elsewhere.
+/// Shows the progress of long work on standard error: on a terminal a bar that is redrawn, elsewhere one line every ten seconds.
 package struct ProgressBar {
-    /// A tenth of a second between two drawings: more is not seen.
+    /// A tenth of a second between two drawings: nobody sees a faster change.
     private static let redraw: Duration = .milliseconds(100)
     private static let reprint: Duration = .seconds(10)
     private static let width = 30
@@ -13,7 +13,7 @@ package struct ProgressBar {
 
     package init(isTerminal: Bool = isatty(STDERR_FILENO) == 1) { self.isTerminal = isTerminal }
 
-    /// Shows that `done` of `total` are done, and what that is in rows; `total` nil: nobody knows.
+    /// Shows that `done` of `total` units are done, which correspond to `rows` rows. `total` is nil when it is unknown.
     package mutating func show(done: Int, of total: Int?, rows: Int, isLast: Bool = false) {
         let now = ContinuousClock.now
         let pause = isTerminal ? Self.redraw : Self.reprint
@@ -28,7 +28,7 @@ package struct ProgressBar {
         FileHandle.standardError.write(Data(line.utf8))
     }
 
-    /// The line itself: share, bar, rows, rate and how long it will still take.
+    /// The text of the bar: share, bar, rows, rate and remaining time.
     package static func text(done: Int, of total: Int?, rows: Int, elapsed: Duration) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)
         let rate = "\(rows) rows, \(Int(Double(rows) / seconds))/s"

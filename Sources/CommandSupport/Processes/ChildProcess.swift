@@ -37,9 +37,9 @@ package final class ChildProcess {
     /// Sends SIGKILL.
     package func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
-    /// Sends SIGTERM and waits for the end, at most 30 s; then SIGKILL, which is reported.
+    /// Sends SIGTERM and waits at most 30 s for the process to end. After that it sends SIGKILL and reports it.
     ///
-    /// - Returns: the exit status, or nil when it had to be killed.
+    /// - Returns: the exit status, or nil when the process had to be killed.
     package func stop() async -> Int32? {
         if process.isRunning { process.terminate() }
         for _ in 0..<600 {
@@ -51,7 +51,7 @@ package final class ChildProcess {
     }
 }
 
-/// Why a demo or a benchmark cannot go on, in a sentence.
+/// The reason why a demo or a benchmark cannot continue, as a sentence.
 package struct StageFailure: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }
@@ -66,9 +66,9 @@ package func readAddressFile(_ path: String, of process: ChildProcess) async thr
             return json
         }
         guard process.isRunning else {
-            throw StageFailure("\(process.name) ended before it was ready; its log tells why")
+            throw StageFailure("\(process.name) ended before it was ready; see its log")
         }
         try await Task.sleep(for: .milliseconds(50))
     }
-    throw StageFailure("\(process.name) was not ready within 60 s; its log tells why")
+    throw StageFailure("\(process.name) was not ready within 60 s; see its log")
 }

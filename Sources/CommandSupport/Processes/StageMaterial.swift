@@ -17,7 +17,7 @@ package struct StageMaterial {
         self.directory = directory
     }
 
-    /// Writes key, public key, simulator keys file and TLS certificate into `directory`.
+    /// Writes the key, the public key, the simulator's keys file and the TLS certificate into `directory`.
     ///
     /// - Throws: when a file cannot be written.
     package func write() throws {
@@ -65,7 +65,7 @@ package struct StageMaterial {
         try put("gateway-key.pem", key.pemRepresentation)
     }
 
-    /// The provisioning file of a tenant whose app speaks RationalOwl's calls, for tests and benchmarks.
+    /// Writes the provisioning file of a tenant whose app uses RationalOwl's calls, for tests and benchmarks.
     package func writeTenants(
         account: String,
         service: String,
@@ -76,7 +76,7 @@ package struct StageMaterial {
         try writeTenants(apnsAddress: apnsAddress, channelAddress: channelAddress, lines: [binding])
     }
 
-    /// The provisioning file of the demo's tenant: `lines` are the bindings of its app `shop`, and further apps.
+    /// Writes the provisioning file of the demo's tenant. `lines` contains the bindings of its app `shop`, and further apps.
     package func writeTenants(apnsAddress: String, channelAddress: String? = nil, lines: [String]) throws {
         let channels = channelAddress.map { #", channelEndpoint: "https://\#($0)""# } ?? ""
         try put(

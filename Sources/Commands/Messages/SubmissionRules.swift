@@ -8,8 +8,8 @@ enum SubmissionRules {
         switch command {
         case .control(let control, let text):
             guard let message = MessageID(text: text) else { return .refused(.unknownMessage) }
-            return Plan(ControlMessage(context.scope, message, control, by: context.call.actor)) { count in
-                .submission(.controlled(count > 0))
+            return ControlRules.control(control, message, context.scope, by: context.call.actor).map {
+                .submission(.controlled($0))
             }
         case .report(let message):
             return Plan(FindReport(context.scope, message)) { report in

@@ -109,9 +109,8 @@ enum ProfileRules {
             // Includes ids that only devices without a current registration refer to.
             let ids = asked.compactMap { name in if case .id(let id) = name { id } else { nil } }
             let users = Set(ids + profiles.compactMap { $0?.user }).sorted()
-            guard !users.isEmpty else { return .settled(.user(.erased(0))) }
             let actor = context.call.actor ?? "vendor:\(context.call.vendor)"
-            return Plan(EraseUsers(context.scope, users, by: actor)) { .user(.erased($0)) }
+            return ErasureRules.erase(users, .dialect(context.scope), by: actor).map { .user(.erased($0)) }
         }
     }
 

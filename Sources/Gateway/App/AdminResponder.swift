@@ -6,7 +6,7 @@ import NIOCore
 import NativeHTTP
 import Observability
 
-/// `/healthz` (the process), `/readyz` (database and credentials), `/metrics` (Prometheus text).
+/// Answers `/healthz` (the process), `/readyz` (database and credentials) and `/metrics` (Prometheus text).
 struct AdminResponder: HTTPResponder {
     typealias Context = CallContext
 
@@ -32,7 +32,7 @@ struct AdminResponder: HTTPResponder {
                 headers: headers,
                 body: .init(byteBuffer: ByteBuffer(string: registry.exposition()))
             )
-        default: return Problem.notFound("the admin listener has /healthz, /readyz and /metrics").response
+        default: return Problem.notFound("the admin listener serves only /healthz, /readyz and /metrics").response
         }
     }
 }

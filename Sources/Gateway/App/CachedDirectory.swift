@@ -6,11 +6,12 @@ import Model
 import NIOConcurrencyHelpers
 import Secrets
 
-/// Bindings and API keys from PostgreSQL, remembered for a second, so that a hot caller does not cost two look-ups a call and a removed key is gone at once.
+/// Caches bindings and API keys from PostgreSQL for one second: a frequent caller does not cost two look-ups per call, and a removed key stops working within
+/// that second.
 final class CachedDirectory: CallDirectory, Sendable {
-    /// One second: the longest a change of provisioning may go unnoticed when its notification is lost.
+    /// One second: the maximum time before a change of provisioning takes effect when its notification is lost.
     static let lifetime = Duration.seconds(1)
-    /// 50,000 entries; the cache is dropped above it, so that guessed keys cannot eat the memory.
+    /// 50,000 entries. The cache is emptied above this number, so that guessed keys cannot exhaust the memory.
     static let entryLimit = 50_000
 
     private struct Entry<Value: Sendable> {
@@ -22,7 +23,7 @@ final class CachedDirectory: CallDirectory, Sendable {
         var bindings: [BindingKey: Entry<BoundCall>] = [:]
         var keys: [[UInt8]: Entry<APIKeyGrant>] = [:]
         var uses: [KeyUseKey: Timestamp] = [:]
-        /// Grows with every `forget`: a look-up that began before it is not remembered.
+        /// Incremented by every `forget`. The result of a look-up that began before it is not cached.
         var generation = 0
     }
 
@@ -33,7 +34,7 @@ final class CachedDirectory: CallDirectory, Sendable {
 
     private let store: PostgresDirectory
     private let clock: any WallClock
-    /// Opens the secrets of bindings; nil: they stay closed.
+    /// Opens the secrets of bindings. Nil: the secrets stay sealed.
     private let masterKey: MasterKey?
     private let state = NIOLockedValueBox(State())
 
@@ -43,7 +44,7 @@ final class CachedDirectory: CallDirectory, Sendable {
         self.masterKey = masterKey
     }
 
-    /// Drops everything: provisioning changed.
+    /// Drops all entries, because provisioning has changed.
     func forget() {
         state.withLockedValue {
             $0.bindings.removeAll(keepingCapacity: true)
@@ -93,9 +94,9 @@ final class CachedDirectory: CallDirectory, Sendable {
         return grant
     }
 
-    /// Writes the last uses gathered since the last call.
+    /// Writes the last uses gathered since the previous call.
     ///
-    /// - Throws: `StoreError`; the uses of this call are then forgotten, which costs nothing but freshness.
+    /// - Throws: `StoreError`. The uses gathered until this call are then lost, so that the stored times of last use are older than they should be.
     func flushUses() async throws(StoreError) {
         let uses = state.withLockedValue { state in
             defer { state.uses = [:] }

@@ -3,14 +3,14 @@ import Model
 import NIOConcurrencyHelpers
 import Observability
 
-/// When the certificates in use end, for the days-to-expiry metric. Filled as credentials are opened, read when somebody looks.
+/// The expiry times of the certificates in use, for the days-to-expiry metric. Opening a credential adds its time; a scrape of the metrics reads it.
 final class CredentialExpiries: Sendable {
     private let ends = NIOLockedValueBox<[CredentialKey: Timestamp]>([:])
 
-    /// Nil: a signing key, which does not end, or a credential that is gone.
+    /// Notes the expiry of a credential. Nil: a signing key, which does not expire, or a removed credential.
     func note(_ key: CredentialKey, _ end: Timestamp?) { ends.withLockedValue { $0[key] = end } }
 
-    /// Sets `credential_days_to_expiry` of each; negative once it has ended.
+    /// Sets `credential_days_to_expiry` of each credential. The value is negative after the expiry.
     func show(at now: Timestamp) {
         for (key, end) in ends.withLockedValue({ $0 }) {
             let labels = [("tenant", key.tenant.rawValue), ("credential", key.credential.rawValue)]

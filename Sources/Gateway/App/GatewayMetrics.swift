@@ -5,7 +5,7 @@ import Model
 import Observability
 import PostgresClient
 
-/// Gauges that are read when somebody looks, not written when something happens.
+/// Gauges that are read at each scrape instead of being written at each change.
 struct GatewayMetrics: Sendable {
     let engine: DeliveryEngine
     let transport: APNsTransport
@@ -48,7 +48,7 @@ struct GatewayMetrics: Sendable {
         sampler.showAge()
     }
 
-    /// The way to Apple, per pool: one series for each credential and environment in use.
+    /// Sets the gauges of a connection pool to Apple: one series for each credential and environment in use.
     private static func show(_ pool: APNsPoolState) {
         let labels = [("endpoint", pool.endpoint.authority), ("credential", pool.speaker)]
         func set(_ name: MetricName, _ value: Int, _ more: (String, String)...) {

@@ -16,9 +16,9 @@ import ServiceLifecycle
 import Store
 import Webhooks
 
-/// The parts of one node, built in the order of their dependencies, and the services and responders that are made of them.
+/// The parts of one node, built in the order of their dependencies, and the services and responders made of them.
 struct GatewayNode {
-    /// What all parts share.
+    /// The parts that all other parts share.
     struct Base {
         let configuration: GatewayConfiguration
         let vendors: VendorCatalog
@@ -31,13 +31,13 @@ struct GatewayNode {
         let clock: DatabaseClock
     }
 
-    /// What sends pushes.
+    /// The parts that send pushes.
     struct Delivery {
         let transport: APNsTransport
         let engine: DeliveryEngine
     }
 
-    /// What follows changes of provisioning, and what those change.
+    /// The parts that follow changes of provisioning, and the parts that these changes affect.
     struct Provisioning {
         let cache: CachedDirectory
         let expiries: CredentialExpiries
@@ -54,9 +54,9 @@ struct GatewayNode {
     let secrets: WebhookSecrets
     let sampler: DatabaseSampler
 
-    /// Builds the parts, and opens the provisioned credentials.
+    /// Builds the parts and opens the provisioned credentials.
     ///
-    /// - Throws: what stops the node from starting.
+    /// - Throws: the error that prevents the node from starting.
     static func make(
         _ configuration: GatewayConfiguration,
         _ vendors: VendorCatalog,
@@ -74,7 +74,6 @@ struct GatewayNode {
             provisioning: provisioning,
             handler: commandHandler(base, delivery.engine),
             webhooks: WebhookRegistry(
-                store: PostgresSubscriptionStore(call: database.call),
                 secrets: secrets,
                 addresses: AddressGuard(allowing: try webhookNetworks(configuration))
             ),
@@ -192,7 +191,7 @@ struct GatewayNode {
         var allowed: [AddressRange] = []
         for text in configuration.webhookAllowedNetworks {
             guard let range = AddressRange(text) else {
-                throw ConfigurationProblem(setting: "webhook-allow", problem: "'\(text)' is no CIDR range")
+                throw ConfigurationProblem(setting: "webhook-allow", problem: "'\(text)' is not a CIDR range")
             }
             allowed.append(range)
         }
@@ -203,13 +202,13 @@ struct GatewayNode {
 // MARK: Responders
 
 extension GatewayNode {
-    /// Passes slices that were accepted as already leased to the engine of this node.
+    /// Passes slices that were leased to this node on acceptance to its delivery engine.
     private var handOver: @Sendable ([SliceLease]) -> Void {
         let engine = delivery.engine
         return { engine.offer($0) }
     }
 
-    /// What answers calls of vendors and of the native API.
+    /// The responder for calls of vendors and of the native API.
     func responder() -> GatewayResponder {
         let directory = base.directory
         return GatewayResponder(
@@ -261,8 +260,7 @@ extension GatewayNode {
                 identifiers: base.identifiers
             ),
             imports: DeviceImports(
-                devices: devices,
-                commands: OperationStore(call: call, node: base.node),
+                handler: handler,
                 maintenance: PostgresMaintenance(engine: base.database.engine, node: base.node),
                 identifiers: base.identifiers,
                 clock: base.clock
@@ -273,7 +271,7 @@ extension GatewayNode {
         )
     }
 
-    /// What answers `/healthz`, `/readyz` and `/metrics`.
+    /// The responder for `/healthz`, `/readyz` and `/metrics`.
     func adminResponder(_ registry: PrometheusRegistry) -> AdminResponder {
         let diagnosis = Diagnosis(database: base.database, masterKey: base.masterKey)
         let metrics = GatewayMetrics(
@@ -295,7 +293,7 @@ extension GatewayNode {
 // MARK: Services
 
 extension GatewayNode {
-    /// What runs apart from the listeners. The order is that of the dependencies: the group stops the last service first.
+    /// The services that run next to the listeners, in the order of their dependencies: the group stops the last service first.
     func services() -> [any Service] {
         let engine = base.database.engine
         return [

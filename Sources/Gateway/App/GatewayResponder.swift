@@ -6,9 +6,9 @@ import Model
 import NIOCore
 import NativeHTTP
 
-/// The front door: native API, then vendors, then 404 as problem details.
+/// Answers all calls from outside: first the native API, then the vendors, otherwise 404 as problem details.
 ///
-/// A class, as `VendorEndpoint` is: a call that waits holds one reference, not copies of all that these are made of.
+/// A class, like `VendorEndpoint`: a waiting call holds one reference instead of copies of all parts.
 final class GatewayResponder: HTTPResponder {
     typealias Context = CallContext
 

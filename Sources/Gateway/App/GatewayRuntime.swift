@@ -7,7 +7,7 @@ package import Observability
 import ServiceLifecycle
 import UnixSignals
 
-/// Opens the database, builds the parts of one node (`GatewayNode`) and runs them until the process is told to stop.
+/// Opens the database, builds the parts of one node (`GatewayNode`) and runs them until the process receives a signal to stop.
 package struct GatewayRuntime {
     private let configuration: GatewayConfiguration
     private let registry: PrometheusRegistry
@@ -15,8 +15,8 @@ package struct GatewayRuntime {
 
     /// - Parameters:
     ///   - configuration: the settings of this node.
-    ///   - registry: what `/metrics` shows.
-    ///   - vendors: the vendors that this node serves. Tests add vendors of their own.
+    ///   - registry: the metrics that `/metrics` shows.
+    ///   - vendors: the vendors that this node serves. Tests add their own vendors.
     package init(
         configuration: GatewayConfiguration,
         registry: PrometheusRegistry,
@@ -27,7 +27,9 @@ package struct GatewayRuntime {
         self.vendors = vendors
     }
 
-    /// - Throws: what stops it from starting; returns after an orderly end.
+    /// Returns after an orderly shutdown.
+    ///
+    /// - Throws: the error that prevents the gateway from starting.
     package func run() async throws {
         let logger = Logger(label: "push-gateway")
         try prepareDataDirectory()

@@ -3,11 +3,11 @@ import Logging
 import Observability
 import ServiceLifecycle
 
-/// Makes partitions ahead, drops old ones, sweeps dead nodes: every five minutes, on whichever node gets there first. And has the planner look at tables
-/// that grow faster than the database's own upkeep looks.
+/// Creates future partitions, drops old ones and removes dead nodes: every five minutes, on one node, the first to start the run. It also makes the planner
+/// analyze tables that grow faster than autovacuum analyzes them.
 struct MaintenanceService: Service {
     static let period = Duration.seconds(300)
-    /// A new gateway's first minute may bring a million rows. A look that finds nothing costs a millisecond.
+    /// Five seconds: the first minute of a new gateway may bring a million rows. A check that finds nothing costs a millisecond.
     static let growthPeriod = Duration.seconds(5)
 
     let maintenance: PostgresMaintenance
@@ -22,7 +22,7 @@ struct MaintenanceService: Service {
                     }
                 }
                 group.addTask {
-                    await repeated(every: Self.growthPeriod, "looking at tables that grow") {
+                    await repeated(every: Self.growthPeriod, "analyzing growing tables") {
                         let count = try await maintenance.analyzeGrown()
                         if count > 0 { logger.info("tables have grown", metadata: ["tables": "\(count)"]) }
                     }
@@ -40,7 +40,7 @@ struct MaintenanceService: Service {
             do {
                 try await body()
             } catch {
-                logger.warning("\(name) failed; it is tried again", metadata: [LogKey.error: "\(error)"])
+                logger.warning("\(name) failed; the next run tries again", metadata: [LogKey.error: "\(error)"])
             }
             try? await Task.sleep(for: period)
         }

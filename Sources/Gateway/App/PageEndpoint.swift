@@ -4,12 +4,13 @@ import Model
 import NIOCore
 import NativeHTTP
 
-/// Pages that pushes link to: `/r/<128 random bits>/<name>`. The id is the capability; nothing on a page runs, and no index finds it.
+/// Serves the pages that pushes link to: `/r/<128 random bits>/<name>`. Knowledge of the id permits access. A page runs no scripts, and search engines do not
+/// index it.
 struct PageEndpoint: Sendable {
-    /// - Throws: `StoreError` when it cannot be known now.
+    /// - Throws: `StoreError` when the store cannot answer now.
     let find: @Sendable (String) async throws(StoreError) -> (name: String, body: String)?
 
-    /// 32 lower-case hex digits: what an id has.
+    /// The length of an id: 32 lower-case hex digits.
     private static let idLength = 32
 
     func respond(to path: String, method: HTTPRequest.Method) async -> Response {

@@ -9,9 +9,9 @@ import PostgresClient
 import Secrets
 import ServiceLifecycle
 
-/// Opens the provisioned credentials and follows their changes: a rotated key drains its old connections, a removed one closes them.
+/// Opens the provisioned credentials and follows their changes: a rotated key drains its old connections, a removed credential closes them.
 ///
-/// It hears of changes by notification, and looks anyway every second, because a notification may be lost.
+/// Notifications report changes. The service also polls every second, because a notification may be lost.
 final class ProvisioningService: Service {
     /// One second: docs/operations.md#provisioning promises that a running gateway applies changes within it.
     static let period = Duration.seconds(1)
@@ -23,7 +23,7 @@ final class ProvisioningService: Service {
     private let engine: DeliveryEngine
     private let masterKey: MasterKey
     private let expiries: CredentialExpiries
-    /// Nil: it only looks.
+    /// Nil: the service only polls.
     private let listener: PostgresListener?
     private let logger: Logger
     private let opened: OpenCredentials
@@ -84,7 +84,7 @@ final class ProvisioningService: Service {
         await follow()
     }
 
-    /// Brings the open credentials in line with the stored ones, and the captures that run.
+    /// Updates the open credentials and the running captures from the database.
     func follow() async {
         await recorder.refresh()
         let stored: [StoredCredential]
@@ -121,7 +121,7 @@ final class ProvisioningService: Service {
     }
 }
 
-/// Which credentials are open, in which version.
+/// The open credentials with their versions.
 actor OpenCredentials {
     private var versions: [CredentialKey: Int64] = [:]
 
@@ -130,7 +130,7 @@ actor OpenCredentials {
         var removed: [CredentialKey]
     }
 
-    /// What must be opened anew and what removed, and remembers it as done.
+    /// Returns the credentials to open and those to remove, and records the stored versions as open.
     func changes(to stored: [StoredCredential]) -> Changes {
         let fresh = stored.filter { versions[$0.key] != $0.version }
         let keys = Set(stored.map(\.key))

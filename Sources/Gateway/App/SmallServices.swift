@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Keeps the transport's connections until everybody who sends has drained, then closes them.
+/// Keeps the transport's connections open until all senders have drained, then closes them.
 struct TransportService: Service {
     let transport: APNsTransport
     let drain: Duration
@@ -21,7 +21,7 @@ struct TransportService: Service {
     }
 }
 
-/// Starts the private PostgreSQL again when it dies, so that nobody has to.
+/// Restarts the private PostgreSQL when it dies, so that no operator has to.
 struct ClusterService: Service {
     let database: Database
     let logger: Logger
@@ -31,7 +31,7 @@ struct ClusterService: Service {
     }
 }
 
-/// Writes the address file once every listener is open.
+/// Writes the address file when every listener is open.
 struct AddressFileService: Service {
     let addresses: BoundAddresses
     let path: String?
@@ -45,7 +45,7 @@ struct AddressFileService: Service {
     }
 }
 
-/// A second SIGTERM or SIGINT ends the process at once: somebody is out of patience, and every accepted message is on disk.
+/// A second SIGTERM or SIGINT ends the process at once: the operator does not want to wait, and every accepted message is on disk.
 struct SecondSignalService: Service {
     let logger: Logger
 

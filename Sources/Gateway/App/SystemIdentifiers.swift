@@ -2,7 +2,7 @@ import Crypto
 package import FoundationEssentials
 package import Model
 
-/// Identifiers and digests from the system's generator and swift-crypto.
+/// Creates identifiers with the system's random number generator and digests with swift-crypto.
 package struct SystemIdentifiers: IdentifierSource {
     package init() {}
 

@@ -1,14 +1,14 @@
 import EngineStore
 import Model
 
-/// How a vendor's call fared, as the endpoint saw it on its way.
+/// The outcome of a vendor's call, as the endpoint records it while the call is processed.
 struct CallRecord: Sendable {
-    /// Whose call it was; nil: no binding was found for it.
+    /// The tenant and app of the call. Nil: no binding was found for it.
     var owner: Owner?
     var outcome = CapturedExchange.Outcome.unknown
-    /// A word of ours, never of the caller's.
+    /// A word from the gateway's own list, never text from the caller.
     var reason: String?
-    /// False: nobody keeps it, such as a call beyond its address's rate.
+    /// False: the call is never captured, for example a call above the rate limit of its address.
     var isKept = true
 
     struct Owner: Sendable, Hashable {
@@ -29,7 +29,7 @@ struct CallRecord: Sendable {
         outcome = .known
         for case .refused(let refusal) in replies {
             outcome = .refused
-            // Its kind only: what is in it may be a name that the caller sent.
+            // Only the kind of the refusal: its content may be a name that the caller sent.
             reason = String("\(refusal)".prefix { $0 != "(" })
             if case .unsupported = refusal { outcome = .unknown }
         }

@@ -3,16 +3,17 @@ package import Foundation
 package import Model
 import Observability
 
-/// A capture as an HTTP archive (HAR 1.2), which the network panels of browsers open. Source: "HTTP Archive (HAR) format", W3C Web Performance,
+/// Writes a capture as an HTTP archive (HAR 1.2), which the network panels of browsers open. Source: "HTTP Archive (HAR) format", W3C Web Performance,
 /// 2012-08-14; read 2026-11.
 ///
-/// Written in three parts, so that no more than a page of exchanges is in memory. What the archive demands and a capture does not keep says so: the
-/// host is `gateway.invalid` (RFC 2606), the HTTP version `unknown`, times are 0, a status has no text. Everything stays masked as it stands in the capture.
+/// The archive is written in three parts, so that at most one page of exchanges is in memory. The format requires fields that a capture does not contain; they
+/// have fixed values: the host is `gateway.invalid` (RFC 2606), the HTTP version `unknown`, times are 0, the text of a status is empty. All values stay masked
+/// as in the capture.
 package enum CaptureArchive {
     private static let host = "http://gateway.invalid"
     private static let hidden = "<hidden>"
 
-    /// Everything before the first entry.
+    /// The text before the first entry.
     package static func opening(of id: UUID, vendor: Vendor, app: AppID) -> String {
         let creator: JSON = ["name": "push-gateway", "version": .string(GatewayVersion.text)]
         let comment =
@@ -23,7 +24,7 @@ package enum CaptureArchive {
 
     package static let closing = "]}}"
 
-    /// One exchange, behind a comma unless it is the first.
+    /// One exchange, with a comma before it unless it is the first.
     package static func entry(_ exchange: CapturedExchange, isFirst: Bool) -> String {
         (isFirst ? "" : ",") + JSONWriter.text(entry(exchange))
     }
@@ -56,7 +57,7 @@ package enum CaptureArchive {
                 "mimeType": .string(type?["value"]?.string ?? ""), "text": .string(exchange.request.body),
             ]
         }
-        // -1: not known. The size is the body's as it came; its text is what the mask left of it.
+        // -1: unknown. The size is that of the body as received; the text is the masked body.
         request["headersSize"] = -1
         request["bodySize"] = .int(exchange.request.bodyBytes)
         return .object(request)
@@ -74,7 +75,7 @@ package enum CaptureArchive {
         ]
     }
 
-    /// A masked query is a decoded form; a field that its mask left without a name is a value alone.
+    /// A masked query is a decoded form. A field whose name was masked away consists of a value only.
     private static func pairs(_ query: String?) -> [(name: String, value: String)] {
         guard let query, !query.isEmpty else { return [] }
         return query.split(separator: "&").map { field in
@@ -83,7 +84,7 @@ package enum CaptureArchive {
         }
     }
 
-    /// Masks have characters that no URL has; panels read it as a URL.
+    /// Escapes masks, which contain characters that a URL must not contain; panels parse this text as a URL.
     private static func url(_ path: String, _ query: [(name: String, value: String)]) -> String {
         let fields = query.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { encoded(String($0)) }
@@ -91,7 +92,7 @@ package enum CaptureArchive {
             + (fields.isEmpty ? "" : "?\(fields)")
     }
 
-    /// RFC 3986 §2.3: what needs no escape anywhere.
+    /// The characters that never need an escape (RFC 3986 §2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
@@ -100,7 +101,7 @@ package enum CaptureArchive {
         text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 
-    /// ISO 8601 with milliseconds, in UTC.
+    /// Formats a time as ISO 8601 with milliseconds, in UTC.
     private static func time(_ time: Timestamp) -> String {
         Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(
             Date.ISO8601FormatStyle(includingFractionalSeconds: true)

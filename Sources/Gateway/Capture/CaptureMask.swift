@@ -3,12 +3,12 @@ import Foundation
 import HTTPTypes
 import Model
 
-/// Masks what a vendor's caller sent and got, so that its names, types and lengths can be studied and nobody's secrets are kept. Pure, total, and linear
-/// in its input.
+/// Masks the requests of a vendor's caller and their answers: names, types and lengths stay, so that they can be studied; secrets are removed. Pure, total, and
+/// linear in its input.
 struct CaptureMask: Sendable {
-    /// 256 KiB: of a longer body only the length is kept. No contract's question lies there.
+    /// 256 KiB: of a longer body only the length is kept. No vendor's contract needs more to be understood.
     static let bodyLimitBytes = 256 << 10
-    /// 512 fields of a form, 64 headers, 64 parts, 64 segments: what is beyond them is counted.
+    /// 512 fields of a form, 64 headers, 64 parts, 64 segments: fields beyond these are only counted.
     static let fieldLimit = 512
     static let headerLimit = 64
     /// 2 KiB of a path or a query, after masking.
@@ -16,17 +16,17 @@ struct CaptureMask: Sendable {
 
     let values: ValueMask
 
-    /// The names of the product's vendors.
+    /// The field names of the product's vendors.
     private static let productNames = KeyClass.names(of: VendorCatalog.product)
 
-    /// Without `names`, the names of the product's vendors apply.
+    /// Creates a mask. Without `names`, the names of the product's vendors apply.
     init(keepsTexts: Bool, names: [String: KeyClass] = Self.productNames) {
         values = ValueMask(keepsTexts: keepsTexts, names: names)
     }
 
     // MARK: Bodies
 
-    /// A body as it may be kept, in at most `limit` bytes. The bytes are believed before the content type that came with them.
+    /// Returns the masked body, in at most `limit` bytes. The bytes decide how it is parsed; the content type is used only when they do not.
     func body(_ bytes: [UInt8], contentType: String?, limit: Int) -> String {
         guard !bytes.isEmpty else { return "" }
         guard bytes.count <= Self.bodyLimitBytes else { return "<bytes \(bytes.count)>" }
@@ -48,7 +48,7 @@ struct CaptureMask: Sendable {
             ? "<unreadable json \(bytes.count)>" : values.text(text, .plain)
     }
 
-    /// A text alone is judged; anything else by its fields.
+    /// Masks a top-level text as a value, and any other JSON by its fields.
     private func top(_ json: JSON) -> JSON { values.json(json) }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -77,7 +77,7 @@ struct CaptureMask: Sendable {
 
     func query(_ text: String?) -> String? { text.map { Self.cut(form($0), Self.lineLimitBytes) } }
 
-    /// Names and masked values, decoded, in their order.
+    /// The names and masked values of a form, decoded, in their order.
     private func form(_ text: String) -> String {
         let fields = text.split(separator: "&", omittingEmptySubsequences: false)
         var out = fields.prefix(Self.fieldLimit).map { field -> String in
@@ -90,7 +90,7 @@ struct CaptureMask: Sendable {
         return out.joined(separator: "&")
     }
 
-    /// A value that was encoded twice is read twice: JSON may stand in it.
+    /// A doubly encoded value is decoded twice, because it may contain JSON.
     private func value(_ text: String, _ kind: KeyClass) -> String {
         guard text.hasPrefix("%"), case let again = Self.decoded(text), again != text else {
             return values.text(text, kind)
@@ -110,7 +110,7 @@ struct CaptureMask: Sendable {
 
     // MARK: Path and headers
 
-    /// Names stay, ids do not: `/ipns/getMsgs`, `/v1/<hex 32>`.
+    /// Masks a path: names stay, ids do not: `/ipns/getMsgs`, `/v1/<hex 32>`.
     func path(_ text: String) -> String {
         let segments = text.split(separator: "/", omittingEmptySubsequences: false).prefix(Self.headerLimit)
         let masked = segments.map { segment -> String in
@@ -124,14 +124,14 @@ struct CaptureMask: Sendable {
         return Self.cut(masked.joined(separator: "/"), Self.lineLimitBytes)
     }
 
-    /// Values that describe and do not identify.
+    /// Headers whose values describe a call and do not identify anybody.
     private static let shownHeaders: Set = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "connection", "content-encoding",
         "content-length", "content-type", "transfer-encoding", "user-agent",
     ]
     private static let schemes: Set = ["bearer", "basic", "digest", "sharedaccesssignature", "key"]
 
-    /// Names in their order; values of a few, the scheme of an authorization.
+    /// Masks headers: all names in their order, the values of a few headers, and the scheme of an authorization.
     func headers(_ fields: HTTPFields) -> JSON {
         .array(
             fields.prefix(Self.headerLimit).map { field in
@@ -149,12 +149,12 @@ struct CaptureMask: Sendable {
         )
     }
 
-    /// Of an answer's type no more than a header shows.
+    /// Masks the content type of an answer as a header's value.
     func contentType(_ value: String?) -> String? {
         value.map { Self.cut(TextScrub.scrub(Array($0.unicodeScalars.prefix(256))), 256) }
     }
 
-    /// At most `limit` bytes of a masked text, at a character, and how much there was.
+    /// Cuts a masked text to at most `limit` bytes at a character boundary, and appends its full size.
     static func cut(_ text: String, _ limit: Int) -> String {
         let count = text.utf8.count
         guard count > limit else { return text }

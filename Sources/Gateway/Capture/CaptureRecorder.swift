@@ -8,11 +8,11 @@ import NIOConcurrencyHelpers
 import Observability
 import ServiceLifecycle
 
-/// What the recorder asks of the store.
+/// The part of the store that the recorder uses.
 protocol CaptureSink: Sendable {
     /// - Throws: `StoreError`.
     func running() async throws(StoreError) -> [RunningCapture]
-    /// 0: the capture is over, nothing was written.
+    /// Records an exchange. Returns 0 when the capture has ended and nothing was written.
     ///
     /// - Throws: `StoreError`.
     func record(_ exchange: CapturedExchange, in id: UUID, of tenant: TenantID) async throws(StoreError) -> Int
@@ -20,17 +20,17 @@ protocol CaptureSink: Sendable {
 
 extension PostgresCaptureStore: CaptureSink {}
 
-/// Writes the calls of captured bindings beside their answers. While nothing is captured, a call costs one look at an empty table.
+/// Records the calls of captured bindings. While no capture runs, a call costs one check of an empty table.
 ///
-/// A call never waits for it: what does not fit into the queue is dropped and counted. Masking is done here, behind the answer.
+/// A call never waits for the recorder: when the queue is full, the exchange is dropped and counted. Masking happens here, after the answer is sent.
 final class CaptureRecorder: Service {
-    /// 256 calls and 8 MiB wait at most: a database that is slow must not cost memory.
+    /// At most 256 calls and 8 MiB wait: a slow database must not exhaust the memory.
     static let queueLimit = 256
     static let queueLimitBytes = 8 << 20
-    /// Eight bytes: a shorter key stands in anybody's call by chance.
+    /// Eight bytes: a shorter key may occur by chance in an unrelated call.
     static let keyLimitBytes = 8
 
-    /// One call as it came, until it is masked.
+    /// One unmasked call in the queue.
     struct Item: Sendable {
         var call: VendorRequest
         var vendor: Vendor
@@ -42,7 +42,7 @@ final class CaptureRecorder: Service {
 
     private struct State {
         var running: [Vendor: [RunningCapture]] = [:]
-        /// Said to be over by the store, while a look from before still has them.
+        /// Captures that the store reported as ended while an older refresh still contains them.
         var over: Set<UUID> = []
         var waitingBytes = 0
     }
@@ -63,7 +63,7 @@ final class CaptureRecorder: Service {
         await cancelWhenGracefulShutdown { await self.drain() }
     }
 
-    /// Writes what waits, until the task is canceled.
+    /// Writes the queued calls until the task is canceled.
     func drain() async {
         for await item in items {
             state.withLockedValue { $0.waitingBytes -= item.size }
@@ -71,7 +71,7 @@ final class CaptureRecorder: Service {
         }
     }
 
-    /// Looks which captures run; called every second and when one was told of.
+    /// Reads the running captures; called every second and after each notification of a change.
     func refresh() async {
         do throws(StoreError) {
             let found = try await sink.running()
@@ -84,7 +84,7 @@ final class CaptureRecorder: Service {
         }
     }
 
-    /// Takes a call that was answered, if somebody captures it. Never waits.
+    /// Queues an answered call if a running capture applies to it. Never waits.
     func offer(_ call: VendorRequest, _ answer: VendorResponse, _ record: CallRecord, vendor: Vendor) {
         let offered = state.withLockedValue { state -> (item: Item, isTaken: Bool)? in
             guard record.isKept, let captures = state.running[vendor] else { return nil }
@@ -126,8 +126,8 @@ final class CaptureRecorder: Service {
         }
     }
 
-    /// Whose a call is: its binding's; of one without, whose key stands in it; where one app alone has the dialect, that one's. When two could be
-    /// meant, nobody's: a tenant must not read another's calls.
+    /// Finds the capture that a call belongs to: that of its binding; without a binding, that of the app whose key occurs in the call; otherwise that of the
+    /// only app that uses the dialect. When two apps are possible, the call is not captured: a tenant must not read another tenant's calls.
     static func capture(of item: Item, among captures: [RunningCapture]) -> RunningCapture? {
         if let owner = item.record.owner {
             return captures.first { $0.tenant == owner.tenant && $0.app == owner.app }

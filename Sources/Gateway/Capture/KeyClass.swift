@@ -1,29 +1,29 @@
 import ApplePayload
 import Model
 
-/// What a field holds, as far as its name tells. The names here are those that any system uses; vendors declare their own (`CaptureNaming`).
+/// The kind of content that the name of a field indicates. The names in this file are common to many systems; vendors declare their own (`CaptureNaming`).
 enum KeyClass: Sendable, Hashable {
-    /// What proves something: never shown, whatever it looks like.
+    /// A credential: never shown, whatever its value looks like.
     case secret
     case phone
-    /// What a person reads on a device: shown only when a capture keeps texts.
+    /// A text that a person reads on a device: shown only when a capture keeps texts.
     case text
-    /// Who somebody is.
+    /// A value that identifies a person.
     case personal
-    /// Judged by its value alone.
+    /// A field that is judged by its value alone.
     case plain
 
     /// - Parameters:
-    ///   - name: as it came.
+    ///   - name: the name as received.
     ///   - vendors: the vendors' own names, from `names(of:)`.
-    ///   - parent: what it stands in; a plain field is what its parent is.
+    ///   - parent: the class of the enclosing field, which a plain field inherits.
     init(_ name: String, _ vendors: [String: KeyClass], in parent: KeyClass = .plain) {
         let folded = Self.folded(name)
         let own = vendors[folded] ?? Self.own(folded)
         self = own == .plain || parent == .secret ? (parent == .plain ? own : parent) : own
     }
 
-    /// The vendors' own names of fields, as `init` looks them up. Of two meanings the more secret one applies.
+    /// The vendors' own field names, for the look-up in `init`. Of two meanings the more secret one applies.
     static func names(of vendors: VendorCatalog) -> [String: KeyClass] {
         var names: [String: KeyClass] = [:]
         for (name, kind) in vendors.capturing.flatMap(\.fieldKinds) {
@@ -42,7 +42,7 @@ enum KeyClass: Sendable, Hashable {
         }
     }
 
-    /// 64 characters are enough to know a name by.
+    /// 64 characters suffice to recognize a name.
     private static let nameLimit = 64
 
     private static func folded(_ name: String) -> String {
@@ -90,7 +90,7 @@ enum KeyClass: Sendable, Hashable {
     private static let textParts = [
         "title", "body", "message", "alert", "text", "subject", "content", "msg", "desc", "comment", "memo",
     ]
-    // A message's number, kind or time is no text.
+    // The number, kind or time of a message is not a text.
     private static let attributeEnds = [
         "id", "type", "count", "cnt", "size", "code", "yn", "no", "date", "time", "num", "seq", "flag", "status",
     ]

@@ -1,7 +1,7 @@
 import Foundation
 import Model
 
-/// A multipart body as its parts: each with its name and its masked value.
+/// Masks a multipart body: each part has its name and its masked value.
 struct MultipartMask: Sendable {
     let mask: CaptureMask
     /// 64 parts: no vendor sends more than twenty.
@@ -15,7 +15,7 @@ struct MultipartMask: Sendable {
         return out.joined(separator: "\n")
     }
 
-    /// What stands between the delimiters, each without the line break on both sides.
+    /// The parts between the delimiters, each without the line break at its start and end.
     private static func split(_ bytes: [UInt8], by delimiter: [UInt8]) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         var start: Int?
@@ -62,7 +62,7 @@ struct MultipartMask: Sendable {
         return mask.values.text(text, kind)
     }
 
-    /// Headers and value, at the first empty line.
+    /// Splits a part into headers and value at the first empty line.
     private static func divided(_ bytes: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
@@ -74,7 +74,7 @@ struct MultipartMask: Sendable {
         return ([], bytes)
     }
 
-    /// `name="PSID"` of a disposition.
+    /// A parameter of a content disposition, such as `name="PSID"`.
     private static func parameter(_ name: String, of disposition: Substring) -> String? {
         for part in disposition.split(separator: ";").dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1)
@@ -85,10 +85,10 @@ struct MultipartMask: Sendable {
     }
 }
 
-/// XML as its tags, with masked attributes and texts. No parser: what is not understood is a text, and masked as one.
+/// Masks XML: the tags stay, attributes and texts are masked. This is not a parser: unrecognized markup is masked as text.
 struct XMLMask: Sendable {
     let values: ValueMask
-    /// 64 elements in each other; what is deeper is judged by the value alone.
+    /// 64 levels of nested elements; deeper values are judged by their content alone.
     private static let depthLimit = 64
 
     func text(_ scalars: [Unicode.Scalar]) -> String {

@@ -1,4 +1,4 @@
-/// What a text looks like. Each rule looks at every character once.
+/// Recognizes kinds of text by their characters. Each rule looks at every character once.
 enum Shape {
     static func isDigit(_ scalar: Unicode.Scalar) -> Bool { (0x30...0x39).contains(scalar.value) }
     private static func isUpper(_ scalar: Unicode.Scalar) -> Bool { (0x41...0x5A).contains(scalar.value) }
@@ -23,13 +23,13 @@ enum Shape {
         return scalars[at...].contains(".") && !scalars.contains(where: \.properties.isWhitespace)
     }
 
-    /// The letters of base64 and base64url, sixteen at least.
+    /// At least sixteen letters of base64 or base64url.
     static func isBase64(_ scalars: [Unicode.Scalar]) -> Bool {
         scalars.count >= 16
             && scalars.allSatisfy { isLetter($0) || isDigit($0) || "+/=-_".unicodeScalars.contains($0) }
     }
 
-    /// Eight to fifteen digits (E.164) that begin like a number to call.
+    /// Eight to fifteen digits (E.164) that begin like a phone number.
     static func isPhone(_ scalars: [Unicode.Scalar]) -> Bool {
         guard let first = scalars.first, scalars.count <= 24 else { return false }
         let digits = scalars.count(where: isDigit)
@@ -40,7 +40,7 @@ enum Shape {
         return first == "+" || first == "0" || first == "(" || scalars.contains("-")
     }
 
-    // MARK: What may be shown
+    // MARK: Harmless texts
 
     private static let words: Set = [
         "true", "false", "yes", "no", "null", "on", "off", "none", "ios", "android", "apns", "gcm", "fcm", "iphone",
@@ -57,7 +57,7 @@ enum Shape {
         return words.contains(text.lowercased()) || isVersion(scalars) || isTime(scalars)
     }
 
-    /// `4.0EE`, `18.1`, `1.2.3`: two or three groups, so that it is no address of a network.
+    /// `4.0EE`, `18.1`, `1.2.3`: two or three groups, because four could be an IP address.
     private static func isVersion(_ scalars: [Unicode.Scalar]) -> Bool {
         let groups = scalars.split(separator: ".", omittingEmptySubsequences: false)
         guard (2...3).contains(groups.count), let last = groups.last else { return false }
@@ -67,7 +67,7 @@ enum Shape {
         return numbers.allSatisfy { (1...3).contains($0.count) && $0.allSatisfy(isDigit) }
     }
 
-    /// `yyyyMMddHHmmss`, or a date with its separators first: what settles whose clock a vendor means.
+    /// `yyyyMMddHHmmss`, or a date with separators at the start. Times are shown because they reveal which time zone a vendor uses.
     private static func isTime(_ scalars: [Unicode.Scalar]) -> Bool {
         guard scalars.count >= 10, scalars[0] == "2", scalars[1] == "0" else { return false }
         func number(_ range: Range<Int>) -> Int {
@@ -83,7 +83,7 @@ enum Shape {
         return scalars.count == 10 || isTimeOfDay(Array(scalars[10...]))
     }
 
-    /// `T22:15:00.123+09:00` and shorter. Nothing longer, so that no number to call hides behind a date.
+    /// `T22:15:00.123+09:00` and shorter forms. Longer texts are refused, because a phone number could follow the date.
     private static func isTimeOfDay(_ scalars: [Unicode.Scalar]) -> Bool {
         guard scalars.count >= 6, "T ".unicodeScalars.contains(scalars[0]), scalars[3] == ":",
             [1, 2, 4, 5].allSatisfy({ isDigit(scalars[$0]) })
@@ -94,15 +94,15 @@ enum Shape {
         return signs <= 1 && rest.split(whereSeparator: { !isDigit($0) }).allSatisfy { $0.count <= 6 }
     }
 
-    /// Letters and digits without anything between them, 32 at least: in no language a word.
+    /// At least 32 letters and digits without a separator: longer than any word of a language.
     static func holdsToken(_ scalars: [Unicode.Scalar]) -> Bool {
         scalars.split(whereSeparator: { !isLetter($0) && !isDigit($0) }).contains { $0.count >= 32 }
     }
 
-    /// 48 characters: longer than any vendor's name of a field, shorter than most secrets.
+    /// 48 characters: longer than any vendor's field name, shorter than most secrets.
     private static let nameLimit = 48
 
-    /// A name somebody gave to a field or a path: letters in few humps, few digits. Ids and tokens are none.
+    /// A name that a person gave to a field or a path: letters with few capital letters inside, and few digits. Ids and tokens do not match.
     static func isName(_ scalars: [Unicode.Scalar]) -> Bool {
         guard let first = scalars.first, scalars.count <= nameLimit,
             isLetter(first) || "_$@".unicodeScalars.contains(first)

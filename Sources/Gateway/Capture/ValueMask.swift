@@ -1,19 +1,19 @@
 import Model
 
-/// Masks one value: what remains is its kind and length, or the value itself where its shape says that it is a flag, a code or a time.
+/// Masks one value: the result is its kind and length, or the value itself when its shape is that of a flag, a code or a time.
 ///
-/// Hidden unless known to be harmless, not shown unless known to be secret: a customer's trace holds what nobody thought of. Equal values get no
-/// equal sign: whoever can guess a phone number could test the guess.
+/// A value is hidden unless it is known to be harmless, because a customer's traffic contains unforeseen data. Equal values get no common mark: otherwise
+/// somebody who guesses a phone number could verify the guess.
 struct ValueMask: Sendable {
     var keepsTexts: Bool
-    /// The vendors' own names of fields.
+    /// The vendors' own field names.
     let names: [String: KeyClass]
 
-    /// Four texts of JSON in each other: deeper ones are a text.
+    /// Four levels of JSON inside JSON text; deeper JSON is treated as text.
     static let nestingLimit = 4
-    /// From 16 digits on, hexadecimal is an id or a token.
+    /// Hexadecimal texts of 16 or more digits are ids or tokens.
     private static let hexLimit = 16
-    /// Up to five digits are a code or a count; six are a code somebody got by text message.
+    /// Up to five digits are a code or a count; six may be a verification code from a text message.
     private static let shownDigits = 5
 
     func kind(of name: String, in parent: KeyClass = .plain) -> KeyClass { KeyClass(name, names, in: parent) }
@@ -35,7 +35,7 @@ struct ValueMask: Sendable {
         }
     }
 
-    /// JSON in a text stays JSON in a text, masked.
+    /// Masks JSON inside a text; the result is a text again.
     private func nested(_ scalars: [Unicode.Scalar], _ value: String, _ kind: KeyClass, _ depth: Int) -> String? {
         guard scalars.first == "{" || scalars.first == "[", let json = try? JSONParser.parse(value) else { return nil }
         return JSONWriter.text(self.json(json, kind, depth: depth + 1))
@@ -65,14 +65,14 @@ struct ValueMask: Sendable {
         return isHidden ? .string("<number \(digits)>") : .number(text)
     }
 
-    /// Of a phone's number the last two digits stay: enough to tell one test phone from another.
+    /// Keeps the last two digits of a phone number, enough to distinguish test phones.
     private static func phone(_ scalars: [Unicode.Scalar]) -> String {
         let digits = scalars.filter(Shape.isDigit)
         guard digits.count >= 8 else { return "<phone \(scalars.count)>" }
         return "<phone \(digits.count) …\(String(String.UnicodeScalarView(digits.suffix(2))))>"
     }
 
-    /// A kind that tells more than "text" does.
+    /// A mask with a more specific kind than "text".
     private static func named(_ scalars: [Unicode.Scalar]) -> String? {
         let count = scalars.count
         if Shape.isUUID(scalars) { return "<uuid>" }
@@ -93,12 +93,12 @@ struct ValueMask: Sendable {
     }
 }
 
-/// A text that may be shown, without what looks like an address, a number or a token in it.
+/// Masks the parts of a shown text that look like an address, a number or a token.
 enum TextScrub {
     static func scrub(_ scalars: [Unicode.Scalar]) -> String {
         var out = String.UnicodeScalarView()
         for piece in numbers(words(scalars)) { out.append(contentsOf: piece) }
-        // A terminal that shows it must not be steered by it.
+        // Removes control characters, which could control the terminal that shows the text.
         return String(String.UnicodeScalarView(out.map { isControl($0) ? "\u{FFFD}" : $0 }))
     }
 
@@ -131,7 +131,7 @@ enum TextScrub {
         return out
     }
 
-    /// Runs of digits, with spaces and hyphens between them, from seven digits on.
+    /// Runs of at least seven digits, with spaces and hyphens between them.
     private static func numbers(_ scalars: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
         var pieces: [[Unicode.Scalar]] = []
         var run: [Unicode.Scalar] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Model
 
-/// The YAML file of settings, looked through before it is used: a misspelt name must not be passed over silently.
+/// Checks the names in the YAML file of settings before the file is used, because a misspelt name must be reported.
 enum ConfigurationFile {
     /// Every setting, by its dotted name: `database.url` is `--database-url` and `DATABASE_URL`.
     static let names: Set<String> = [
@@ -11,7 +11,7 @@ enum ConfigurationFile {
         "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second",
     ]
 
-    /// - Throws: `ConfigurationProblem` that names what cannot be read or is no setting.
+    /// - Throws: `ConfigurationProblem` that names the unreadable file or the unknown setting.
     static func check(_ path: String) throws(ConfigurationProblem) {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ConfigurationProblem(setting: "config", problem: "\(path) cannot be read")
@@ -26,7 +26,7 @@ enum ConfigurationFile {
         guard unknown.isEmpty else {
             throw ConfigurationProblem(
                 setting: "config",
-                problem: "\(path): no setting is called \(unknown.joined(separator: ", ")); there are "
+                problem: "\(path): unknown setting \(unknown.joined(separator: ", ")); the settings are "
                     + names.sorted().joined(separator: ", ")
             )
         }

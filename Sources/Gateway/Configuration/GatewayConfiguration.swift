@@ -4,14 +4,14 @@ import GatewayHTTP
 package import Logging
 import SystemPackage
 
-/// What a gateway process is told: flags win over the environment, the environment over the YAML file; one name each
+/// The settings of a gateway process. Flags override the environment, and the environment overrides the YAML file. All three use one name per setting
 /// (`--database-url` = `DATABASE_URL` = `database.url`).
 package struct GatewayConfiguration: Sendable {
-    /// Where everything of this node lives: embedded cluster, master key, lock.
+    /// The directory with all files of this node: embedded cluster, master key, lock.
     package var dataDirectory: String
     /// Nil: the gateway starts and owns a private PostgreSQL.
     package var databaseURL: String?
-    /// For the two roles of the gateway on the operator's own database; default: `databaseURL` with `user=` replaced.
+    /// The database for the gateway's two roles on the operator's own database; default: `databaseURL` with `user=` replaced.
     var callDatabaseURL: String?
     var engineDatabaseURL: String?
     package var masterKeyFile: String
@@ -22,42 +22,42 @@ package struct GatewayConfiguration: Sendable {
     var adminListen: [ListenAddress]
     var addressFile: String?
     package var logLevel: Logger.Level
-    /// Webhook targets that may be private: CIDR ranges.
+    /// CIDR ranges of private addresses that webhooks may target.
     var webhookAllowedNetworks: [String]
-    /// Scales the waits of the retry table; below 1 only against a simulator.
+    /// Scales the delays of the retry table; below 1 only with a simulator.
     var retryScale: Double
-    /// Seconds a node may hold a slice without a sign of life; what a crash delays a message by.
+    /// Seconds after which an unresponsive node loses its slices: the delay that a crash adds to a message.
     var leaseSeconds: Int
-    /// Seconds a drain may take after SIGTERM.
+    /// The time limit of a drain after SIGTERM, in seconds.
     var drainSeconds: Int
     /// Connections to PostgreSQL per role.
     var databaseConnections: Int
-    /// Whether to hear the database's notifications. Without, what they say is found by looking, within a second: a pooler that gives a session
-    /// away after each transaction loses them.
+    /// Whether to listen for the database's notifications. Without them, the gateway polls for changes every second. A pooler that shares sessions between
+    /// transactions loses notifications.
     var databaseNotify: Bool
-    /// Whether short writes that come together share one flush to disk. Not over Citus, whose workers flush for themselves.
+    /// Whether short concurrent writes share one flush to disk. Must be off on Citus, where the workers flush their own logs.
     var databaseSharedFlush: Bool
 
-    /// Vendor calls per second that one client address may make in the long run; 0: no limit.
+    /// Sustained vendor calls per second of one client address; 0: no limit.
     var callsPerSecond: Double
 
-    /// The plain-text port when nothing else is said.
+    /// The default address of the plain HTTP listener.
     static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
     static let defaultAdminListen = ListenAddress(host: "127.0.0.1", port: 8081)
 
-    /// The state directory of the user; for root `/var/lib/push-gateway`, because the cluster runs under another uid, which cannot enter root's home.
+    /// The user's state directory. For root it is `/var/lib/push-gateway`, because the cluster runs under another uid, which cannot enter root's home.
     static func defaultDataDirectory(environment: [String: String], isRoot: Bool) -> String {
         if isRoot { return "/var/lib/push-gateway" }
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/push-gateway" }
         return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/state/push-gateway"
     }
 
-    /// Reads all three sources.
+    /// Reads and merges the three sources.
     ///
     /// - Parameters:
-    ///   - flags: dotted names to their values, as given on the command line.
-    ///   - configFile: the YAML file, if one was named.
-    /// - Returns: the settings that hold.
+    ///   - flags: dotted names with their values, as given on the command line.
+    ///   - configFile: the YAML file, if one was given.
+    /// - Returns: the effective settings.
     /// - Throws: `ConfigurationProblem` that names the setting, or the file reader's error.
     package static func load(flags: [String: String], configFile: String?) async throws -> GatewayConfiguration {
         let values = Dictionary(
@@ -110,7 +110,7 @@ package struct GatewayConfiguration: Sendable {
     }
 }
 
-/// A setting that cannot be used, in words that say which.
+/// An unusable setting, with a message that names it.
 package struct ConfigurationProblem: Error, CustomStringConvertible {
     var setting: String
     var problem: String

@@ -3,9 +3,9 @@ import Foundation
 import GatewayHTTP
 import Logging
 
-/// Reads one setting at a time and checks it. Flags are text, and a provider does not turn text into a number by itself.
+/// Reads and checks one setting at a time. Flags are text, and a provider does not convert text to a number.
 ///
-/// `key` is the setting's dotted name, `name` its flag without dashes, for messages.
+/// `key` is the setting's dotted name, and `name` is its flag without dashes, for messages.
 struct SettingReader {
     let reader: ConfigReader
 
@@ -43,7 +43,7 @@ struct SettingReader {
         guard let level = Logger.Level(rawValue: text) else {
             throw ConfigurationProblem(
                 setting: name,
-                problem: "'\(text)' is none of trace, debug, info, notice, warning, error, critical"
+                problem: "'\(text)' is not one of trace, debug, info, notice, warning, error, critical"
             )
         }
         return level

@@ -2,12 +2,12 @@ import Foundation
 import Model
 import Yams
 
-/// Reads YAML into `JSON` without losing spelling: an id of digits only stays the text it was.
+/// Reads YAML into `JSON` and keeps the spelling of scalars: an id that consists of digits is not rewritten.
 enum YAMLTree {
-    /// 4 MiB: a provisioning file of ten thousand apps. More is a mistake or an attack on the parser.
+    /// 4 MiB: a provisioning file of ten thousand apps. A larger file is a mistake or an attack on the parser.
     static let sizeLimitBytes = 4 << 20
 
-    /// - Throws: `ProvisioningProblem` with the line of the fault.
+    /// - Throws: `ProvisioningProblem` with the line of the error.
     static func parse(_ text: String) throws(ProvisioningProblem) -> JSON {
         guard text.utf8.count <= sizeLimitBytes else {
             throw ProvisioningProblem(path: "", problem: "the file is larger than \(sizeLimitBytes) bytes")
@@ -50,12 +50,12 @@ enum YAMLTree {
     }
 
     private static func value(of scalar: Node.Scalar, _ node: Node) -> JSON {
-        // Quoted text is text, whatever it looks like.
+        // Quoted scalars are always text.
         guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
         if let bool = node.bool { return .bool(bool) }
         if node.null != nil { return .null }
         let text = scalar.string
-        // Only what is a JSON number in its own spelling: `0123…` and `1_000` are text.
+        // Only numbers in JSON's own spelling are numbers: `0123…` and `1_000` are text.
         if case .number(let spelled)? = try? JSONParser.parse(text) { return .number(spelled) }
         return .string(text)
     }

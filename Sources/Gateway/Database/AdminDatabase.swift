@@ -3,28 +3,28 @@ import EmbeddedPostgres
 import Foundation
 package import Logging
 
-/// A database as its administrator has it: nothing is migrated, and nothing is asked of its schema. For backups, and for what prints or checks.
+/// A database with administrator access. Opening it neither migrates nor checks the schema. Used for backups and for commands that print or check.
 package struct AdminDatabase: Sendable {
     package let connectionString: String
-    /// As the engine's role, where the database has one.
+    /// The connection string of the engine's role, if the database has that role.
     package let engineConnectionString: String
     package let isEmbedded: Bool
     /// Set when this process started the cluster and must stop it.
     private let cluster: EmbeddedCluster?
 
-    /// What may be done about a missing or running embedded cluster.
+    /// The permitted states of an embedded cluster.
     package enum Access {
-        /// It must be there; that of a running gateway will do.
+        /// The cluster must exist; the cluster of a running gateway is accepted.
         case existing
-        /// It is made when it is missing; no gateway may run on it.
+        /// A missing cluster is created; no gateway may run on it.
         case exclusive
     }
 
     /// - Parameters:
     ///   - configuration: where the database is.
-    ///   - access: what holds for an embedded one.
+    ///   - access: the rule for an embedded cluster.
     ///   - logger: for notices of the server.
-    ///   - progress: receives each step of a start as a sentence.
+    ///   - progress: receives a sentence for each step of a start.
     /// - Returns: the database; the caller closes it.
     /// - Throws: `EmbeddedClusterError`, `DatabaseProblem`.
     package static func open(
@@ -44,7 +44,7 @@ package struct AdminDatabase: Sendable {
         let directory = configuration.dataDirectory + "/postgres"
         if access == .existing, !FileManager.default.fileExists(atPath: directory + "/data/PG_VERSION") {
             throw DatabaseProblem(
-                "there is no database in \(configuration.dataDirectory): name --data-dir or --database-url"
+                "no database in \(configuration.dataDirectory); give --data-dir or --database-url"
             )
         }
         do throws(EmbeddedClusterError) {
@@ -67,12 +67,12 @@ package struct AdminDatabase: Sendable {
         }
     }
 
-    /// Stops the cluster when this process started it.
+    /// Stops the cluster if this process started it.
     package func close() async { try? await cluster?.stop() }
 
-    /// Opens one, runs `body` on it and closes it, whatever happens.
+    /// Opens a database, runs `body` on it and closes it, also after an error.
     ///
-    /// - Throws: what `body` or the opening throws.
+    /// - Throws: the error of `body` or of opening the database.
     package static func with<Value: Sendable>(
         _ configuration: GatewayConfiguration,
         _ access: Access,

@@ -5,7 +5,7 @@ package import Logging
 import Model
 package import PostgresClient
 
-/// The database a command works on: the operator's own, or the embedded cluster, which is started when nobody runs it.
+/// The database of a command: the operator's own, or the embedded cluster, which is started if it does not run.
 package struct Database: Sendable {
     package let call: PostgresPool
     package let engine: PostgresPool
@@ -15,16 +15,16 @@ package struct Database: Sendable {
     private let cluster: EmbeddedCluster?
     package let isEmbedded: Bool
 
-    /// Opens pools on a database whose schema serves this program, migrating an embedded one that is older.
+    /// Opens pools on a database with a suitable schema. An embedded database with an older schema is migrated first.
     ///
     /// - Parameters:
     ///   - configuration: where the database is.
-    ///   - migrates: whether an external database is migrated too; only `database migrate` does that.
+    ///   - migrates: whether an external database is migrated as well; only `database migrate` does that.
     ///   - mayAttach: whether the embedded cluster of a running gateway may be shared; `serve` must own it.
     ///   - logger: for notices of the server.
-    ///   - progress: told each step in a sentence.
+    ///   - progress: receives a sentence for each step.
     /// - Returns: the open database; the caller closes it.
-    /// - Throws: what the cluster, the connection or a migration says.
+    /// - Throws: the error of the cluster, the connection or a migration.
     package static func open(
         _ configuration: GatewayConfiguration,
         migrates: Bool = false,
@@ -58,9 +58,9 @@ package struct Database: Sendable {
         return database
     }
 
-    /// Opens one, as `open` does, runs `body` on it and closes it, whatever happens.
+    /// Opens a database like `open`, runs `body` on it and closes it, also after an error.
     ///
-    /// - Throws: what `body` or the opening throws.
+    /// - Throws: the error of `body` or of opening the database.
     package static func with<Value: Sendable>(
         _ configuration: GatewayConfiguration,
         migrates: Bool = false,
@@ -91,7 +91,7 @@ package struct Database: Sendable {
             cluster = try await EmbeddedCluster.start(directory: directory, logger: logger, progress: progress)
         } catch {
             guard error.code == .inUse, mayAttach else { throw error }
-            // A gateway runs on it: that one has migrated it and will stop it.
+            // A gateway runs on this cluster: it has migrated the database and will stop the cluster.
             let running = try AttachedCluster(directory: directory)
             return Database(
                 admin: running.adminConnectionString,
@@ -145,7 +145,7 @@ package struct Database: Sendable {
         self.isEmbedded = isEmbedded
     }
 
-    /// The connection string of one of our roles on the same server: libpq takes the last `user` it is told.
+    /// The connection string of one of the gateway's roles on the same server: libpq uses the last `user` of the string.
     package static func role(_ role: GatewayRole, of url: String) -> String {
         if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
             return url + (url.contains("?") ? "&" : "?") + "user=\(role.rawValue)"
@@ -153,7 +153,7 @@ package struct Database: Sendable {
         return url + " user=\(role.rawValue)"
     }
 
-    /// Makes the roles and brings the schema up to date.
+    /// Creates the roles and migrates the schema.
     ///
     /// - Throws: `PostgresError`, `MigrationError`.
     package func migrate(_ logger: Logger, _ progress: @escaping @Sendable (String) -> Void) async throws {
@@ -168,9 +168,9 @@ package struct Database: Sendable {
         await admin.close()
     }
 
-    /// How the schema compares with this program.
+    /// Compares the schema with this program.
     ///
-    /// - Throws: `DatabaseProblem` when our role gets no session, `MigrationError`.
+    /// - Throws: `DatabaseProblem` when the gateway's role cannot open a session, `MigrationError`.
     package func schema(_ logger: Logger) async throws -> MigrationStatus {
         let session: PostgresConnection
         do {
@@ -188,7 +188,8 @@ package struct Database: Sendable {
         }
     }
 
-    /// 30 s: as long as a server that crashed with a full log takes to recover. It says so meanwhile, and a gateway that starts with it need not fail.
+    /// 30 s: as long as a server with a full log takes to recover from a crash. Until then it reports that it is starting up, and a gateway started at the same
+    /// time should wait for it.
     private static let recoveryWait: Duration = .seconds(30)
 
     private func connected(_ logger: Logger) async throws -> PostgresConnection {
@@ -203,27 +204,27 @@ package struct Database: Sendable {
         }
     }
 
-    /// Nobody but the operator changes the schema of a database of the operator's own.
+    /// Refuses an unsuitable schema: only operators change the schema of their own database.
     private func requireSchema(_ logger: Logger) async throws {
         if let obstacle = try await schema(logger).obstacle {
             throw DatabaseProblem("\(obstacle); \(DatabaseProblem.advice)")
         }
     }
 
-    /// A flush that is shared is of the log of the server that is asked, and on Citus the rows are on another.
+    /// Refuses Citus. A shared flush applies to the log of the connected server, but on Citus the rows are on another server.
     private func requireOwnFlush() async throws {
         guard engineConfiguration.sharesFlush else { return }
         let citus = Statement("SELECT count(*) AS count FROM pg_extension WHERE extname = 'citus'")
         guard try await engine.run(citus, tenant: nil).only().int("count") > 0 else { return }
-        throw DatabaseProblem("the database is spread over Citus; start with --no-database-shared-flush")
+        throw DatabaseProblem("the database is distributed with Citus; start with --no-database-shared-flush")
     }
 
-    /// Keeps the private PostgreSQL running until the task is canceled; returns at once when it is not ours.
+    /// Keeps the private PostgreSQL running until the task is canceled. Returns at once for an external database.
     package func keepRunning(_ logger: Logger) async {
         await cluster?.keepRunning { logger.warning("\($0)") }
     }
 
-    /// Closes the pools, and stops the cluster when this process started it.
+    /// Closes the pools, and stops the cluster if this process started it.
     package func close() async {
         await call.close()
         await engine.close()
@@ -231,7 +232,7 @@ package struct Database: Sendable {
     }
 }
 
-/// Why a database of the operator's own cannot be used yet.
+/// The reason why the operator's own database cannot be used yet.
 package struct DatabaseProblem: Error, CustomStringConvertible {
     package static let advice =
         "run 'push-gateway database migrate --database-url …' once, as a superuser or a role that may create roles"

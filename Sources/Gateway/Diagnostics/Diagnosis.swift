@@ -13,7 +13,7 @@ package struct Diagnosis: Sendable {
         self.masterKey = masterKey
     }
 
-    /// What I1 rests on; anything else loses accepted messages in a power failure.
+    /// The settings that invariant I1 requires; other values lose accepted messages in a power failure.
     private static let durable = ["fsync": "on", "full_page_writes": "on"]
 
     package func readiness() async -> Readiness {
@@ -27,7 +27,7 @@ package struct Diagnosis: Sendable {
                     isFine: true,
                     isVital: true,
                     detail: database.isEmbedded
-                        ? "embedded PostgreSQL \(settings["server_version"] ?? "?"): for trying out and for small installations"
+                        ? "embedded PostgreSQL \(settings["server_version"] ?? "?"): for evaluation and small installations"
                         : "PostgreSQL \(settings["server_version"] ?? "?")"
                 )
             )
@@ -62,15 +62,15 @@ package struct Diagnosis: Sendable {
                 name: "credentials accepted",
                 isFine: stopped.isEmpty,
                 isVital: false,
-                detail: stopped.isEmpty ? "no credential is refused by its service" : stopped.joined(separator: "; ")
+                detail: stopped.isEmpty ? "no push service refuses a credential" : stopped.joined(separator: "; ")
             ),
             .init(
                 name: "partitions",
                 isFine: status.defaultPartitionRows == 0,
                 isVital: false,
                 detail: status.defaultPartitionRows == 0
-                    ? "every delivery has its week"
-                    : "\(status.defaultPartitionRows) deliveries lie outside the prepared weeks"
+                    ? "every delivery is in the partition of its week"
+                    : "\(status.defaultPartitionRows) deliveries are outside the prepared weekly partitions"
             ),
         ]
     }

@@ -1,11 +1,11 @@
 package import Model
 
-/// Whether calls should come here, and why not.
+/// Whether this node should receive calls, with the reasons.
 package struct Readiness: Sendable {
     package struct Check: Sendable {
         package var name: String
         package var isFine: Bool
-        /// A check that only warns does not take the node out.
+        /// False: a failed check only warns and the node stays ready.
         package var isVital: Bool
         package var detail: String
     }

@@ -4,21 +4,21 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// Inflates the body of a call that came compressed.
+/// Inflates the compressed body of a call.
 package enum BodyInflater {
     private static let codings: Set<String> = ["gzip", "deflate"]
 
-    /// Whether `headers` say that the body is compressed in a way that is understood.
+    /// Whether `headers` declare a supported compression of the body.
     package static func isNeeded(_ headers: HTTPFields) -> Bool {
         headers[.contentEncoding].map { codings.contains($0.lowercased()) } ?? false
     }
 
-    /// The body as it was before. `limitBytes` bounds it, whatever a few bytes claim to be: it is held in memory whole.
+    /// Returns the inflated body. `limitBytes` bounds its size, because a few bytes may expand to many and the whole body is held in memory.
     ///
-    /// - Throws: `.tooLarge` above the limit, `.broken` for what is no such stream, or goes on behind its end.
+    /// - Throws: `.tooLarge` above the limit, `.broken` for a malformed stream or for data after its end.
     package static func inflated(_ body: [UInt8], coding: String, limitBytes: Int) throws(BodyReader.Failure) -> [UInt8]
     {
-        // The library's decompressor is a channel's handler; the channel is made for this one body, used by this one call, and gone with it.
+        // The library's decompressor is a channel handler, so that this call creates a channel for one body and drops it afterwards.
         let channel = EmbeddedChannel(handler: NIOHTTPRequestDecompressor(limit: .size(limitBytes)))
         defer { _ = try? channel.finish(acceptAlreadyClosed: true) }
         var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")

@@ -3,9 +3,9 @@ package import HummingbirdCore
 import NIOConcurrencyHelpers
 package import NIOCore
 
-/// Reads a request's body whole, bounded in bytes and in time.
+/// Reads the whole body of a request within limits of size and time.
 package enum BodyReader {
-    /// 15 s from the first byte to the last: a caller that drips its body must not hold a connection and its memory.
+    /// 15 s from the first byte to the last: a caller that sends its body slowly must not hold a connection and its memory.
     package static let timeLimit = Duration.seconds(15)
 
     package enum Failure: Error, Equatable {
@@ -17,9 +17,9 @@ package enum BodyReader {
 
     private static let watch = BodyWatch()
 
-    /// The body, from the call's connection; nil: a test's, whose body is here already.
+    /// Reads the body from the connection of the call. The connection is nil in a test whose body is already in memory.
     ///
-    /// - Throws: `Failure`. Above the limit it stops reading at once.
+    /// - Throws: `Failure`. Reading stops at once above the limit.
     package static func read(
         _ request: Request,
         on channel: (any Channel)?,
@@ -30,7 +30,7 @@ package enum BodyReader {
         defer { if let ticket { watch.ended(ticket) } }
         do {
             let buffer = try await request.body.collect(upTo: limitBytes)
-            // Cancelled, the sequence just ends: what is there then may be half a body.
+            // A canceled sequence ends without an error, so that the body may be incomplete.
             if Task.isCancelled { throw Failure.broken }
             return Array(buffer.readableBytesView)
         } catch {
@@ -47,14 +47,14 @@ package enum BodyReader {
     }
 }
 
-/// Ends the readings that take too long: one look per second over all of them, instead of a timer or a task for each.
+/// Ends reads that take too long. One check per second covers all reads, instead of a timer or a task for each.
 ///
-/// Into the connection of a late one goes an error, which ends what comes in there: the reader gets it and can still answer, then the connection is closed,
-/// however much its peer still has to say.
+/// The check fires an error into the pipeline of a late connection, which ends its input. The reader receives the error and can still answer. Then the
+/// connection is closed, even if the peer continues to send.
 private final class BodyWatch: Sendable {
-    /// A reading may take so much longer than it should.
+    /// The interval between two checks, and therefore the maximum excess over the limit.
     private static let pause = TimeAmount.seconds(1)
-    /// 3 s for the answer to leave.
+    /// 3 s for sending the answer.
     private static let answerTime = TimeAmount.seconds(3)
 
     private struct Entry {
@@ -63,7 +63,7 @@ private final class BodyWatch: Sendable {
     }
 
     private struct State {
-        /// As many as there are calls under way, which the listeners bound.
+        /// One entry per call in progress, a number that the listeners bound.
         var entries: [UInt64: Entry] = [:]
         var next: UInt64 = 0
         var isScheduled = false
@@ -84,12 +84,12 @@ private final class BodyWatch: Sendable {
 
     func ended(_ ticket: UInt64) { state.withLockedValue { _ = $0.entries.removeValue(forKey: ticket) } }
 
-    /// Checks again after a pause, on the event loop of the connection whose reading began first. The loop owns the check.
+    /// Schedules the next check on the event loop of the connection whose read began first. The loop owns the check.
     private func schedule(on loop: any EventLoop) {
         loop.scheduleTask(in: Self.pause) { self.endLate(on: loop) }
     }
 
-    /// Repeats until no reading is left.
+    /// Ends late reads, and schedules the next check while any read remains.
     private func endLate(on loop: any EventLoop) {
         let now = ContinuousClock.now
         let late = state.withLockedValue { state in

@@ -2,7 +2,7 @@ import Foundation
 import Model
 import NIOConcurrencyHelpers
 
-/// The addresses that listeners got, and the file that tells others once all are open.
+/// The bound addresses of the listeners, and the address file that publishes them once all listeners are open.
 package final class BoundAddresses: Sendable {
     private struct State {
         var opened: [(kind: Listener.Kind, address: ListenAddress)] = []
@@ -41,7 +41,7 @@ package final class BoundAddresses: Sendable {
         state.withLockedValue { $0.opened.first { $0.kind == kind }?.address }
     }
 
-    /// Writes the address file at once (a reader never sees half of it).
+    /// Writes the address file atomically: a reader never sees a partial file.
     ///
     /// - Throws: when the file cannot be written.
     package func write(to path: String) throws {

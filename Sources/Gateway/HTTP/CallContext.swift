@@ -3,10 +3,10 @@ package import Hummingbird
 package import Model
 package import NIOCore
 
-/// What a call knows of its connection.
+/// The context of a call: its connection and the peer's address.
 package struct CallContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The peer's address without port.
+    /// The peer's address without the port.
     package let remoteAddress: String?
     package let channel: any Channel
 
@@ -18,7 +18,7 @@ package struct CallContext: RequestContext {
 }
 
 extension Response {
-    /// A vendor's answer as the web framework's.
+    /// Converts a vendor's answer to a response of the web framework.
     package init(_ answer: VendorResponse) {
         self.init(
             status: HTTPResponse.Status(code: answer.status),

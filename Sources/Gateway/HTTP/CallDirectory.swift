@@ -1,6 +1,6 @@
 package import Model
 
-/// Whose call a binding's key is.
+/// The tenant, app and settings that belong to a binding's key.
 package struct BoundCall: Sendable, Hashable {
     package var tenant: TenantID
     package var app: AppID
@@ -13,17 +13,17 @@ package struct BoundCall: Sendable, Hashable {
     }
 }
 
-/// Looks up bindings and API keys. Filled by PostgreSQL's resolvers behind a short-lived cache.
+/// Looks up bindings and API keys. The implementation caches the results of PostgreSQL's resolvers for a short time.
 package protocol CallDirectory: Sendable {
-    /// What is remembered of a binding, an unknown one as `.some(nil)`; nil: it has to be looked up.
+    /// The cached binding; `.some(nil)` for a cached unknown key; nil when nothing is cached and a look-up is necessary.
     func remembered(_ key: BindingKey) -> BoundCall??
-    /// - Throws: `StoreError` when it cannot be known now.
+    /// - Throws: `StoreError` when the store cannot answer now.
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall?
-    /// - Throws: `StoreError` when it cannot be known now.
+    /// - Throws: `StoreError` when the store cannot answer now.
     func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant?
 }
 
-/// What an API key permits.
+/// The permissions of an API key.
 package struct APIKeyGrant: Sendable, Hashable {
     package var tenant: TenantID
     package var name: String

@@ -1,18 +1,19 @@
 import Foundation
 import NIOCore
 
-/// How many event loops the process has.
+/// The number of event loops of the process.
 package enum EventLoops {
-    /// As many as cores it may use: NIO counts those that `taskset` or a service's `CPUAffinity=` took away, and loops that share a core only take turns.
+    /// Sets the number of event loops to the number of cores that the process may use. NIO's default also counts cores excluded by `taskset` or by a service's
+    /// `CPUAffinity=`, and loops on one core only compete.
     ///
-    /// Once, before anything uses a loop: NIO ends a program that changes its mind.
+    /// Call it once, before the first use of a loop: NIO traps on a later change.
     package static func fit() {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         guard let cores = allowedCores(status), (1..<System.coreCount).contains(cores) else { return }
         NIOSingletons.groupLoopCountSuggestion = cores
     }
 
-    /// The cores in a line such as `Cpus_allowed_list: 0-3,8` of Linux's process status; nil without one.
+    /// The number of cores in a line such as `Cpus_allowed_list: 0-3,8` of Linux's process status; nil without such a line.
     package static func allowedCores(_ status: String) -> Int? {
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
             let list = line.split(separator: ":").last

@@ -1,9 +1,9 @@
-/// `host:port`, `[v6]:port`, or `:port` for every address. Port 0 takes any free one.
+/// `host:port`, `[v6]:port`, or `:port` for every address. Port 0 takes any free port.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     package var host: String
     package var port: Int
 
-    /// The address that `text` spells, or nil.
+    /// Parses an address; nil when `text` is malformed.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port)

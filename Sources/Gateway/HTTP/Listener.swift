@@ -7,17 +7,17 @@ package import NIOSSL
 import Observability
 package import ServiceLifecycle
 
-/// Listeners of one kind and the addresses they got.
+/// Creates listeners and reports their bound addresses.
 package enum Listener {
-    /// What a listener serves.
+    /// The purpose of a listener.
     package enum Kind: String, Sendable { case http, https, admin }
 
-    /// 60 s without a byte ends a connection: half-open ones must not pile up.
+    /// 60 s without a byte close a connection, so that half-open connections do not accumulate.
     package static let idleTimeout = TimeAmount.seconds(60)
-    /// 16,384 connections per listener; above it new ones wait in the kernel's backlog.
+    /// 16,384 connections per listener. Above this number, new connections wait in the kernel's backlog.
     package static let connectionLimit = 16_384
 
-    /// A service that serves `responder` on `address` and reports where.
+    /// Creates a service that serves `responder` on `address` and reports the bound address.
     ///
     /// - Throws: when the TLS files cannot be used.
     package static func service<Responder: HTTPResponder>(
@@ -48,7 +48,7 @@ package enum Listener {
         )
     }
 
-    /// - Throws: when a file is missing or is no PEM.
+    /// - Throws: when a file is missing or not PEM.
     package static func tlsConfiguration(certificateFile: String, keyFile: String) throws -> TLSConfiguration {
         let chain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { NIOSSLCertificateSource.certificate($0) }
         let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)

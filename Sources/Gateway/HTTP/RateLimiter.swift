@@ -1,9 +1,9 @@
 import Model
 import NIOConcurrencyHelpers
 
-/// A token bucket per client address: ids in the body are capabilities, so guessing them must be slow.
+/// A token bucket per client address: ids in the body grant access, so that guessing them must be slow.
 package final class RateLimiter: Sendable {
-    /// 100,000 addresses are remembered; the whole table is dropped above it, so that a flood of addresses cannot eat the memory.
+    /// At most 100,000 addresses are kept. Above this number the whole table is emptied, so that a flood of addresses cannot exhaust the memory.
     package static let addressLimit = 100_000
 
     private struct Bucket {
@@ -16,8 +16,8 @@ package final class RateLimiter: Sendable {
     private let buckets = NIOLockedValueBox<[String: Bucket]>([:])
 
     /// - Parameters:
-    ///   - perSecond: calls one address may make in the long run; 0 switches the limit off.
-    ///   - burst: calls it may make at once; default: those of ten seconds.
+    ///   - perSecond: sustained calls per second of one address; 0 disables the limit.
+    ///   - burst: calls of one address at once; default: the calls of ten seconds.
     package init(perSecond: Double, burst: Double? = nil) {
         self.perSecond = perSecond
         self.burst = max(1, burst ?? perSecond * 10)

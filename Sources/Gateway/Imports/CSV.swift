@@ -1,20 +1,20 @@
-/// One record of comma-separated values, RFC 4180.
+/// Reads and writes one record of comma-separated values, RFC 4180.
 package enum CSV {
-    /// What is wrong with a record.
+    /// An error in a record.
     package struct Fault: Error, Equatable {
         package var what: String
     }
 
-    /// The fields of a record, quotes taken off.
+    /// The fields of a record, without their quotes.
     ///
-    /// - Throws: `Fault` for a quote that is not closed, text behind a closing one, and what is not UTF-8.
+    /// - Throws: `Fault` for an unterminated quote, for text after a closing quote, and for invalid UTF-8.
     package static func fields(_ record: [UInt8]) throws(Fault) -> [String] {
         var fields: [String] = []
         var index = 0
         while true {
             fields.append(try field(record, &index))
             guard index < record.count else { return fields }
-            guard record[index] == comma else { throw Fault(what: "has text behind a closing quote") }
+            guard record[index] == comma else { throw Fault(what: "has text after a closing quote") }
             index += 1
         }
     }
@@ -22,7 +22,8 @@ package enum CSV {
     private static let comma = UInt8(ascii: ",")
     private static let quote = UInt8(ascii: "\"")
 
-    /// The field that begins at `index`, which is left behind it. By bytes: quotes and commas are no part of another character.
+    /// Reads the field that begins at `index` and advances `index` to its end. It compares bytes: in UTF-8, quotes and commas are never part of another
+    /// character.
     private static func field(_ record: [UInt8], _ index: inout Int) throws(Fault) -> String {
         guard index < record.count, record[index] == quote else {
             let start = index
@@ -51,7 +52,7 @@ package enum CSV {
         return text
     }
 
-    /// The record of these fields, without a line end.
+    /// Formats fields as a record without a line end.
     package static func record(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
 
     private static func quoted(_ field: String) -> String {

@@ -3,11 +3,11 @@ import Commands
 package import Model
 package import Store
 
-/// How a file of devices is written: a JSON object per line, or a table with its columns named in the first line.
+/// The format of a device file: a JSON object per line, or a table with the column names in the first line.
 package enum DeviceFormat: String, CaseIterable, Sendable {
     case ndjson, csv
 
-    /// By the file's ending; nil for others.
+    /// The format that the file name's extension indicates; nil for others.
     package init?(fileName: String) {
         switch fileName.split(separator: ".").last.map({ $0.lowercased() }) {
         case "csv": self = .csv
@@ -17,38 +17,38 @@ package enum DeviceFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// One row of such a file.
+/// Converts one row of a device file.
 package enum DeviceLine {
-    /// Why a row is not taken, as a sentence about it.
+    /// The reason why a row is rejected, as a phrase after the row's name.
     package struct Fault: Error, Equatable {
         package var reason: String
     }
 
-    /// The columns, in the order in which they are written.
+    /// The columns, in the order of export.
     package static let columns = DeviceColumn.allCases.map(\.rawValue)
 
     /// The vendors whose devices can be imported.
     package static let vendors = VendorCatalog.product.vendors { VendorCatalog.product.importing[$0] != nil }
 
-    /// Their names, for help and messages.
+    /// The names of `vendors`, for help and messages.
     package static let vendorNames = vendors.map(\.rawValue).joined(separator: ", ")
 
-    /// The vendor's own names of columns, each with the column that it stands for.
+    /// The vendor's own column names, each with the standard column that it corresponds to.
     package static func ownColumns(of vendor: Vendor, _ vendors: VendorCatalog = VendorCatalog.product) -> [String:
         String]
     {
         (vendors.importing[vendor]?.importColumns ?? [:]).mapValues(\.rawValue)
     }
 
-    /// `fields` by the names of `columns`.
+    /// Replaces the vendor's own names of `fields` with the standard column names.
     ///
-    /// - Throws: `Fault` when two names of a row stand for the same column.
+    /// - Throws: `Fault` when two names of a row correspond to the same column.
     package static func renamed(_ fields: [String: JSON], _ own: [String: String]) throws(Fault) -> [String: JSON] {
         guard fields.keys.contains(where: { own[$0] != nil }) else { return fields }
         var renamed: [String: JSON] = [:]
         for (name, value) in fields {
             guard renamed.updateValue(value, forKey: own[name] ?? name) == nil else {
-                throw Fault(reason: "\(own[name] ?? name): appears twice, once by another name")
+                throw Fault(reason: "\(own[name] ?? name): appears twice, once under another name")
             }
         }
         return renamed
@@ -59,14 +59,14 @@ package enum DeviceLine {
     /// - Throws: `Fault`.
     package static func fields(json record: [UInt8]) throws(Fault) -> [String: JSON] {
         let value: JSON
-        do { value = try JSONParser.parse(record) } catch { throw Fault(reason: "is no JSON: \(error.what)") }
-        guard let object = value.object else { throw Fault(reason: "is no JSON object") }
+        do { value = try JSONParser.parse(record) } catch { throw Fault(reason: "is not JSON: \(error.what)") }
+        guard let object = value.object else { throw Fault(reason: "is not a JSON object") }
         var fields: [String: JSON] = [:]
         for (name, value) in object.pairs where value != .null { fields[name] = value }
         return fields
     }
 
-    /// The fields of a CSV line under its headings; empty ones are left out.
+    /// The fields of a CSV line under its headings; empty fields are left out.
     ///
     /// - Throws: `Fault`.
     package static func fields(csv record: [UInt8], headings: [String]) throws(Fault) -> [String: JSON] {
@@ -80,11 +80,11 @@ package enum DeviceLine {
             switch heading {
             case "attributes":
                 guard let attributes = try? JSONParser.parse(value) else {
-                    throw Fault(reason: "attributes: is no JSON")
+                    throw Fault(reason: "attributes: is not JSON")
                 }
                 fields[heading] = attributes
             case "tags":
-                // A separator alone makes an empty list, which an empty field is not.
+                // A separator alone means an empty list; an empty field does not.
                 fields[heading] = .array(value.split { $0 == " " || $0 == ";" }.map { .string(String($0)) })
             default: fields[heading] = .string(value)
             }
@@ -92,17 +92,17 @@ package enum DeviceLine {
         return fields
     }
 
-    /// The registration that a row stands for.
+    /// Creates the registration of a row.
     ///
-    /// A row without a key gets one made of its token, the same at each import, so that a file can be imported again.
+    /// For a row without a key, the key is derived from the token. It is the same at each import, so that a file can be imported repeatedly.
     ///
-    /// - Throws: `Fault`, naming the field.
+    /// - Throws: `Fault` that names the field.
     package static func registration(
         _ fields: [String: JSON],
         _ identifiers: any IdentifierSource
     ) throws(Fault) -> DeviceRegistration {
         if let unknown = fields.keys.filter({ !columns.contains($0) }).min() {
-            throw Fault(reason: "'\(unknown)' is no column; there are \(columns.joined(separator: ", "))")
+            throw Fault(reason: "'\(unknown)' is not a column; the columns are \(columns.joined(separator: ", "))")
         }
         guard let platform = Platform(rawValue: try text("platform", fields) ?? "ios") else {
             throw Fault(reason: "platform: must be ios or android")
@@ -117,7 +117,7 @@ package enum DeviceLine {
         var token: DeviceToken?
         if let text = try text("token", fields) {
             token = platform == .ios ? DeviceToken(apns: text) : DeviceToken(fcm: text)
-            guard token != nil else { throw Fault(reason: "token: is no token of that platform") }
+            guard token != nil else { throw Fault(reason: "token: is not a token of that platform") }
         }
         var attributes = JSONObject()
         if let value = fields["attributes"] {
@@ -126,12 +126,12 @@ package enum DeviceLine {
         }
         let given =
             try text("key", fields) ?? token.map { keyPrefix + identifiers.sha256(Array($0.text.utf8)).prefix(32) }
-        guard let key = given else { throw Fault(reason: "key: is missing, and there is no token to make one of") }
+        guard let key = given else { throw Fault(reason: "key: is missing, and cannot be derived without a token") }
         let phone = try text("phone", fields)
         var clock = DeviceClock()
         if let name = try text("timeZone", fields) {
             clock.timeZone = TimeZoneName(name)
-            guard clock.timeZone != nil else { throw Fault(reason: "timeZone: is no name of the IANA database") }
+            guard clock.timeZone != nil else { throw Fault(reason: "timeZone: is not a name of the IANA database") }
         }
         if let text = try text("receivingWindow", fields) {
             clock.window = DailyWindow(text)
@@ -156,21 +156,21 @@ package enum DeviceLine {
 
     private static let keyPrefix = "token-"
 
-    /// All its tags from now on, folded; nil when the row says nothing of them.
+    /// All new tags of the device, case-folded; nil when the row has no tags field.
     private static func tags(_ fields: [String: JSON]) throws(Fault) -> [Tag]? {
         guard let value = fields["tags"] else { return nil }
         guard let array = value.array else { throw Fault(reason: "tags: must be an array") }
         var tags: [Tag] = []
         for element in array {
             guard let text = element.string, let tag = Tag(text) else {
-                throw Fault(reason: "tags: '\(JSONWriter.text(element).prefix(64))' is no tag")
+                throw Fault(reason: "tags: '\(JSONWriter.text(element).prefix(64))' is not a tag")
             }
             tags.append(tag)
         }
         return tags
     }
 
-    /// A text; a number is taken as it is spelt, because tables of phones often have them so.
+    /// A text field. A number is accepted in its spelling, because tables often contain phone numbers as numbers.
     private static func text(_ name: String, _ fields: [String: JSON]) throws(Fault) -> String? {
         switch fields[name] {
         case nil: return nil
@@ -180,9 +180,9 @@ package enum DeviceLine {
         }
     }
 
-    // MARK: Out
+    // MARK: Export
 
-    /// One identity of a device as a row. Unlike elsewhere the token is whole: a copy without it would be none.
+    /// One identity of a device as a row. Unlike in other output the token is complete, because a copy without it would be useless.
     package static func values(_ device: DeviceFacts, _ identity: IdentityEntry) -> [(column: String, value: JSON?)] {
         [
             ("key", .string(identity.key.rawValue)),
@@ -199,7 +199,7 @@ package enum DeviceLine {
         ]
     }
 
-    /// A row as a line of that format, without its end.
+    /// Formats a row as a line of the given format, without its line end.
     package static func line(_ values: [(column: String, value: JSON?)], _ format: DeviceFormat) -> String {
         switch format {
         case .ndjson:

@@ -2,29 +2,29 @@ package import Foundation
 package import Model
 package import Store
 
-/// Reads a file of devices and registers them, batch after batch; flat in the file's size.
+/// Reads a file of devices and registers them in batches, in constant memory.
 ///
-/// The next batch is read while those before it are written. Two may be written at once, if they share neither key nor token: the set of what is new
-/// of one does not touch the other, and what is known waits for its turn, so that of two rows the later counts all the same.
-/// A row that cannot be taken goes to `reject` with its reason and stops nothing.
+/// The next batch is read while earlier batches are written. Two batches may be written at once if they share neither a key nor a token: the new devices of one
+/// do not affect the other. Known devices wait for the earlier batches, so that of two rows for one device the later row still wins. A row that cannot be
+/// registered goes to `reject` with its reason and does not stop the import.
 package struct DeviceImport {
-    /// Where rows go, and what is written of them.
+    /// The store's side of an import.
     package struct Target: Sendable {
-        /// Registers a batch, or says what that would do. The second waits until the batches before it are in.
+        /// Registers a batch, or previews its effect. The second argument waits until the earlier batches are committed.
         package var write:
             @Sendable ([DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void)
-                async throws(StoreError) -> PostgresDeviceStore.ImportCounts
+                async throws(StoreError) -> ImportCounts
         package var identifiers: any IdentifierSource
-        /// How many batches may be written at once: as many sessions of the database are kept busy.
+        /// The maximum number of concurrent batches; each uses one session of the database.
         package var batchesAtOnce = 1
-        /// The vendor's own names of columns, each with the column that it stands for.
+        /// The vendor's own column names, each with the standard column that it corresponds to.
         package var ownColumns: [String: String] = [:]
 
         package init(
             write:
                 @escaping @Sendable (
                     [DeviceRegistration], _ turn: @Sendable () async throws(StoreError) -> Void
-                ) async throws(StoreError) -> PostgresDeviceStore.ImportCounts,
+                ) async throws(StoreError) -> ImportCounts,
             identifiers: any IdentifierSource,
             batchesAtOnce: Int = 1,
             ownColumns: [String: String] = [:]
@@ -36,13 +36,13 @@ package struct DeviceImport {
         }
     }
 
-    /// A row that was not taken.
+    /// A rejected row.
     package struct Reject {
         package var line: Int
         package var reason: String
         package var record: [UInt8]
 
-        /// As a line of the rejects' file.
+        /// The text of the reject as a line of the rejects file.
         package var text: String {
             JSONWriter.text([
                 "line": .int(line), "reason": .string(reason),
@@ -51,12 +51,12 @@ package struct DeviceImport {
         }
     }
 
-    /// What is known after a batch.
+    /// The progress after a batch.
     package struct State {
         package var checkpoint: ImportCheckpoint
-        /// Known before and the same: a preview's.
+        /// Rows that match the stored device; counted only in a preview.
         package var unchanged = 0
-        /// Whether the last batch had new devices only.
+        /// Whether the last batch contained only new devices.
         fileprivate var isAllNew = false
 
         package init(checkpoint: ImportCheckpoint) { self.checkpoint = checkpoint }
@@ -67,12 +67,12 @@ package struct DeviceImport {
         var lines: [Int] = []
         var records: [[UInt8]] = []
         var rejects: [Reject] = []
-        /// The keys and tokens that its rows name.
+        /// The keys and tokens of its rows.
         var keys: Set<VendorDeviceKey?> = []
         var tokens: Set<DeviceToken> = []
-        /// Of the records. Unit: bytes.
+        /// The size of the records. Unit: bytes.
         var bytes = 0
-        /// How much of the file it ends with, and the next line.
+        /// The offset in the file after the batch, and the number of the next line.
         var end = 0
         var nextLine = 1
 
@@ -89,29 +89,29 @@ package struct DeviceImport {
         }
     }
 
-    /// What came of a batch.
+    /// The result of a batch.
     private struct Written: Sendable {
-        var counts = PostgresDeviceStore.ImportCounts()
-        /// The places of rows that the store refused.
+        var counts = ImportCounts()
+        /// The indexes of the rows that the store refused.
         var refused: [Int] = []
     }
 
     private typealias Writing = (batch: Batch, task: Task<Result<Written, StoreError>, Never>)
 
-    /// 4,000 rows per batch: a commit is little of their time, and what a kill repeats is done in a blink.
+    /// 4,000 rows per batch: a commit takes a small part of their time, and the batches that a killed import repeats take little time.
     package static let batchRows = 4000
-    /// 1 MiB of records per batch: rows of 8 KiB each would otherwise be 32 MiB of them, several times.
+    /// 1 MiB of records per batch: 4,000 rows of 8 KiB would be 32 MiB, held several times.
     private static let batchBytes = 1_048_576
-    /// 256 KiB are read at a time: some thousand rows.
+    /// 256 KiB per read: some thousand rows.
     private static let chunkBytes = 262_144
 
     package let format: DeviceFormat
     package let target: Target
-    /// Told of rows that are not taken, before the batch that they stood in is reported.
+    /// Receives the rejected rows of a batch before the batch is reported.
     package let reject: (Reject) throws -> Void
-    /// Told after each batch, when all of it is committed.
+    /// Receives the progress after each batch, when the whole batch is committed.
     package let done: (State) throws -> Void
-    /// Lines up to this one are passed over, headings aside: an earlier import has them.
+    /// Lines up to this one are skipped, except for the headings: an earlier import has committed them.
     package var after = 0
     package var batchRows = Self.batchRows
 
@@ -129,20 +129,20 @@ package struct DeviceImport {
         self.after = after
     }
 
-    /// Imports what the source still has.
+    /// Imports the rest of the source.
     ///
     /// - Parameters:
-    ///   - source: open at the checkpoint's offset.
-    ///   - start: where to go on.
+    ///   - source: a file opened at the checkpoint's offset.
+    ///   - start: where to continue.
     /// - Returns: the state at the end.
-    /// - Throws: what reading, the store or the callbacks throw; what was reported is committed.
+    /// - Throws: the error of reading, of the store or of a callback; reported batches are committed.
     package func run(_ source: FileHandle, from start: ImportCheckpoint) async throws -> State {
         try await run(FileChunks(source: source, bytes: Self.chunkBytes), from: start)
     }
 
-    /// The same of bytes as they come.
+    /// Imports a sequence of byte chunks.
     ///
-    /// - Throws: what their sequence, the store or the callbacks throw; what was reported is committed.
+    /// - Throws: the error of the sequence, of the store or of a callback; reported batches are committed.
     package func run<Chunks: AsyncSequence>(
         _ chunks: Chunks,
         from start: ImportCheckpoint
@@ -157,7 +157,7 @@ package struct DeviceImport {
                 try self.take(record, &headings, &batch)
                 let isFull = batch.rows.count + batch.rejects.count >= batchRows || batch.bytes >= Self.batchBytes
                 guard isFull else { continue }
-                // Alone until it is known that the file brings new devices: what is known locks rows in the file's order.
+                // One batch at a time until the file proves to contain new devices: registering known devices locks rows in the file's order.
                 let width = state.isAllNew ? target.batchesAtOnce : 1
                 while let first = writing.first, writing.count >= width || first.batch.shares(batch) {
                     try await settle(&writing, &state, headings)
@@ -170,7 +170,7 @@ package struct DeviceImport {
             for try await chunk in chunks { try await take(splitter.feed(chunk)) }
             try await take(splitter.finish().map { [$0] } ?? [])
         } catch {
-            // What was begun is waited for: its commit is to be reported.
+            // Wait for the batches in progress: their commits must be reported.
             while !writing.isEmpty { try await settle(&writing, &state, headings) }
             throw error
         }
@@ -209,7 +209,7 @@ package struct DeviceImport {
         } catch {
             batch.rejects.append(Reject(line: record.line, reason: error.reason, record: bytes))
         }
-        // Lines inside of quotes count too.
+        // Count the line breaks inside quotes as well.
         batch.nextLine = record.line + 1 + bytes.count { $0 == UInt8(ascii: "\n") }
     }
 
@@ -221,7 +221,7 @@ package struct DeviceImport {
         let known = (DeviceLine.columns + own.keys.sorted()).joined(separator: ", ")
         if let unknown = names.first(where: { !DeviceLine.columns.contains($0) }) {
             throw ImportProblem(
-                "devices import: the first line must name the columns; '\(unknown.prefix(64))' is none of \(known)",
+                "devices import: the first line must name the columns; '\(unknown.prefix(64))' is not one of \(known)",
                 isUsage: true
             )
         }
@@ -252,7 +252,7 @@ package struct DeviceImport {
         writing.append((batch, task))
     }
 
-    /// Writes a batch. When the store refuses some row of it, which one is found by halves, in order.
+    /// Writes a batch. When the store refuses it, bisection finds the refused rows, in order.
     private static func write(
         _ rows: [DeviceRegistration],
         to target: Target,
@@ -281,13 +281,13 @@ package struct DeviceImport {
                     open.insert(contentsOf: [part.lowerBound..<middle, middle..<part.upperBound], at: 0)
                 }
             }
-            // Refused one and all: it is not the rows.
+            // The store refused every row, so that the cause is not a row.
             if written.refused.count == rows.count { throw error }
             return written
         }
     }
 
-    /// Waits for the first batch that is being written, and reports it. When it failed, those behind it are waited for too, and not reported.
+    /// Waits for the first batch in progress and reports it. When it failed, the later batches are awaited as well, but not reported.
     private func settle(_ writing: inout [Writing], _ state: inout State, _ headings: [String]) async throws {
         guard !writing.isEmpty else { return }
         let (batch, task) = writing.removeFirst()
@@ -300,7 +300,7 @@ package struct DeviceImport {
             throw error
         }
         let refused = written.refused.map {
-            Reject(line: batch.lines[$0], reason: "the database refused it", record: batch.records[$0])
+            Reject(line: batch.lines[$0], reason: "the database refused the row", record: batch.records[$0])
         }
         let rejects = (batch.rejects + refused).sorted { $0.line < $1.line }
         state.checkpoint.created += written.counts.created
@@ -316,7 +316,7 @@ package struct DeviceImport {
     }
 }
 
-/// A file in pieces.
+/// The content of a file as chunks.
 private struct FileChunks: AsyncSequence {
     let source: FileHandle
     let bytes: Int

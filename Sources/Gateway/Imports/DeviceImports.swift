@@ -1,3 +1,4 @@
+package import Commands
 import Crypto
 package import EngineStore
 import Foundation
@@ -6,50 +7,47 @@ import NIOConcurrencyHelpers
 package import NIOCore
 package import Store
 
-/// Imports by `POST /v1/apps/{app}/imports`: a body of any length, taken in batches as it comes and never held.
+/// Imports devices by `POST /v1/apps/{app}/imports`. The body may be long: it is processed in batches as it arrives and never held as a whole.
 package struct DeviceImports: Sendable {
-    /// 256 MiB a call: some two million rows. A longer list comes in several calls, so that one cannot hold a connection for hours.
+    /// 256 MiB per call: some two million rows. A longer list needs several calls, so that no call holds a connection for hours.
     package static let bodyLimitBytes = 256 << 20
-    /// Fifteen minutes a call, for the same reason; who sends nothing for a minute is cut off by the listener.
+    /// Fifteen minutes per call, for the same reason. The listener closes a connection that sends nothing for a minute.
     package static let timeLimit = Duration.seconds(900)
-    /// Two at a time on a node: each keeps a session of the database busy, and the calls of the apps need the others.
+    /// Two imports at once on a node: each occupies a session of the database, and the calls of the apps need the others.
     package static let concurrentLimit = 2
-    /// 100 rejected rows are told one by one; all are counted. The answer must not grow with the file.
+    /// The first 100 rejected rows are listed; all are counted. The size of the answer must not grow with the file.
     package static let listedRejects = 100
 
-    package let devices: PostgresDeviceStore
-    package let commands: OperationStore
+    package let handler: CommandHandler
     package let maintenance: PostgresMaintenance
     package let identifiers: any IdentifierSource
     package let clock: any WallClock
     private let running = NIOLockedValueBox(0)
 
     package init(
-        devices: PostgresDeviceStore,
-        commands: OperationStore,
+        handler: CommandHandler,
         maintenance: PostgresMaintenance,
         identifiers: any IdentifierSource,
         clock: any WallClock
     ) {
-        self.devices = devices
-        self.commands = commands
+        self.handler = handler
         self.maintenance = maintenance
         self.identifiers = identifiers
         self.clock = clock
     }
 
-    /// What is asked of an import.
+    /// The parameters of an import.
     package struct Request: Sendable {
         package var tenant: TenantID
         package var scope: AppScope
         package var format: DeviceFormat
         package var isDryRun: Bool
-        /// Lines up to this one are passed over: an earlier call has committed them.
+        /// Lines up to this one are skipped: an earlier call has committed them.
         package var after: Int
         package var actor: AuditActor
-        /// A repeat key, without the digest that the body completes.
+        /// The idempotency key, without the digest, which is complete only after the body.
         package var repeatKey: String?
-        /// What the digest begins with.
+        /// The first part of the digested text.
         package var head: String
 
         package init(
@@ -73,23 +71,23 @@ package struct DeviceImports: Sendable {
         }
     }
 
-    /// How far an import has come. All of it is committed.
+    /// The progress of an import. The counted rows are committed.
     package struct Progress: Sendable {
         package var state: DeviceImport.State
         package var rejects: [(line: Int, reason: String)] = []
-        /// The last line that is done.
+        /// The last processed line.
         package var line: Int { max(0, state.checkpoint.line - 1) }
     }
 
-    /// Why an import ended early; what was committed stays.
+    /// The reason why an import ended early; committed batches stay.
     package enum Failure: Error {
         case tooLarge, tooSlow, broken
-        /// The first line does not name known columns.
+        /// The first line contains an unknown column name.
         case headings(String)
         case store(StoreError)
     }
 
-    /// What came of an import.
+    /// The result of an import.
     package enum Outcome: Sendable {
         case done(KeptAnswer)
         case mismatch
@@ -117,11 +115,11 @@ package struct DeviceImports: Sendable {
     ///
     /// - Throws: `StoreError`.
     package func knows(_ scope: AppScope, in tenant: TenantID) async throws(StoreError) -> Bool {
-        try await commands.run(FindApp(scope), in: tenant) != nil
+        try await handler.run(StoreRequest(FindApp(scope)) { $0 != nil }, in: tenant)
     }
 
-    /// Imports a body. The first batch notes in the audit that it began, the end notes the counts; a repeat key is kept with the end.
-    /// `answer` makes the answer of an import that ended.
+    /// Imports a body. The first batch writes an audit entry for the start, and the end writes one with the counts. The end also stores the answer under the
+    /// idempotency key. `answer` creates the answer of a completed import.
     package func run<Body: AsyncSequence & Sendable>(
         _ request: Request,
         body: Body,
@@ -141,8 +139,8 @@ package struct DeviceImports: Sendable {
         )
         let metered = MeteredBody(base: body, meter: meter)
         do {
-            if let key = request.repeatKey, let first = try await devices.keptAnswer(under: key, in: request.tenant) {
-                // Nothing of it is taken: it only has to be the same.
+            if let key = request.repeatKey, let first = try await kept(under: key, in: request.tenant) {
+                // Read the body only for its digest, which must equal that of the first call.
                 for try await _ in metered {}
                 return first.bodyHash == meter.digest() ? .done(first.answer) : .mismatch
             }
@@ -169,11 +167,9 @@ package struct DeviceImports: Sendable {
         guard !request.isDryRun else { return .done(answer) }
         let key = request.repeatKey.map { IdempotencyKey(key: $0, bodyHash: meter.digest()) }
         do throws(StoreError) {
-            let kept = try await devices.noteImport(
-                progress.state.checkpoint.counts,
-                rejected: progress.state.checkpoint.rejected,
-                request.scope,
-                by: request.actor,
+            let (counts, rejected) = (progress.state.checkpoint.counts, progress.state.checkpoint.rejected)
+            let kept = try await handler.run(
+                ImportRules.end(counts, rejected: rejected, request.scope, by: request.actor),
                 in: request.tenant,
                 keeping: key.map { key in Keep<Void>(key) { (_: Void) in answer } }
             )
@@ -187,6 +183,13 @@ package struct DeviceImports: Sendable {
         }
     }
 
+    private func kept(
+        under key: String,
+        in tenant: TenantID
+    ) async throws(StoreError) -> FindKeptAnswer.Found? {
+        try await handler.run(StoreRequest(FindKeptAnswer(key)) { $0 }, in: tenant)
+    }
+
     private func target(_ request: Request) -> DeviceImport.Target {
         let statistics = ImportStatistics(maintenance)
         let isFirst = NIOLockedValueBox(true)
@@ -194,14 +197,14 @@ package struct DeviceImports: Sendable {
         return DeviceImport.Target(
             write: { rows, turn async throws(StoreError) in
                 if request.isDryRun {
-                    return try await devices.previewImport(rows, request.scope, in: request.tenant, pauses: pauses)
+                    let preview = ImportRules.preview(rows, request.scope)
+                    return try await handler.run(preview, in: request.tenant, pauses: pauses)
                 }
                 let actor = isFirst.withLockedValue { $0 } ? request.actor : nil
-                let counts = try await devices.importDevices(
+                let counts = try await handler.importDevices(
                     rows,
                     request.scope,
                     in: request.tenant,
-                    identifiers: identifiers,
                     .init(at: clock.now(), begunBy: actor, pauses: pauses),
                     turn: turn
                 )
@@ -214,7 +217,7 @@ package struct DeviceImports: Sendable {
         )
     }
 
-    /// What is written about an import.
+    /// The content of the answer about an import.
     package struct Report: Sendable {
         package var progress: Progress
         package var isDryRun: Bool
@@ -226,7 +229,7 @@ package struct DeviceImports: Sendable {
     }
 }
 
-/// Counts, times and digests a body on its way. One task's.
+/// Counts, times and digests a body while it is read. Used by one task only.
 private final class BodyMeter {
     private let end = ContinuousClock.now + DeviceImports.timeLimit
     private var bytes = 0
@@ -241,11 +244,11 @@ private final class BodyMeter {
         hash.update(data: Array(buffer.readableBytesView))
     }
 
-    /// Of the head and all that passed, as `sha256` of an `IdentifierSource`.
+    /// The digest of the head and of all bytes read, like `sha256` of an `IdentifierSource`.
     func digest() -> String { HexCoding.encode(hash.finalize()) }
 }
 
-/// A body that goes through a meter.
+/// A body that passes through a meter.
 private struct MeteredBody<Base: AsyncSequence>: AsyncSequence where Base.Element == ByteBuffer {
     let base: Base
     let meter: BodyMeter

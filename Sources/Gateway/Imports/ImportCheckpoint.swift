@@ -2,31 +2,31 @@ import Foundation
 import Model
 package import Store
 
-/// How far an import has come, in a file beside its source: what is committed is in it, so that a killed import goes on where it was.
+/// The progress of an import, in a file next to its source. It covers only committed batches, so that a killed import continues from there.
 ///
-/// Written after each commit. The last batch may be committed without being noted; importing it again changes nothing.
+/// The file is written after each commit. A kill between the two leaves the last batch committed but not recorded; importing it again changes nothing.
 package struct ImportCheckpoint: Equatable {
-    /// The source's size: another file of the same name is not gone on with. Unit: bytes.
+    /// The size of the source, to detect another file of the same name. Unit: bytes.
     package var sourceBytes: Int
-    /// How much of the source is done. Unit: bytes.
+    /// The processed part of the source. Unit: bytes.
     package var offset = 0
     /// The number of the next line.
     package var line = 1
     package var created = 0
     package var updated = 0
     package var rejected = 0
-    /// How much of the rejects' file belongs to what is done. Unit: bytes.
+    /// The size of the rejects file at the checkpoint. Unit: bytes.
     package var rejectBytes = 0
     /// The headings of a CSV file.
     package var headings: [String] = []
 
     package init(sourceBytes: Int) { self.sourceBytes = sourceBytes }
 
-    package var counts: PostgresDeviceStore.ImportCounts { .init(created: created, updated: updated) }
+    package var counts: ImportCounts { .init(created: created, updated: updated) }
 
-    /// Reads one; nil if there is no such file.
+    /// Reads a checkpoint; nil if the file does not exist.
     ///
-    /// - Throws: `ImportProblem` for a file that is none.
+    /// - Throws: `ImportProblem` for a file that is not a checkpoint.
     package static func read(_ path: String) throws(ImportProblem) -> ImportCheckpoint? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         guard let json = try? JSONParser.parse(Array(data)), let object = json.object,
@@ -34,7 +34,7 @@ package struct ImportCheckpoint: Equatable {
             let line = number(object, "line"), let created = number(object, "created"),
             let updated = number(object, "updated"), let rejected = number(object, "rejected"),
             let rejectBytes = number(object, "rejectBytes"), let headings = object["headings"]?.array
-        else { throw ImportProblem("devices import: \(path) is no checkpoint of an import; remove it to begin anew") }
+        else { throw ImportProblem("devices import: \(path) is not a checkpoint of an import; remove it") }
         var checkpoint = ImportCheckpoint(sourceBytes: sourceBytes)
         (checkpoint.offset, checkpoint.line) = (offset, line)
         (checkpoint.created, checkpoint.updated, checkpoint.rejected) = (created, updated, rejected)
@@ -48,7 +48,7 @@ package struct ImportCheckpoint: Equatable {
         return value
     }
 
-    /// Writes it in one step.
+    /// Writes the checkpoint atomically.
     ///
     /// - Throws: `ImportProblem`.
     package func write(_ path: String) throws(ImportProblem) {
@@ -61,7 +61,7 @@ package struct ImportCheckpoint: Equatable {
             try Data(JSONWriter.bytes(json)).write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw ImportProblem(
-                "devices import: \(path) cannot be written, so the import could not be resumed; --no-checkpoint does without"
+                "devices import: \(path) cannot be written, so that the import could not be resumed; --no-checkpoint imports without it"
             )
         }
     }

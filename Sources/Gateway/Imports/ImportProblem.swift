@@ -1,4 +1,4 @@
-/// Why an import cannot start or go on, in a sentence that says what to do.
+/// The reason why an import cannot start or continue, as a sentence with advice.
 package struct ImportProblem: Error, CustomStringConvertible {
     package var description: String
     /// Whether the file or an option is wrong.

@@ -1,7 +1,7 @@
 package import EngineStore
 package import Model
 
-/// Has the planner look at the tables while they grow: after the first batch, and whenever there is ten times as much.
+/// Makes the planner analyze the growing tables: after the first batch, and whenever the imported rows have increased tenfold.
 package actor ImportStatistics {
     private let maintenance: PostgresMaintenance
     private var imported = 0

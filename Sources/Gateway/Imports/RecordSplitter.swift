@@ -1,18 +1,18 @@
-/// Cuts a file into records, as its bytes come: lines, and for CSV lines whose ends do not stand in quotes (RFC 4180 §2.6).
+/// Splits the bytes of a file into records as they arrive. A record is a line; in CSV, line ends inside quotes do not end a record (RFC 4180 §2.6).
 ///
-/// A record longer than the limit is told as such and skipped to the next line end, in quotes or not: one that never closes would otherwise
-/// swallow the rest of the file.
+/// A record longer than the limit is reported and skipped up to the next line end, inside quotes or not. Otherwise an unterminated quote would consume the rest
+/// of the file.
 struct RecordSplitter {
-    /// 64 KiB a record: attributes may have 8 KiB, and everything else far less.
+    /// 64 KiB per record: attributes may have 8 KiB, and all other fields are far shorter.
     static let limitBytes = 65_536
 
     /// One record without its line end.
     struct Record: Equatable {
-        /// Where it begins, from 1.
+        /// The number of its first line, from 1.
         var line: Int
-        /// Nil if it was longer than the limit.
+        /// Nil if the record was longer than the limit.
         var bytes: [UInt8]?
-        /// How much of the file lies before the next one. Unit: bytes.
+        /// The offset of the next record in the file. Unit: bytes.
         var end: Int
     }
 
@@ -25,9 +25,9 @@ struct RecordSplitter {
     private var offset: Int
 
     /// - Parameters:
-    ///   - quotes: whether quotes hide line ends.
-    ///   - line: the number of the first line that comes.
-    ///   - offset: how much of the file lies before it. Unit: bytes.
+    ///   - quotes: whether line ends inside quotes belong to the record.
+    ///   - line: the number of the first line of the input.
+    ///   - offset: the offset of the input in the file. Unit: bytes.
     init(quotes: Bool, line: Int = 1, offset: Int = 0) {
         self.quotes = quotes
         self.line = line
@@ -35,12 +35,12 @@ struct RecordSplitter {
         self.offset = offset
     }
 
-    /// Takes the next bytes and gives the records that they complete; empty lines are none.
+    /// Consumes bytes and returns the records that they complete, without empty lines.
     mutating func feed(_ bytes: some Sequence<UInt8>) -> [Record] {
         let chunk = Array(bytes)
         let before = offset
         var records: [Record] = []
-        // Where what is not kept yet begins.
+        // The start of the bytes that are not stored yet.
         var start = 0
         for (index, byte) in chunk.enumerated() {
             if byte == UInt8(ascii: "\n") {

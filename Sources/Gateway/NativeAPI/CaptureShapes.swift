@@ -1,25 +1,30 @@
 package import EngineStore
 import Foundation
 import Model
+package import Store
 
-/// How captures are spelled: in the native API, by `capture show --json`, and for people.
+/// The JSON and text forms of captures, for the native API, for `capture show --json` and for people.
 package enum CaptureShapes {
     private static let members: [AnswerShape<CaptureFacts>.Member] = [
         .id("id", "The capture's id.") { $0.id.lowercased },
         .text("app", "The app.", example: "shop") { $0.app.rawValue },
         .text("vendor", "The vendor whose calls are recorded.", example: "upmc") { $0.vendor.rawValue },
-        .word("state", among: ["running", "over", "stopped", "full"], "Whether it records, and why not.") {
+        .word(
+            "state",
+            among: ["running", "over", "stopped", "full"],
+            "Whether the capture is running, or why it ended."
+        ) {
             state($0)
         },
-        .time("startedAt", "When it was started.") { $0.startedAt },
-        .time("endsAt", "When its time is over.") { $0.endsAt },
-        .optionalTime("endedAt", "When it ended before its time.") { $0.endedAt },
+        .time("startedAt", "When the capture was started.") { $0.startedAt },
+        .time("endsAt", "When the time limit ends the capture.") { $0.endsAt },
+        .optionalTime("endedAt", "When the capture ended early; null: it did not.") { $0.endedAt },
         .text("startedBy", "The API key or command that started it.", example: "key:backend") { $0.startedBy },
         .flag("texts", "Whether texts are recorded in full.") { $0.keepsTexts },
         .int("exchanges", "Recorded calls.") { $0.exchangeCount },
-        .int("exchangeLimit", "Calls after which it ends.") { $0.exchangeLimit },
+        .int("exchangeLimit", "The capture ends after this number of calls.") { $0.exchangeLimit },
         .int("bytes", "Recorded bytes.") { $0.byteCount },
-        .int("byteLimit", "Bytes after which it ends.") { $0.byteLimit },
+        .int("byteLimit", "The capture ends after this number of bytes.") { $0.byteLimit },
         .int("bodyLimit", "Bytes recorded of each body.") { $0.bodyLimit },
     ]
 
@@ -36,13 +41,13 @@ package enum CaptureShapes {
         "CaptureWithPage",
         members.map { member in .init(member.name, member.schema) { member.write($0.facts) } } + [
             .list("page", exchange, "A page of the recorded calls.") { $0.exchanges },
-            .optionalInt("next", "`after` of the next page; null: this is the last one.") { page in
+            .optionalInt("next", "The value of `after` for the next page; null on the last page.") { page in
                 page.exchanges.count == page.limit ? page.exchanges.last?.sequence : nil
             },
         ]
     )
 
-    /// `running`, `over` (its time), `stopped` or `full`.
+    /// `running`, `over` (its time limit was reached), `stopped` or `full`.
     package static func state(_ facts: CaptureFacts) -> String { facts.isRunning ? "running" : facts.endedBy ?? "over" }
 
     package static let exchange = AnswerShape<CapturedExchange>(
@@ -50,7 +55,7 @@ package enum CaptureShapes {
         [
             .int("sequence", "1, 2, 3 … within the capture.") { $0.sequence },
             .time("at", "When the call came.") { $0.at },
-            .word("outcome", "Whether the gateway knows the call, and carried it out.") { $0.outcome },
+            .word("outcome", "Whether the gateway knows the call and executed it.") { $0.outcome },
             .optionalText("reason", "Why it was refused.") { $0.reason },
             .text("route", "The vendor's route.", example: "/push") { $0.route },
             .text("method", "The HTTP method.", example: "POST") { $0.request.method },
@@ -73,7 +78,7 @@ package enum CaptureShapes {
         ("value", JSONSchema.text(example: "application/json").nullable, true),
     ])
 
-    /// An exchange as people read it.
+    /// Formats an exchange for people.
     package static func page(_ exchange: CapturedExchange) -> String {
         let at = Date(timeIntervalSince1970: Double(exchange.at.milliseconds) / 1000).formatted(.iso8601)
         let query = exchange.request.query.map { "?\($0)" } ?? ""

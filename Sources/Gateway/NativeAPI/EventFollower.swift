@@ -4,25 +4,25 @@ import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
 
-/// One stream of events that goes on as they happen, as lines of JSON.
+/// A stream of events as lines of JSON, which continues as events happen.
 ///
-/// It holds one page at a time and reads the next when the peer has taken it. It ends by itself, so that a proxy does not cut it in the middle of a
-/// line and a node that shuts down waits for none; its last line says where to go on.
+/// The stream holds one page at a time and reads the next when the peer has received it. It ends after a fixed time, so that a proxy does not cut it in the
+/// middle of a line and a node that shuts down does not wait for it. Its last line contains the offset for resuming.
 struct EventFollower: Sendable {
-    /// 5 minutes: within what proxies commonly leave open.
+    /// 5 minutes: shorter than the time limit of common proxies.
     static let length = Duration.seconds(300)
-    /// 15 s without an event make an empty line: the peer sees that it is alive, and we see whether the peer is.
+    /// 15 s without an event cause an empty line: the peer detects that the stream is alive, and the gateway detects a lost peer.
     static let heartbeat = Duration.seconds(15)
-    /// 250 ms between looks: one read of a row each, for at most `EventStreamLimit.perNode` streams.
+    /// 250 ms between polls: each reads one row, for at most `EventStreamLimit.perNode` streams.
     static let interval = Duration.milliseconds(250)
-    /// 500 events, about 150 KB: what one stream holds in memory.
+    /// 500 events, about 150 KB: the memory that one stream needs.
     static let pageSize = 500
-    /// 30 s for the peer to take a page. A peer that reads nothing must not keep a stream and its memory.
+    /// 30 s for the peer to receive a page. A peer that reads nothing must not hold a stream and its memory.
     static let writeTimeout = Duration.seconds(30)
 
     let length: Duration
     let writeTimeout: Duration
-    /// Closes the connection under a write that never ends.
+    /// Closes the connection, to end a blocked write.
     let disconnect: @Sendable () -> Void
     let lines: EventLines.Spelling
     let read: @Sendable (Int64) async throws(StoreError) -> EventPage
@@ -41,7 +41,7 @@ struct EventFollower: Sendable {
         self.read = read
     }
 
-    /// Writes until its time is over, the node shuts down, the store fails or the peer is gone.
+    /// Writes events until the time limit, the shutdown of the node, an error of the store or the loss of the peer.
     ///
     /// - Throws: when the peer is gone.
     func run(after start: Int64, into writer: inout any ResponseBodyWriter) async throws {
@@ -83,7 +83,7 @@ struct EventFollower: Sendable {
                 events = try await lines(next.events)
                 page = next
             } catch {
-                // The status is sent already: the stream ends, and the peer takes it up again at its offset.
+                // The status is already sent. The stream ends, and the peer resumes at its offset.
                 break
             }
             if !events.isEmpty {

@@ -2,9 +2,9 @@ import HTTPTypes
 import Model
 import NIOCore
 
-/// Events as lines of JSON.
+/// Formats events as lines of JSON.
 enum EventLines {
-    /// Where the next page starts, and where the log ends.
+    /// The headers with the offset of the next page and the last offset of the log.
     static func headers(through: Int64, head: Int64) -> HTTPFields {
         var fields = HTTPFields()
         fields[.contentType] = "application/x-ndjson"
@@ -13,7 +13,7 @@ enum EventLines {
         return fields
     }
 
-    /// What is told of some events, in their order; none, one or more lines of each.
+    /// Converts events to JSON lines, in their order; an event yields zero, one or more lines.
     typealias Spelling = @Sendable ([EventRecord]) async throws(StoreError) -> [JSON]
 
     static func buffer(_ lines: [JSON]) -> ByteBuffer {

@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 
 /// Limits the event streams of this node, because each stream queries the store four times a second.
 final class EventStreamLimit: Sendable {
-    /// 64 streams on one node, 8 of one tenant: one tenant's readers must not keep the others out.
+    /// 64 streams on one node and 8 of one tenant: the streams of one tenant must not exclude other tenants.
     static let perNode = 64
     static let perTenant = 8
 
-    /// Permits one stream. Released when the stream ends, and also when the stream never started.
+    /// Permits one stream. The permit is released when the stream ends, and also when the stream never started.
     final class Permit: Sendable {
         private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
 
@@ -26,7 +26,7 @@ final class EventStreamLimit: Sendable {
 
     private let counts = NIOLockedValueBox<[TenantID: Int]>([:])
 
-    /// Nil when the limit is reached.
+    /// Returns nil when the limit is reached.
     func acquire(_ tenant: TenantID) -> Permit? {
         let isFree = counts.withLockedValue { counts in
             guard counts[tenant, default: 0] < Self.perTenant, counts.values.reduce(0, +) < Self.perNode else {

@@ -66,7 +66,7 @@ package struct NativeAPI: Sendable {
     var audit: PostgresAuditStore { stores.audit }
     var captureStore: PostgresCaptureStore { stores.captures }
 
-    /// Authenticates the caller, then reads, checks and carries out one call of `operation`.
+    /// Authenticates the caller, then reads, checks and executes one call of `operation`.
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
         do throws(Problem) {
             let caller = try await authenticated(request, context)
@@ -91,7 +91,7 @@ package struct NativeAPI: Sendable {
         )
         let response = problem.response
         count(response)
-        // An answer to HEAD has no body; one that has breaks the connection for the client.
+        // An answer to HEAD must not have a body, which would break the connection for the client.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -139,7 +139,7 @@ package struct NativeAPI: Sendable {
         )
     }
 
-    /// Carries out one command and gives its reply. `vendor`: in whose dialect, for what only one dialect has.
+    /// Executes one command and returns its reply. `vendor` selects the dialect, for commands that only one dialect supports.
     ///
     /// - Throws: `Problem` for a refusal.
     func perform(
@@ -155,7 +155,7 @@ package struct NativeAPI: Sendable {
         return reply
     }
 
-    /// Carries out one command and answers it; once, when the call has a repeat key.
+    /// Executes one command and answers it. With an idempotency key the command is executed only once.
     ///
     /// - Throws: `Problem` for a refusal.
     func perform(
@@ -177,62 +177,22 @@ package struct NativeAPI: Sendable {
         }
     }
 
-    /// Carries out one act of a store and answers it; once, when the call has a repeat key. `answer` nil: there is no such thing, nothing was done.
-    ///
-    /// - Throws: `Problem`.
-    func act<Result: Sendable>(
-        once key: IdempotencyKey?,
-        missing: String,
-        answer: @escaping @Sendable (Result) -> KeptAnswer?,
-        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
-    ) async throws(Problem) -> Response {
-        try await self.act(once: key, refused: { _ in .notFound(missing) }, answer: answer, act)
-    }
-
-    /// The same, for an act that is refused for more than one reason: `refused` says which, where `answer` has none.
-    ///
-    /// - Throws: `Problem`.
-    func act<Result: Sendable>(
-        once key: IdempotencyKey?,
-        refused: (Result) -> Problem,
-        answer: @escaping @Sendable (Result) -> KeptAnswer?,
-        _ act: (Keep<Result>?) async throws(StoreError) -> Kept<Result>
-    ) async throws(Problem) -> Response {
-        let outcome = try await asked { () async throws(StoreError) in
-            try await repeatingConflicts { () async throws(StoreError) in
-                try await act(key.map { Keep($0, answer: answer) })
-            }
-        }
-        switch outcome {
-        case .done(let result):
-            guard let answer = answer(result) else { throw refused(result) }
-            return .kept(answer)
-        case .repeated(let first): return .kept(first)
-        case .mismatch: throw .conflict
-        case .tooLarge:
-            throw .invalid(
-                "Idempotency-Key",
-                "the answer has more than \(KeptAnswer.limitBytes) bytes: send without it"
-            )
-        }
-    }
-
-    /// A repeat key with a digest of what it came with: method, path, query and body. Nil: the call has none.
+    /// The repeat key of a call with a digest of its method, path, query and body. Nil when the call has no key.
     func repeatKey<Input>(_ key: String?, _ call: NativeCall<Input>) -> IdempotencyKey? {
         guard let key else { return nil }
         let head = Array(Self.head(of: call.caller.request).utf8)
         return IdempotencyKey(key: key, bodyHash: identifiers.sha256(head + call.bytes))
     }
 
-    /// What of a request, beside its body, a repeat must have in common.
+    /// The part of a request, in addition to its body, that a repeated call must have in common with the first.
     static func head(of request: Request) -> String { "\(request.method) \(request.head.path ?? "")\n" }
 
-    /// Runs a query; a store that is down is a 503.
+    /// Runs a query; an unavailable store is answered with 503.
     ///
     /// - Throws: `Problem`.
     func asked<Value: Sendable>(_ query: () async throws(StoreError) -> Value) async throws(Problem) -> Value {
         do { return try await query() } catch {
-            logger.warning("the store refused", metadata: [LogKey.error: "\(error)"])
+            logger.warning("the store failed", metadata: [LogKey.error: "\(error)"])
             throw .unavailable(5)
         }
     }
@@ -246,7 +206,7 @@ extension KeptAnswer {
 }
 
 extension Response {
-    /// An answer that is, or could be, kept. Without a body it has no content type.
+    /// The response for an answer that is, or could be, stored under an idempotency key. Without a body it has no content type.
     static func kept(_ answer: KeptAnswer) -> Response {
         var response = Response(VendorResponse(status: answer.status, body: answer.body))
         if !answer.body.isEmpty { response.headers[.contentType] = "application/json; charset=utf-8" }

@@ -1,6 +1,6 @@
 import Model
 
-/// The members of `to` of a message. Users, groups, tags and everyone stand alone; phones, keys and devices may be combined.
+/// The members of a message's `to`. Users, groups, tags and everyone cannot be combined; phones, keys and devices can be combined with each other.
 struct AudienceFields: InputFields {
     let everyone = BodyField.optional("everyone", .flag, "Every device of the app.")
     let tags = BodyField.optional("tags", .tagExpression, "Devices whose tags satisfy the expression.")
@@ -37,7 +37,7 @@ extension InputKind where Value == Audience {
         let schema = JSONSchema.any(of: [object.schema.named("Audience"), .words(["everyone"])])
         return InputKind(schema.example(["users": ["u-1"]])) { (json, name) throws(Problem) in
             guard let word = json.string else { return try object.read(json, name) }
-            guard word == "everyone" else { throw .invalid(name, "the only word it may be is \"everyone\"") }
+            guard word == "everyone" else { throw .invalid(name, "the only valid word is \"everyone\"") }
             return .everyone
         }
     }()
@@ -74,7 +74,7 @@ enum NativeAudience {
         guard kinds.count == 1 else {
             throw .invalid(
                 "to",
-                "users, groups, tags and everyone stand alone; phones, devices and keys may be combined"
+                "users, groups, tags and everyone cannot be combined; phones, devices and keys may be combined"
             )
         }
         return audience

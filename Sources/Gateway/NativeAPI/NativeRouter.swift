@@ -3,7 +3,7 @@ import HTTPTypes
 package import Hummingbird
 import Model
 
-/// The web framework's router over the declared operations. Every declared path answers every method of HTTP: with its operation, or with 405.
+/// The web framework's router for the declared operations. Every declared path answers every HTTP method: with its operation, or with 405.
 package struct NativeRouter: Sendable {
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .options, .trace]
 
@@ -25,7 +25,7 @@ package struct NativeRouter: Sendable {
         }
         router.get(RouterPath(Self.documentPath)) { _, _ in Response.json(OpenAPIDocument.json) }
         Self.refuseOthers(router, Self.documentPath, api, allowed: [.get])
-        // Of the middlewares, only those added before an endpoint apply to it: this one applies to what no endpoint answers.
+        // A middleware applies only to endpoints added after it: this one, added last, handles requests that no endpoint answers.
         router.add(middleware: UnknownPath(api: api))
         responder = router.buildResponder()
     }
@@ -51,7 +51,7 @@ package struct NativeRouter: Sendable {
     }
 }
 
-/// Answers a path that no operation has.
+/// Answers a path that belongs to no operation.
 private struct UnknownPath: RouterMiddleware {
     let api: NativeAPI
 
@@ -60,6 +60,6 @@ private struct UnknownPath: RouterMiddleware {
         context: CallContext,
         next: (Request, CallContext) async throws -> Response
     ) async throws -> Response {
-        api.refuse(.notFound("no such path; /openapi.json lists all"), request, context.remoteAddress)
+        api.refuse(.notFound("no such path; /openapi.json lists all paths"), request, context.remoteAddress)
     }
 }

@@ -2,7 +2,7 @@ import Commands
 package import Model
 package import Store
 
-/// How the native API and `--json` of the commands write what the store knows. Times are RFC 3339, unknown values are null, tokens are masked.
+/// The JSON forms of stored facts in the native API and in the commands' `--json`. Times are RFC 3339, unknown values are null, tokens are masked.
 package enum NativeShapes {
     static let funnel = AnswerShape<Funnel>(
         "Funnel",
@@ -21,7 +21,7 @@ package enum NativeShapes {
     private static let dead = AnswerShape<DeadPart>(
         "FailedPart",
         [
-            .text("reason", "Why the part was given up.", example: "noCredential") { $0.reason },
+            .text("reason", "Why the gateway stopped trying the part.", example: "noCredential") { $0.reason },
             .int("slices", "Parts with this reason.") { $0.slices },
             .int("targets", "Targets in them without an outcome.") { $0.targets },
         ]
@@ -30,15 +30,15 @@ package enum NativeShapes {
     private static let messageMembers: [AnswerShape<MessageFacts>.Member] = [
         .id("id", "The message's id.") { $0.id.description },
         .text("app", "The app.", example: "shop") { $0.scope.app.rawValue },
-        .text("vendor", "The vendor whose call it was; `native` for this API.", example: "native") {
+        .text("vendor", "The vendor of the call; `native` for this API.", example: "native") {
             $0.scope.vendor.rawValue
         },
-        .word("state", "Where the message is.") { $0.state },
+        .word("state", "The state of the message.") { $0.state },
         .optionalText("title", "The title.", example: "Hello") { $0.content.title },
         .text("body", "The text.", example: "Your parcel is here.") { $0.content.body },
         .time("acceptedAt", "When it was accepted.") { $0.acceptedAt },
         .time("dueAt", "When the first target is due.") { $0.dueAt },
-        .optionalText("localDue", "The wall-clock time in each device's zone, if it was given.") {
+        .optionalText("localDue", "The local time in each device's time zone, if the call specified one.") {
             $0.localDue?.description
         },
         .time("expiresAt", "Nothing is sent after this.") { $0.expiresAt },
@@ -52,11 +52,13 @@ package enum NativeShapes {
         "Message",
         messageMembers + [
             .shape("funnel", funnel, "Counts by stage.") { $0.funnel },
-            .list("dead", dead, "Parts that were given up, by reason. A requeue tries them again.") { $0.dead },
+            .list("dead", dead, "Parts that the gateway stopped trying, by reason. A requeue tries them again.") {
+                $0.dead
+            },
         ]
     )
 
-    /// The message after it was changed, and whether that changed anything: what `message pause` and the like print.
+    /// The changed message, and whether the call changed anything: the output of `message pause` and similar commands.
     package static func controlled(_ facts: MessageFacts, _ isChanged: Bool) -> JSON {
         var object = message.object(facts)
         object["changed"] = .bool(isChanged)
@@ -65,21 +67,23 @@ package enum NativeShapes {
 
     static let deliveryMembers: [AnswerShape<DeliveryFacts>.Member] = [
         .id("target", "The target's id.") { $0.snapshot.target.description },
-        .optionalID("device", "The device's id; null: it was erased, or there was none.") { $0.device?.description },
+        .optionalID("device", "The device's id; null: the device was erased, or the target had none.") {
+            $0.device?.description
+        },
         .optionalText("address", "How the caller named the target.", example: "key:phone-1") {
             $0.snapshot.address?.canonical
         },
-        .word("state", "Where the delivery is.") { $0.snapshot.state },
+        .word("state", "The state of the delivery.") { $0.snapshot.state },
         .optionalText("reason", "Why it did not succeed.", example: "noDevice") { $0.snapshot.reason },
-        .optionalTime("sentAt", "When the push service was asked.") { $0.snapshot.sentAt },
+        .optionalTime("sentAt", "When the push was sent to the push service.") { $0.snapshot.sentAt },
         .optionalTime("receivedAt", "When the device received it.") { $0.snapshot.receivedAt },
         .optionalTime("readAt", "When it was read.") { $0.snapshot.readAt },
-        .optionalText("transport", "The push service; null: it was not asked.", example: "apns") { $0.transport },
+        .optionalText("transport", "The push service; null: nothing was sent.", example: "apns") { $0.transport },
         .optionalID("transportId", "The push service's id, `apns-id`.") { $0.transportID?.lowercased },
-        .flag("certain", "False: the connection broke before the push service answered.") { $0.isCertain },
+        .flag("certain", "False: the connection was lost before the push service answered.") { $0.isCertain },
         .int("attempts", "How often it was tried.") { $0.attempts },
         .int("payloadBytes", "The size of the payload.") { $0.payloadBytes },
-        .optionalText("reduced", "What was shortened or left out to fit.") { $0.reduced },
+        .optionalText("reduced", "The parts that were shortened or left out to fit the size limit.") { $0.reduced },
     ]
 
     package static let delivery = AnswerShape<DeliveryFacts>("Delivery", deliveryMembers)
@@ -97,13 +101,13 @@ package enum NativeShapes {
         [
             .id("id", "The identity's id: `target` of its deliveries.") { $0.id.description },
             .text("vendor", "The vendor whose identity it is.", example: "native") { $0.vendor.rawValue },
-            .text("key", "What the vendor's clients call the device.", example: "phone-1") { $0.key.rawValue },
+            .text("key", "The vendor's name for the device.", example: "phone-1") { $0.key.rawValue },
             .word("state", "Only an active identity receives pushes.") { $0.state },
             .optionalText("user", "The user.", example: "u-1") { $0.user?.rawValue },
             .optionalText("name", "The user's display name.") { $0.name },
             .optionalText("phone", "The phone number.", example: "821012345678") { $0.phone },
             .flag("acceptsPush", "Whether pushes are sent to it.") { $0.acceptsPush },
-            .anyObject("attributes", "What was registered with it.") { $0.attributes },
+            .anyObject("attributes", "The attributes of the registration.") { $0.attributes },
             .texts("tags", "Its tags.", example: "seoul") { $0.tags.map(\.text) },
             .time("registeredAt", "When it was last registered.") { $0.registeredAt },
         ]
@@ -120,7 +124,7 @@ package enum NativeShapes {
             .word("tokenState", "Whether the token can be used.") { $0.tokenState },
             .time("createdAt", "When it was first registered.") { $0.createdAt },
             .optionalTime("seenAt", "When it last called.") { $0.seenAt },
-            .list("identities", identity, "What the vendors call the device.") { $0.identities },
+            .list("identities", identity, "The device's identities, one per vendor key.") { $0.identities },
             .optionalText("timeZone", "Its time zone.", example: "Asia/Seoul") { $0.clock.timeZone?.text },
             .optionalShape("receivingWindow", window, "When it may be notified.") { $0.clock.window },
             .init(
@@ -141,7 +145,7 @@ package enum NativeShapes {
             .optionalText("title", "The title.") { $0.entry.notification.content.title },
             .text("body", "The text.") { $0.entry.notification.content.body },
             .time("sentAt", "When the message was due.") { $0.entry.notification.sentAt },
-            .word("state", "Where the delivery to this device is.") { $0.delivery.state },
+            .word("state", "The state of the delivery to this device.") { $0.delivery.state },
             .optionalTime("receivedAt", "When the device received it.") { $0.delivery.receivedAt },
             .optionalTime("readAt", "When it was read.") { $0.delivery.readAt },
         ]
@@ -163,10 +167,12 @@ package enum NativeShapes {
         "AuditEntry",
         [
             .int64("position", "Grows by one, in the order of commits.") { $0.position },
-            .time("at", "When it was done.") { $0.at },
-            .text("actor", "The API key, command or service that did it.", example: "key:backend") { $0.actor },
-            .text("action", "What was done.", example: "erase_device") { $0.action },
-            .text("subject", "What it was done to.", example: "device 0198a1f0-7c00-7000-8000-000000000001") {
+            .time("at", "When the action was performed.") { $0.at },
+            .text("actor", "The API key, command or service that performed the action.", example: "key:backend") {
+                $0.actor
+            },
+            .text("action", "The action.", example: "erase_device") { $0.action },
+            .text("subject", "The object of the action.", example: "device 0198a1f0-7c00-7000-8000-000000000001") {
                 $0.subject
             },
             .init("data", .anything.described("Details; null: there are none.")) { $0.data ?? .null },

@@ -2,7 +2,7 @@ import HTTPTypes
 import Model
 import Observability
 
-/// The native API's description, served at `/openapi.json`: OpenAPI 3.1, made of the declared operations.
+/// The native API's description, served at `/openapi.json`: OpenAPI 3.1, generated from the declared operations.
 enum OpenAPIDocument {
     static let json: JSON = make(NativeOperations.all)
 
@@ -20,7 +20,7 @@ enum OpenAPIDocument {
             "openapi": "3.1.0",
             "info": [
                 "title": "push-gateway", "version": .string(GatewayVersion.text),
-                "summary": "Sends push notifications and reports what became of them.",
+                "summary": "Sends push notifications and reports their outcomes.",
             ],
             "servers": [["url": "/"]],
             "tags": .array(tags.map { ["name": .string($0)] }),
@@ -50,7 +50,7 @@ enum OpenAPIDocument {
         return .object(json)
     }
 
-    /// OpenAPI describes these headers elsewhere and ignores parameters of their names.
+    /// OpenAPI describes these headers elsewhere and ignores parameters with their names.
     private static func isReserved(_ input: any DeclaredInput) -> Bool {
         input.place == .header && ["accept", "content-type", "authorization"].contains(input.name.lowercased())
     }
@@ -145,7 +145,7 @@ enum OpenAPIDocument {
         return .object(json)
     }
 
-    /// RFC 9457, §3.1, with members of our own. An import that ended early adds `import`.
+    /// RFC 9457, §3.1, with additional members. An import that ended early adds `import`.
     private static let problemSchema: JSONObject = {
         var schema = JSONSchema.object(
             [
@@ -157,7 +157,7 @@ enum OpenAPIDocument {
                     .words(ProblemCode.allCases.map(\.rawValue)).described("Stable; docs/errors.md explains each."),
                     true
                 ),
-                ("detail", JSONSchema.text().described("What is wrong in this request."), true),
+                ("detail", JSONSchema.text().described("The error in this request."), true),
                 ("retryAfter", JSONSchema.integer(0...Int64.max).described("Seconds, as in `Retry-After`."), false),
             ],
             isOpen: true

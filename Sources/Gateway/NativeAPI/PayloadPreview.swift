@@ -4,7 +4,7 @@ package import EngineStore
 import FoundationEssentials
 package import Model
 
-/// What each dialect of an app would send for a message, without sending it.
+/// Shows the push that each dialect of an app would send for a message, without sending it.
 package struct PayloadPreview: Sendable {
     let directory: PostgresDirectory
     let vendors: VendorCatalog
@@ -30,7 +30,7 @@ package struct PayloadPreview: Sendable {
         ("previews", .map(of: PushPicture.schema).described("By vendor."), true)
     ]).named("PayloadPreviews")
 
-    /// One entry per dialect bound to the app, and the native one: the request's headers, what would be refused in it, its size and the
+    /// One entry per dialect bound to the app, and the native one: the request's headers, the fields that would be refused, the size and the
     /// payload itself.
     ///
     /// - Throws: `StoreError`.

@@ -4,22 +4,22 @@ package import Hummingbird
 import Imports
 package import Model
 
-/// An error of the native API, as RFC 9457 problem details. The numbers are explained in docs/errors.md and never change their meaning.
+/// An error of the native API, as RFC 9457 problem details. docs/errors.md explains the codes, whose meanings never change.
 package struct Problem: Error, Hashable {
     var code: ProblemCode
     var detail: String
     var retryAfterSeconds: Int?
-    /// The methods that a path has, for 405.
+    /// The methods of the path, for 405.
     var allowedMethods: [String] = []
 
     var status: Int { code.status }
 
-    /// Names the kind of problem; nothing is served there.
+    /// A URI that identifies the kind of problem; it is not served.
     static func type(_ code: ProblemCode) -> String { "https://push-gateway.invalid/errors/\(code.rawValue)" }
 
     package var response: Response { response(with: nil) }
 
-    /// The response with one more member, such as what was done before it failed.
+    /// The response with one more member, for example the changes made before the failure.
     package func response(with more: (String, JSON)?) -> Response {
         var body: JSON = [
             "type": .string(Self.type(code)), "title": .string(code.entry.title),
@@ -49,9 +49,9 @@ package struct Problem: Error, Hashable {
         Problem(.forbidden, "the key lacks the scope '\(scope.rawValue)'")
     }
     package static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
-    /// `allowed`: the methods that the path has.
+    /// `allowed` lists the methods of the path.
     package static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {
-        var problem = Problem(.methodNotAllowed, "\(method) is not possible here")
+        var problem = Problem(.methodNotAllowed, "\(method) is not allowed here")
         problem.allowedMethods = allowed
         return problem
     }
@@ -62,7 +62,7 @@ package struct Problem: Error, Hashable {
     )
     static let importTooSlow = Problem(
         .tooSlow,
-        "it broke off, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
+        "the body ended early, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
             + "resume after the last committed line"
     )
     static let conflict = Problem(.conflict, "use a new key for a new request")
@@ -79,7 +79,7 @@ package struct Problem: Error, Hashable {
         Problem(.unavailable, "nothing was changed; try again", retryAfterSeconds: seconds)
     }
 
-    /// The problem that a refusal is.
+    /// Converts a refusal to a problem.
     init(_ refusal: Refusal, app: AppID) {
         switch refusal {
         case .unknownBinding: self = .notFound("no such app")
@@ -90,7 +90,7 @@ package struct Problem: Error, Hashable {
         case .unknownSender: self = .invalid("sender", "is not enrolled")
         case .unknownGroup(let name): self = .notFound("no such group '\(name.rawValue.prefix(64))'")
         case .unknownTemplate: self = .invalid("template", "is not known")
-        case .noRecipients: self = .invalid("audience", "reaches nobody")
+        case .noRecipients: self = .invalid("audience", "does not reach any device")
         case .noCredential: self = .noCredential(app)
         case .invalid(let field): self = .invalid(field, "cannot be used")
         case .tooMany(let what, let limit): self = .invalid(what, "at most \(limit)")

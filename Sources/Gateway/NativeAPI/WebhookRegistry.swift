@@ -1,22 +1,18 @@
-package import Model
+import Model
 package import Secrets
 package import Webhooks
 
-/// The webhooks of all tenants as the native API uses them: their rows, their secrets, and the addresses that they may name.
+/// The webhooks of all tenants for the native API: their secrets, and their permitted addresses.
 package struct WebhookRegistry: Sendable {
-    /// 20 webhooks of one tenant: each is a reader of its whole log.
-    static let perTenant = 20
-    /// 2048 bytes: longer addresses are refused by servers along the way.
+    /// 2048 bytes: many servers refuse longer addresses.
     static let urlLimitBytes = 2048
-    /// 32 to 128 bytes: at least as strong as what it keys, and no document.
+    /// 32 to 128 bytes: at least the strength of the HMAC, and too short for other content such as a document.
     static let secretBytes = 32...128
 
-    let store: any SubscriptionStore
     let secrets: WebhookSecrets
     package let addresses: AddressGuard
 
-    package init(store: any SubscriptionStore, secrets: WebhookSecrets, addresses: AddressGuard) {
-        self.store = store
+    package init(secrets: WebhookSecrets, addresses: AddressGuard) {
         self.secrets = secrets
         self.addresses = addresses
     }
@@ -30,7 +26,7 @@ package struct WebhookRegistry: Sendable {
         }
     }
 
-    /// An address that could be called now. What its name means is judged again at every call.
+    /// Checks that the gateway may call an address now. The addresses of its host are checked again at every call.
     ///
     /// - Throws: `Problem`.
     func url(_ text: String) throws(Problem) -> String {
@@ -38,7 +34,7 @@ package struct WebhookRegistry: Sendable {
             throw .invalid("url", "must be http or https with a plain host")
         }
         if let literal = IPAddress(target.host), !addresses.permits(literal) {
-            throw .invalid("url", "is no address that this gateway may call")
+            throw .invalid("url", "is not an address that this gateway may call")
         }
         return target.url
     }

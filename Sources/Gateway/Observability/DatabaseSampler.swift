@@ -5,19 +5,19 @@ import Model
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Asks the database how the queue and the server are, and shows it as gauges.
+/// Samples the state of the queue and the database server, and exports it as gauges.
 ///
-/// Every node does, so that any of them tells all of it and none is missed when it ends: a dashboard takes the largest. The gauges keep their last
-/// values while the database does not answer; `database_sample_age_seconds` says how old they are.
+/// Every node samples the whole state, so that no value is lost when a node ends: a dashboard takes the maximum over the nodes. The gauges keep their last
+/// values while the database does not answer; `database_sample_age_seconds` shows their age.
 package final class DatabaseSampler: Service {
-    /// 15 s, as often as Prometheus looks by default: more is not seen, less makes alerts late.
+    /// 15 s, the default scrape interval of Prometheus: a shorter period adds nothing, a longer one delays alerts.
     package static let period = Duration.seconds(15)
-    /// Every twentieth round, five minutes: what is dear to count and slow to change.
+    /// Every twentieth round, five minutes: for values that are expensive to count and change slowly.
     package static let roundsPerStock = 20
-    /// 5 s for a round: a sample that takes longer is itself a load.
+    /// 5 s per round: a slower sample is itself a load.
     package static let timeLimit = Duration.seconds(5)
 
-    /// When each kind of sample last came; since the start until the first has.
+    /// The time of the last sample of each kind; until the first sample, the start time.
     private struct Ages {
         var queue = ContinuousClock.now
         var stock = ContinuousClock.now
@@ -43,7 +43,7 @@ package final class DatabaseSampler: Service {
         }
     }
 
-    /// One round. What fails keeps its last values.
+    /// Runs one round. Failed samples keep their last values.
     package func sample(withStock: Bool) async {
         do throws(StoreError) {
             Self.show(try await store.queueGauges(within: Self.timeLimit))
@@ -53,11 +53,11 @@ package final class DatabaseSampler: Service {
                 ages.withLockedValue { $0.stock = .now }
             }
         } catch {
-            logger.info("the database's figures cannot be read now", metadata: [LogKey.error: "\(error)"])
+            logger.info("cannot sample the database", metadata: [LogKey.error: "\(error)"])
         }
     }
 
-    /// Sets how old the samples are. Called when somebody looks.
+    /// Sets the age of the samples. Called at each scrape.
     package func showAge() {
         let ages = ages.withLockedValue { $0 }
         MetricName.sampleAge.meter([("sample", "queue")]).set((ContinuousClock.now - ages.queue) / .seconds(1))

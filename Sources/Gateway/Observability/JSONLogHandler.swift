@@ -3,9 +3,9 @@ package import Logging
 import Model
 import NIOConcurrencyHelpers
 
-/// One JSON object per line on standard error: time, level, message, label and the metadata, flat.
+/// Writes one flat JSON object per line to standard error: time, level, message, label and the metadata.
 package struct JSONLogHandler: LogHandler {
-    /// 2 KiB per value: a log line must fit a collector's limit whatever a peer sends.
+    /// 2 KiB per value: a log line must stay below the limit of a log collector, whatever a peer sends.
     package static let valueLimitBytes = 2048
 
     package var logLevel: Logger.Level
@@ -45,7 +45,7 @@ package struct JSONLogHandler: LogHandler {
     }
 }
 
-/// Keys of log metadata, once each.
+/// The keys of log metadata.
 package enum LogKey {
     package static let tenant = "tenant"
     package static let app = "app"

@@ -1,8 +1,8 @@
 package import Metrics
 
-/// The name of every metric that is not the delivery engine's own (`EngineMetrics.Name`), once each.
+/// The names of all metrics except the delivery engine's own (`EngineMetrics.Name`).
 ///
-/// `docs/operations.md` says what each means; a test holds the two together, and the dashboards and alerts of `ops/` to both.
+/// `docs/operations.md` explains each metric; a test compares the two, and the dashboards and alerts of `ops/` with both.
 package enum MetricName: String, CaseIterable {
     // Calls.
     case vendorCalls = "vendor_calls_total"
@@ -10,7 +10,7 @@ package enum MetricName: String, CaseIterable {
     case capturedExchanges = "captured_exchanges_total"
     case capturesDropped = "captured_exchanges_dropped_total"
 
-    // The way to Apple.
+    // Connections to Apple.
     case apnsReachable = "apns_reachable"
     case apnsConnections = "apns_connections"
     case apnsStreamsInUse = "apns_streams_in_use"
@@ -28,7 +28,7 @@ package enum MetricName: String, CaseIterable {
     case refusedCredentials = "delivery_credentials_refused"
     case doubtfulApps = "delivery_apps_doubtful"
 
-    // The queue, as the database has it: the same on every node.
+    // The queue in the database: the same values on every node.
     case queueAge = "delivery_queue_age_seconds"
     case slicesDue = "delivery_slices_due"
     case slicesGivenUp = "delivery_slices_given_up"
@@ -53,9 +53,9 @@ package enum MetricName: String, CaseIterable {
     case partitionWeeksAhead = "database_partition_weeks_ahead"
     case sampleAge = "database_sample_age_seconds"
 
-    /// A count of this process.
+    /// A counter of this process.
     package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
 
-    /// A value that goes up and down.
+    /// A gauge: a value that goes up and down.
     package func meter(_ labels: [(String, String)] = []) -> Meter { Meter(label: rawValue, dimensions: labels) }
 }

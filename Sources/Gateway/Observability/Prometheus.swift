@@ -4,9 +4,9 @@ import NIOConcurrencyHelpers
 
 /// A swift-metrics backend that writes Prometheus text exposition 0.0.4.
 ///
-/// Handles are kept by their owners: looking one up by its labels takes the registry's lock, counting does not.
+/// Metric handles should be kept: looking up a handle by its labels takes the registry's lock, counting does not.
 package final class PrometheusRegistry: MetricsFactory, Sendable {
-    /// 10,000 series. Above it new ones are dropped and counted: a label that grows with traffic must not eat the memory.
+    /// 10,000 series. Above this number new series are dropped and counted: a label whose values grow with traffic must not exhaust the memory.
     package static let seriesLimit = 10_000
 
     package struct Series: Hashable {
@@ -92,7 +92,7 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
         return Series(name: name, labels: labels.joined(separator: ","))
     }
 
-    /// The whole registry as text, sorted, so that two scrapes can be compared.
+    /// The whole registry as sorted text, so that two scrapes can be compared.
     package func exposition() -> String {
         let (counters, gauges, histograms, dropped) = state.withLockedValue {
             ($0.counters, $0.gauges, $0.histograms, $0.dropped)
@@ -126,7 +126,7 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
     package static func braces(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
 }
 
-/// A count that only grows.
+/// A monotonic counter.
 final class PrometheusCounter: CounterHandler, Sendable {
     private let box = NIOLockedValueBox(Int64(0))
     var value: Int64 { box.withLockedValue { $0 } }
@@ -151,9 +151,9 @@ final class PrometheusGauge: MeterHandler, RecorderHandler, Sendable {
     func record(_ value: Double) { set(value) }
 }
 
-/// Durations in fixed buckets, so that quantiles of several nodes can be added.
+/// Durations in fixed buckets, so that the histograms of several nodes can be added.
 final class PrometheusHistogram: TimerHandler, RecorderHandler, Sendable {
-    /// Seconds: from a database round trip to a webhook's time limit.
+    /// Unit: seconds. The range extends from a database round trip to the time limit of a webhook.
     static let bounds: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]

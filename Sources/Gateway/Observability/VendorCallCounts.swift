@@ -2,9 +2,9 @@ import Metrics
 package import Model
 import NIOConcurrencyHelpers
 
-/// How many calls each route answered how. Looking a counter up by its labels costs more than reading a receipt, so the handles are kept.
+/// Counts calls by route and status. The handles are kept, because looking up a counter by its labels costs more than reading a receipt.
 ///
-/// Bounded: routes are the adapters' own, and statuses those they answer.
+/// The number of handles is bounded: the adapters define the routes and the statuses.
 package final class VendorCallCounts: Sendable {
     private struct Key: Hashable {
         var vendor: Vendor

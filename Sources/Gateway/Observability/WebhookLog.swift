@@ -3,7 +3,7 @@ import Metrics
 import Model
 package import Webhooks
 
-/// Counts what became of outgoing calls, and logs what somebody must look at. Never the URL or the secret.
+/// Counts the outcomes of outgoing calls, and logs those that need attention. It never logs the URL or the secret.
 package struct WebhookLog: Sendable {
     package let logger: Logger
 
@@ -15,11 +15,11 @@ package struct WebhookLog: Sendable {
         switch event {
         case .accepted(_, let targets):
             count("accepted")
-            logger.debug("callback taken", metadata: ["targets": "\(targets)"])
+            logger.debug("callback accepted", metadata: ["targets": "\(targets)"])
         case .postponed(let lease, let delay, let reason):
             count("postponed")
             logger.info(
-                "callback failed; it is tried again",
+                "callback failed; it will be retried",
                 metadata: [
                     LogKey.tenant: "\(lease.tenant)", "subscriber": "\(Self.name(lease))", LogKey.reason: "\(reason)",
                     "after": "\(delay)",
@@ -28,7 +28,7 @@ package struct WebhookLog: Sendable {
         case .dropped(let lease, let targets, let reason):
             count("dropped")
             logger.error(
-                "callback given up after a day",
+                "callback abandoned after a day",
                 metadata: [
                     LogKey.tenant: "\(lease.tenant)", "subscriber": "\(Self.name(lease))", LogKey.reason: "\(reason)",
                     "targets": "\(targets)",
@@ -37,7 +37,7 @@ package struct WebhookLog: Sendable {
         case .stopped(let lease, let reason):
             count("stopped")
             logger.error(
-                "webhook stopped: nobody took its calls for days",
+                "webhook stopped: its calls failed for days",
                 metadata: [
                     LogKey.tenant: "\(lease.tenant)", "subscriber": "\(Self.name(lease))", LogKey.reason: "\(reason)",
                 ]
@@ -45,7 +45,7 @@ package struct WebhookLog: Sendable {
         case .leaseLost: count("lease lost")
         case .storeFailed(let error):
             count("store failed")
-            logger.warning("callbacks cannot be read now", metadata: [LogKey.error: "\(error)"])
+            logger.warning("cannot read callbacks", metadata: [LogKey.error: "\(error)"])
         }
     }
 

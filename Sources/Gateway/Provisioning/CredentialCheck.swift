@@ -3,9 +3,9 @@ import EngineStore
 import Model
 import Secrets
 
-/// Whether an APNs credential can be used, before anything depends on it.
+/// Checks that an APNs credential can be used, before it is stored.
 enum CredentialCheck {
-    /// - Throws: `ProvisioningProblem` that names the credential and what is wrong with its files.
+    /// - Throws: `ProvisioningProblem` that names the credential and the error in its files.
     static func require(_ credential: ProvisioningFile.Credential) throws(ProvisioningProblem) {
         let path = "credential '\(credential.id)'"
         let opened: APNsCredential

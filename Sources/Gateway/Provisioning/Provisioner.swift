@@ -7,7 +7,7 @@ import Logging
 package import Model
 package import Secrets
 
-/// Applies a provisioning file: reads, checks, seals, and stores it all or nothing.
+/// Applies a provisioning file: reads, checks and seals it, and stores it in one transaction.
 package struct Provisioner: Sendable {
     let store: PostgresProvisioningStore
     let directory: PostgresDirectory
@@ -26,7 +26,7 @@ package struct Provisioner: Sendable {
         self.vendors = vendors
     }
 
-    /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for what is stored, `MasterKeyError`.
+    /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for the stored objects, `MasterKeyError`.
     package func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ProvisioningProblem(path: "", problem: "cannot read \(path)")
@@ -45,7 +45,7 @@ package struct Provisioner: Sendable {
         return try await store.apply(tenants)
     }
 
-    /// Binds this database to our master key, or refuses when it is bound to another.
+    /// Binds this database to this node's master key, or refuses when the database is bound to another key.
     ///
     /// - Throws: `MasterKeyError.mismatch`, `StoreError`.
     package func checkMasterKey() async throws {
@@ -104,7 +104,7 @@ package struct Provisioner: Sendable {
         return binding.keys.map { key in
             var settings = binding.settings
             settings[BindingSecrets.key] = sealed
-            // The adapter cannot look up which account a service id belongs to, so both travel with the settings.
+            // The adapter cannot look up the account of a service id, so that the settings contain both.
             for other in binding.keys where settings["\(other.kind)Id"] == nil {
                 settings["\(other.kind)Id"] = .string(other.value)
             }

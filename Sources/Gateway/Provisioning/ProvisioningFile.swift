@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Secrets
 
-/// What a provisioning file says, checked, with its secrets read but not yet sealed.
+/// The checked content of a provisioning file. Its secrets are read but not yet sealed.
 package struct ProvisioningFile: Sendable {
     struct Tenant: Sendable {
         var id: TenantID
@@ -22,11 +22,11 @@ package struct ProvisioningFile: Sendable {
     }
     struct Credential: Sendable {
         var id: CredentialID
-        /// Of a signing key; a certificate names its team itself.
+        /// The team of a signing key. A certificate contains its team.
         var teamID: String?
         var keyID: String?
         var secret: CredentialSecret
-        /// Only to reach a simulator or proxy.
+        /// Only for a simulator or a proxy.
         var endpoint: String?
         /// The same for the management of channels, which Apple has on other hosts.
         var channelEndpoint: String?
@@ -43,13 +43,13 @@ package struct ProvisioningFile: Sendable {
         var topic: String
         var credentials: [PushEnvironment: CredentialID]
     }
-    /// A vendor's binding with its place in the file.
+    /// A vendor's binding with its location in the file.
     struct Binding: Sendable {
         var vendor: Vendor
         var path: String
-        /// Lower case; nil: the binding answers on any host.
+        /// Lower case. Nil: the binding answers on any host.
         var host: String?
-        /// As its vendor read it. The secrets are not sealed yet.
+        /// The content as read by the vendor. The secrets are not sealed yet.
         var content: VendorBinding
 
         var keys: [VendorBinding.Key] { content.keys }
@@ -57,18 +57,18 @@ package struct ProvisioningFile: Sendable {
         var secrets: [String: String] { content.secrets }
     }
 
-    /// The scopes an API key may have.
+    /// The possible scopes of an API key.
     package static let scopes: Set<String> = ["send", "devices", "read", "admin"]
 
     var tenants: [Tenant]
 }
 
-/// Turns a file's text into a `ProvisioningFile`, or says exactly what is wrong and where.
+/// Converts a file's text to a `ProvisioningFile`, or reports the error with its location.
 struct ProvisioningReader: SecretSource {
-    /// Where relative paths start: the file's own directory.
+    /// The base of relative paths: the file's own directory.
     var directory: String
     var environment: [String: String]
-    /// Whether a secret may stand in the file itself.
+    /// Whether the file itself may contain secrets.
     var allowsInlineSecrets: Bool
     let vendors: VendorCatalog
     let reservedSegments: Set<String>
@@ -142,9 +142,9 @@ struct ProvisioningReader: SecretSource {
         return TenantRetention(durations)
     }
 
-    /// Hours or days: `36h`, `30d`.
+    /// Parses hours or days: `36h`, `30d`.
     static func duration(_ text: String) -> Duration? {
-        // Six digits: far above every range, far below what a duration holds.
+        // Six digits: above every permitted range, and below the maximum of a duration.
         guard text.utf8.count <= 7, let number = Int64(text.dropLast()), number > 0 else { return nil }
         switch text.last {
         case "h": return .seconds(number * 3600)
@@ -208,7 +208,7 @@ struct ProvisioningReader: SecretSource {
         }
         let saysWindows = fields.value("receivingWindows") != nil
         var timing = try timing(&fields)
-        // What a vendor's devices expect of their windows, unless the app states it.
+        // The vendors' default for windows applies unless the app sets it.
         if !saysWindows, let hold = bindings.lazy.compactMap(\.content.outsideWindow).first {
             timing.windows.hold = hold
         }
@@ -229,12 +229,12 @@ struct ProvisioningReader: SecretSource {
             guard credentials.contains(CredentialID(name)) else {
                 throw ProvisioningProblem(
                     path: "\(path).\(environment.rawValue)",
-                    problem: "there is no credential '\(name)'"
+                    problem: "unknown credential '\(name)'"
                 )
             }
             map[environment] = CredentialID(name)
         }
-        // One key may serve both of Apple's worlds: the other environment uses the same unless it names its own.
+        // One key may serve both of Apple's environments: an environment without its own key uses that of the other.
         for environment in PushEnvironment.allCases where map[environment] == nil {
             map[environment] = map[environment.other]
         }

@@ -1,8 +1,8 @@
 import Model
 
-// Bindings of apps to vendors. What a binding contains is the vendor's; the gateway reads `host` and `settings`, and reports what nobody read.
+// Bindings of apps to vendors. The vendor reads the content of a binding; the gateway reads `host` and `settings`, and reports keys that neither has read.
 extension ProvisioningReader {
-    /// First path segments that no vendor's name may take: the gateway's own, and those of the vendors' routes.
+    /// Names that a vendor must not have, because they are first path segments of the gateway's or the vendors' routes.
     static func reservedSegments(_ vendors: VendorCatalog) -> Set<String> {
         let routed = VendorMounts(vendors.adapters).reservedSegments.map { $0.lowercased() }
         return Set(routed).union(["v1", "r", "openapi.json", "console"])
@@ -13,7 +13,7 @@ extension ProvisioningReader {
         let vendor = Vendor(name)
         guard let provisioned = vendors.provisioned[vendor] else {
             let known = vendors.names { vendors.provisioned[$0] != nil }.joined(separator: ", ")
-            throw ProvisioningProblem(path: path, problem: "there is no vendor '\(name)'; use one of \(known)")
+            throw ProvisioningProblem(path: path, problem: "unknown vendor '\(name)'; use one of \(known)")
         }
         var fields = try StrictFields(json, path: path)
         let host = try fields.optionalText("host")?.lowercased()

@@ -50,7 +50,7 @@ extension ProvisioningReader {
         return endpoint
     }
 
-    /// `pkcs12File`, or `certificateFile` with the key in it or in `privateKeyFile`; `passphraseEnv` or `passphraseFile` where one is needed.
+    /// Reads `pkcs12File`, or `certificateFile` with the key in it or in `privateKeyFile`, and `passphraseEnv` or `passphraseFile` if there is one.
     private func certificate(_ fields: inout StrictFields, _ path: String) throws(ProvisioningProblem)
         -> CredentialSecret
     {
@@ -63,7 +63,7 @@ extension ProvisioningReader {
         return .pem(certificate: certificate, privateKey: key, passphrase: passphrase)
     }
 
-    /// What a topic-specific key may push to, as its owner says; nil: every topic of the team.
+    /// The topics of a topic-specific key, as declared in the file; nil: every topic of the team.
     private func topics(_ fields: inout StrictFields) throws(ProvisioningProblem) -> [String]? {
         var topics: [String] = []
         for (path, value) in try fields.list("topics") {
@@ -103,7 +103,7 @@ extension ProvisioningReader {
                 throw ProvisioningProblem(
                     path: "\(path).\(name)",
                     problem:
-                        "a secret is not permitted in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
+                        "secrets are not permitted in the file: use \(name)Env or \(name)File, or --allow-inline-secrets"
                 )
             }
             return inline

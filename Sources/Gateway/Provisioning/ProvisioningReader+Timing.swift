@@ -58,7 +58,7 @@ extension ProvisioningReader {
         guard let zone = TimeZoneName(name) else {
             throw ProvisioningProblem(
                 path: path,
-                problem: "'\(name)' is no name of the IANA database like Europe/Berlin"
+                problem: "'\(name)' is not a name of the IANA database like Europe/Berlin"
             )
         }
         return zone
@@ -79,7 +79,7 @@ extension ProvisioningReader {
         return hold
     }
 
-    /// Nil: nothing was said.
+    /// The lanes of the field; nil when the field is absent.
     private func lanes(_ fields: inout StrictFields) throws(ProvisioningProblem) -> Set<Lane>? {
         guard fields.value("lanes") != nil else { return nil }
         var lanes: Set<Lane> = []

@@ -1,7 +1,7 @@
 import Crypto
 package import Model
 
-/// How API keys look and are kept: `pgw_` and 48 random hex digits; only SHA-256 is stored. A fast hash is right because the secret is random, not chosen.
+/// API keys consist of `pgw_` and 48 random hex digits. Only their SHA-256 is stored; a fast hash suffices because the secret is random, not chosen.
 package enum APIKeys {
     package static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
 

@@ -1,9 +1,9 @@
 import Foundation
 package import Model
 
-/// The secrets of a binding: sealed among its settings while they are stored, beside them in a call.
+/// Seals and opens the secrets of a binding. The stored settings contain them sealed; the settings of a call contain them opened, in a separate property.
 package struct BindingSecrets {
-    /// The setting that holds them, base64 by name.
+    /// The setting that contains the sealed secrets, base64 by name.
     package static let key = "sealed"
 
     private let masterKey: MasterKey
@@ -14,7 +14,7 @@ package struct BindingSecrets {
         "binding/\(tenant)/\(app)/\(vendor)/\(name)"
     }
 
-    /// Nil when there are none.
+    /// Seals secrets; returns nil when there are none.
     ///
     /// - Throws: `MasterKeyError`.
     package func sealed(_ secrets: [String: String], of app: AppID, in tenant: TenantID, vendor: Vendor)
@@ -29,7 +29,7 @@ package struct BindingSecrets {
         return .object(object)
     }
 
-    /// The settings with their secrets open and nothing sealed left. One that does not open is as if it were not there: what needs it is refused.
+    /// Returns the settings with opened secrets, without the sealed ones. A secret that cannot be opened is left out, so that calls that need it are refused.
     package func opened(_ settings: BindingSettings, vendor: Vendor) -> BindingSettings {
         guard let sealed = settings.values[Self.key]?.object, let tenant = settings.tenant, let app = settings.app
         else {

@@ -4,11 +4,11 @@ import Foundation
 import HTTP2
 package import Model
 
-/// The secret part of a credential: what is sealed, and what a credential is opened from.
+/// The secret part of a credential, in the form in which it is sealed and opened.
 package enum CredentialSecret: Sendable, Hashable {
-    /// A .p8 file, and for a topic-specific key the topics its owner names.
+    /// A .p8 file, and for a topic-specific key its declared topics.
     case signingKey(pem: [UInt8], topics: [String]?)
-    /// A certificate chain and its key in PEM; the key may stand in the same file.
+    /// A certificate chain and its key in PEM; one file may contain both.
     case pem(certificate: [UInt8], privateKey: [UInt8]?, passphrase: String?)
     /// A .p12 file.
     case pkcs12([UInt8], passphrase: String?)
@@ -23,7 +23,7 @@ package enum CredentialSecret: Sendable, Hashable {
 
     // MARK: Sealed form
 
-    /// The bytes that are sealed: the .p8 file itself, or a JSON object of what belongs together.
+    /// The bytes to seal: the .p8 file itself, or a JSON object with all parts.
     package var sealedForm: [UInt8] {
         var object = JSONObject()
         switch self {
@@ -42,7 +42,7 @@ package enum CredentialSecret: Sendable, Hashable {
         return JSONWriter.bytes(.object(object))
     }
 
-    /// What `sealedForm` spelled; nil when it is none of ours.
+    /// Parses `sealedForm`; nil for bytes of another form.
     package init?(sealedForm bytes: [UInt8]) {
         guard bytes.first == UInt8(ascii: "{") else {
             self = .signingKey(pem: bytes, topics: nil)
@@ -64,9 +64,9 @@ package enum CredentialSecret: Sendable, Hashable {
 
     // MARK: Use
 
-    /// The credential that the APNs transport opens.
+    /// Creates the credential for the APNs transport.
     ///
-    /// - Throws: `HTTP2Error` when the files cannot be read, with advice; `APNsError` for a bad endpoint.
+    /// - Throws: `HTTP2Error` with advice when the files cannot be read; `APNsError` for an invalid endpoint.
     package func credential(
         teamID: String?,
         keyID: String?,
@@ -98,9 +98,9 @@ package enum CredentialSecret: Sendable, Hashable {
         )
     }
 
-    /// The stored credential as the transport opens it.
+    /// Opens a stored credential for the transport.
     ///
-    /// - Throws: `MasterKeyError`, or what its files are at fault for.
+    /// - Throws: `MasterKeyError`, or the error of the credential's files.
     package static func open(_ stored: StoredCredential, with masterKey: MasterKey) throws -> APNsCredential {
         let bytes = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
         guard let secret = CredentialSecret(sealedForm: bytes) else { throw MasterKeyError.notOurs }
@@ -114,7 +114,7 @@ package enum CredentialSecret: Sendable, Hashable {
     }
 }
 
-/// The places secrets are sealed for.
+/// The contexts for which secrets are sealed.
 package enum SealContext {
     package static func credential(_ key: CredentialKey) -> String { "credential/\(key.tenant)/\(key.credential)" }
 }

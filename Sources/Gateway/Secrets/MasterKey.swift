@@ -2,11 +2,12 @@ import Crypto
 import Foundation
 package import Model
 
-/// The key that seals every secret at rest: 32 random bytes in a file of their own, outside the database cluster's directory.
+/// The key that seals every stored secret: 32 random bytes in a separate file, outside the directory of the database cluster.
 ///
-/// A key id and a check value are stored in the database, so that a node with another key refuses to start instead of writing what nobody can open.
+/// The database stores a key id and a check value, so that a node with another key refuses to start instead of writing secrets that the other nodes cannot
+/// open.
 package struct MasterKey: Sendable {
-    /// First 16 hex digits of SHA-256 over the key with a label: tells keys apart, says nothing of the key.
+    /// The first 16 hex digits of an HMAC-SHA256 with the key over a label. It distinguishes keys and reveals nothing about the key.
     package let id: String
     private let key: SymmetricKey
 
@@ -18,16 +19,16 @@ package struct MasterKey: Sendable {
         id = HexCoding.encode(Array(digest).prefix(8))
     }
 
-    /// What the database holds to recognise this key: a MAC of a fixed text.
+    /// The value by which the database recognizes this key: a MAC of a fixed text.
     package var checkValue: [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Array("push-gateway check value".utf8), using: key))
     }
 
-    /// Seals `secret` for one place (`context`): it opens nowhere else.
+    /// Seals `secret` for one `context`; it cannot be opened in another context.
     ///
-    /// Shape: 12 bytes nonce, ciphertext, 16 bytes tag (AES-256-GCM).
+    /// Format: 12 bytes nonce, ciphertext, 16 bytes tag (AES-256-GCM).
     ///
-    /// - Throws: `MasterKeyError.sealing`, which a working generator never causes.
+    /// - Throws: `MasterKeyError.sealing`, which cannot occur with a working random number generator.
     package func seal(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
         do {
             let box = try AES.GCM.seal(secret, using: key, authenticating: Array(context.utf8))
@@ -38,8 +39,8 @@ package struct MasterKey: Sendable {
         }
     }
 
-    /// The same, with the same bytes for the same secret and place: what is applied again unchanged is unchanged. The nonce is a MAC of both, so that no
-    /// two of them share one.
+    /// Seals `secret` like `seal`, with equal output for equal secrets and contexts, so that applying unchanged content changes nothing. The nonce is a MAC of
+    /// both, so that different inputs have different nonces.
     ///
     /// - Throws: `MasterKeyError.sealing`.
     package func sealSame(_ secret: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
@@ -55,17 +56,17 @@ package struct MasterKey: Sendable {
         }
     }
 
-    /// The 32 bytes that sign the calls to a sender: always the same, so they need not be kept.
+    /// The 32 bytes that sign the calls to a sender. They are derived from the master key, and therefore need not be stored.
     package func senderSecret(_ tenant: TenantID, _ app: AppID, _ vendor: Vendor, _ sender: SenderID) -> [UInt8] {
         var code = HMAC<SHA256>(key: key)
-        // A NUL stands in none of them: no two senders make the same text.
+        // None of the parts contains a NUL, so that no two senders have the same text.
         for part in ["push-gateway sender", "\(tenant)", "\(app)", "\(vendor)", "\(sender)"] {
             code.update(data: Array(part.utf8) + [0])
         }
         return Array(code.finalize())
     }
 
-    /// Opens what `seal` wrote for the same `context`.
+    /// Opens the output of `seal` for the same `context`.
     ///
     /// - Throws: `MasterKeyError.notOurs` for another key, another context or damaged bytes.
     package func open(_ sealed: [UInt8], context: String) throws(MasterKeyError) -> [UInt8] {
@@ -77,7 +78,7 @@ package struct MasterKey: Sendable {
         }
     }
 
-    /// Reads the key file, or makes it (mode 0600) when it is absent and `createIfMissing`.
+    /// Reads the key file. If it is absent and `createIfMissing` is true, the file is created with mode 0600.
     ///
     /// - Throws: `MasterKeyError`.
     package static func load(path: String, createIfMissing: Bool) throws(MasterKeyError) -> MasterKey {
@@ -99,7 +100,7 @@ package struct MasterKey: Sendable {
     }
 }
 
-/// Why the master key cannot be used. The paths are the operator's own.
+/// The reason why the master key cannot be used. The paths come from the operator's own settings.
 package enum MasterKeyError: Error, CustomStringConvertible {
     case missing(String)
     case unreadable(String)
@@ -112,13 +113,13 @@ package enum MasterKeyError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "there is no master key file at \(path): copy it from another node, or, for the first node of a new database, make one: "
+            "no master key file at \(path): copy it from another node, or, for the first node of a new database, create it: "
                 + "mkdir -p $(dirname '\(path)') && (umask 077 && openssl rand -hex 32 >'\(path)')"
-        case .unreadable(let path): "the master key file \(path) must hold 64 hex digits"
+        case .unreadable(let path): "the master key file \(path) must contain 64 hex digits"
         case .unwritable(let path): "cannot write the master key file \(path)"
         case .wrongLength(let count): "a master key has 32 bytes, this one has \(count)"
         case .sealing: "sealing failed"
-        case .notOurs: "a sealed secret does not open with this master key"
+        case .notOurs: "a sealed secret cannot be opened with this master key"
         case .mismatch(let stored, let ours):
             "the database's secrets are sealed with master key \(stored), this node has \(ours); start it with the right --master-key-file"
         }

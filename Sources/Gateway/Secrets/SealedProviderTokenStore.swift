@@ -4,7 +4,7 @@ package import EngineStore
 import Foundation
 package import Model
 
-/// The provider tokens of the cluster, sealed, in PostgreSQL: every node sends the same one and one node renews it (I8).
+/// Stores the cluster's provider tokens, sealed, in PostgreSQL: one node renews a token and every node sends the same one (I8).
 package struct SealedProviderTokenStore: ProviderTokenStore {
     package let directory: PostgresDirectory
     package let masterKey: MasterKey
@@ -54,7 +54,7 @@ package struct SealedProviderTokenStore: ProviderTokenStore {
         "provider-token/\(signer.teamID)/\(signer.keyID)"
     }
 
-    /// The public half stands for the key: whoever only claims somebody's team and key id gets a row of their own.
+    /// The public key is part of the row's key: a signer with the same team and key id but another key gets a separate row.
     private static func key(_ signer: ProviderTokenSigner.ID) -> ProviderTokenKey {
         ProviderTokenKey(
             teamID: signer.teamID,

@@ -1,6 +1,6 @@
 package import Model
 
-/// Creates the secrets of webhooks, and seals each for one webhook: it opens for no other.
+/// Creates the secrets of webhooks, and seals each for one webhook. No other webhook can open it.
 package struct WebhookSecrets: Sendable {
     private let masterKey: MasterKey
     private let identifiers: any IdentifierSource
@@ -10,7 +10,7 @@ package struct WebhookSecrets: Sendable {
         self.identifiers = identifiers
     }
 
-    /// 256 random bits, recognisable to people and to scanners of leaked secrets.
+    /// Creates a secret of 256 random bits. People and scanners for leaked secrets can recognize its prefix.
     package func make() -> String { "whsec_" + identifiers.randomHex(byteCount: 32) }
 
     /// - Throws: `MasterKeyError`.
@@ -23,7 +23,7 @@ package struct WebhookSecrets: Sendable {
         return SealedSecret(keyID: "whk_" + identifiers.randomHex(byteCount: 4), bytes: bytes)
     }
 
-    /// The secret; nil when it was sealed with another master key.
+    /// Opens the secret; nil when it was sealed with another master key.
     package func open(_ secret: SealedSecret, of id: WebhookID, in tenant: TenantID) -> [UInt8]? {
         do throws(MasterKeyError) {
             return try masterKey.open(secret.bytes, context: Self.context(id, tenant))

@@ -8,7 +8,7 @@ import Model
 import NIOCore
 import Observability
 
-/// Carries one vendor call through: read, locate, prove, decode, command, encode. Knows no vendor.
+/// Processes one vendor call: read, locate, prove, decode, command, encode. It contains no vendor-specific code.
 final class VendorEndpoint: Sendable {
     private let directory: any CallDirectory
     private let handler: CommandHandler
@@ -20,7 +20,7 @@ final class VendorEndpoint: Sendable {
     private let multiStep: [Vendor: any MultiStepVendor]
     private let counts = VendorCallCounts()
 
-    /// Without a recorder nothing is ever captured.
+    /// Without a recorder, no call is captured.
     init(
         directory: any CallDirectory,
         handler: CommandHandler,
@@ -41,7 +41,7 @@ final class VendorEndpoint: Sendable {
         self.multiStep = multiStep
     }
 
-    /// The answer to `request`, always in the vendor's own shape.
+    /// The answer to `request`, always in the vendor's format.
     func respond(
         to request: Request,
         match: VendorMounts.Match,
@@ -56,7 +56,7 @@ final class VendorEndpoint: Sendable {
         return response
     }
 
-    // As in `CommandHandler`: these are no parts of the functions that wait.
+    // Not inlined, as in `CommandHandler`: keeps the async frames of waiting calls small.
 
     @inline(never)
     private func begun(_ request: Request, _ match: VendorMounts.Match, _ remoteAddress: String?) -> VendorRequest {
@@ -93,7 +93,7 @@ final class VendorEndpoint: Sendable {
 
     private static let hostField = HTTPField.Name("host")
 
-    /// HTTP/1.1's Host becomes `:authority` in HTTPTypes; adapters look for the field.
+    /// Restores the Host field, which HTTPTypes converts to `:authority`; adapters read the field.
     private static func headersWithHost(_ request: Request) -> HTTPFields {
         var headers = request.headers
         if let host = hostField, headers[host] == nil, let authority = request.head.authority {
@@ -126,7 +126,7 @@ final class VendorEndpoint: Sendable {
         return await carryOut(call, adapter, &record)
     }
 
-    /// Why the body cannot be read; nil: it is as its sender wrote it now.
+    /// Inflates the body in place. Returns the reason why it cannot be read, or nil on success.
     @inline(never)
     private func inflate(_ call: inout VendorRequest, limitBytes: Int) -> AdapterError.Code? {
         do {
@@ -142,7 +142,7 @@ final class VendorEndpoint: Sendable {
         return nil
     }
 
-    /// Everything after the body is read: pure but for the store. Fuzzed as it is.
+    /// Processes a call whose body is complete. Its only side effects are those of the store. The fuzz tests call it directly.
     func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
         var record = CallRecord()
         return await carryOut(call, adapter, &record)
@@ -202,7 +202,7 @@ final class VendorEndpoint: Sendable {
         }
     }
 
-    /// Six sequels: three times read and written. Who loses three times in a row is told to come again.
+    /// Six sequels: three attempts of a read and a write. After three conflicts, the answer asks the caller to retry.
     private static let sequelLimit = 6
 
     private func perform(_ commands: [Command], in scope: CallScope) async -> [Reply] {
@@ -211,22 +211,22 @@ final class VendorEndpoint: Sendable {
         return result.replies
     }
 
-    /// The scope that a key must have for a vendor's call: those that show one are sends.
+    /// The scope that a key needs for vendor calls that carry one; these calls are sends.
     private static let provenScope = "send"
 
-    /// Whether one of our keys may speak for the tenant of a call's binding.
+    /// Whether the secret is an API key of the binding's tenant with a sufficient scope.
     ///
-    /// - Throws: `StoreError` when it cannot be known now.
+    /// - Throws: `StoreError` when the store cannot answer now.
     private func proves(_ secret: String, _ binding: BoundCall?) async throws(StoreError) -> Bool {
         guard let grant = try await directory.apiKey(secret), grant.tenant == binding?.tenant else { return false }
         return !grant.scopes.isDisjoint(with: [Self.provenScope, "admin"])
     }
 
-    /// A key that the dialect issues itself is judged by its adapter, which has the binding's secret.
+    /// The adapter checks keys that the dialect itself issues, because it has the binding's secret.
     private static func isLeftToTheAdapter(_ proof: Proof) -> Bool {
         switch proof {
         case .none, .authorizationKey, .sharedAccessSignature: true
-        // No adapter shows the last two yet.
+        // No adapter uses the last two.
         case .bearer, .basic, .jwt: false
         }
     }

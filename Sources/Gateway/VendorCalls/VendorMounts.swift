@@ -1,12 +1,12 @@
 import HTTPTypes
 import Model
 
-/// Which adapter answers a path: exact paths first, then the longest prefix, then the endings of names, then second parts. Repeated slashes are one.
+/// Finds the adapter of a path: exact paths first, then the longest prefix, then suffixes, then second path segments. Repeated slashes count as one.
 struct VendorMounts: Sendable {
     struct Match: Sendable {
         var adapter: any VendorAdapter
         var route: VendorRoute
-        /// False: the path is the route's, the method is not.
+        /// False: the route has this path but another method.
         var methodFits: Bool
     }
 
@@ -35,13 +35,13 @@ struct VendorMounts: Sendable {
         prefixes.sort { $0.path.utf8.count > $1.path.utf8.count }
     }
 
-    /// First segments that vendors own: no hub may be named like one.
+    /// The first path segments of the vendors' routes: a hub must not have such a name.
     var reservedSegments: Set<String> {
         Set((Array(exact.keys) + prefixes.map(\.path)).compactMap { $0.split(separator: "/").first.map(String.init) })
     }
 
     func match(path: String, method: HTTPRequest.Method) -> Match? {
-        // Most callers spell it so; who does not is looked up again.
+        // Most callers use the documented spelling; other paths are normalized and looked up again.
         if let match = documented(path, method) { return match }
         let path = Self.canonical(path)
         if let match = documented(path, method) { return match }

@@ -1,4 +1,4 @@
-/// How a caller names one addressee.
+/// The name by which a caller identifies one addressee.
 package enum Address: Sendable, Hashable {
     /// Digits, national form.
     case phone(String)
@@ -8,7 +8,7 @@ package enum Address: Sendable, Hashable {
     /// The gateway's own device id (native API).
     case device(DeviceID)
 
-    /// A stable text of kind and value: what the target id of an address without a device is made from.
+    /// A stable text of kind and value. The target id of an address without a device is derived from it.
     package var canonical: String {
         switch self {
         case .phone(let phone): "phone:\(phone)"
@@ -18,7 +18,7 @@ package enum Address: Sendable, Hashable {
         }
     }
 
-    /// The address that `canonical` spells.
+    /// Parses the form of `canonical`.
     package init?(canonical: String) {
         guard let colon = canonical.firstIndex(of: ":") else { return nil }
         let value = String(canonical[canonical.index(after: colon)...])

@@ -2,24 +2,24 @@
 package enum GroupCommand: Sendable, Hashable {
     /// Creates the group unless it exists.
     case put(GroupName)
-    /// Its members remain users; the name can be used again.
+    /// Deletes the group. Its members remain users, and the name can be used again.
     case delete(GroupName)
     case find(GroupName)
-    /// Removes users, then adds others: a user in both lists is a member. At most `GroupChange.limit` of both together.
+    /// Removes users, then adds others, so that a user in both lists is a member. At most `GroupChange.limit` of both together.
     case changeMembers(GroupName, GroupChange)
     /// Creates a group whose name is the next number.
     case create(title: String)
-    /// One, or (nil) all.
+    /// Lists one group, or (nil) all.
     case list(GroupName?)
-    /// The groups of a user, by name; at most 1,000.
+    /// Lists the groups of a user by name, at most 1,000.
     case groups(of: UserID)
-    /// Members of one group, all or (with a user) that one.
+    /// Lists the members of one group, or checks the given user.
     case members(GroupName, UserID?)
 }
 
-/// Who enters a group and who leaves it.
+/// The users to add to a group and to remove from it.
 package struct GroupChange: Sendable, Hashable {
-    /// 1,000 users in one call: they are one transaction, whose counts the group's other changes wait for.
+    /// 1,000 users in one call: they are one transaction, and other changes of the group wait for its counts.
     package static let limit = 1000
 
     package var add: [UserID]
@@ -31,10 +31,10 @@ package struct GroupChange: Sendable, Hashable {
     }
 }
 
-/// One group.
+/// A group and its number of members.
 package struct GroupFacts: Sendable, Hashable {
     package var name: GroupName
-    /// Users in it, with a device or without; maintained.
+    /// The number of users in it, with or without a device. The counter is maintained.
     package var memberCount: Int
     package var createdAt: Timestamp
 
@@ -45,7 +45,7 @@ package struct GroupFacts: Sendable, Hashable {
     }
 }
 
-/// A group with what people call it.
+/// A group with a title for display.
 package struct TitledGroup: Sendable, Hashable {
     package var name: GroupName
     package var title: String
@@ -56,7 +56,7 @@ package struct TitledGroup: Sendable, Hashable {
     }
 }
 
-/// A user in a group, with the name that the newest of the user's devices gave.
+/// A user in a group, with the name that the user's newest device reported.
 package struct GroupMember: Sendable, Hashable {
     package var group: TitledGroup
     package var user: UserID
@@ -74,7 +74,7 @@ package enum GroupReply: Sendable, Hashable {
     case put(isNew: Bool)
     case deleted
     case found(GroupFacts)
-    /// How many users were not in it before, and how many were.
+    /// How many users joined the group and how many left it.
     case membersChanged(added: Int, removed: Int)
     case created(TitledGroup)
     case listed([TitledGroup])

@@ -1,23 +1,23 @@
-/// A name that identities carry and audiences ask for, in the form in which it compares: lower-case, except the value of a system tag.
+/// A name that identities have and audiences select, in the form in which it is compared: lower case, except the value of a system tag.
 ///
-/// System tags are `$UserId:{value}` and `$InstallationId:{value}`; the braces may be left out (docs/contracts/notificationhubs.md#6) and are not kept.
+/// System tags are `$UserId:{value}` and `$InstallationId:{value}`. The braces may be omitted (docs/contracts/notificationhubs.md#6) and are not stored.
 package struct Tag: Sendable, Hashable, CustomStringConvertible {
     /// 120 characters: docs/contracts/notificationhubs.md#5.
     package static let limit = 120
 
-    /// The folded form, which is what is stored.
+    /// The folded form, which is stored.
     package let text: String
 
-    /// Nil when it is empty, too long, or has a character that no tag has.
+    /// Returns nil when the text is empty, too long, or has a character that tags must not contain.
     package init?(_ written: some StringProtocol) {
         guard let text = Self.folded(written) else { return nil }
         self.text = text
     }
 
-    /// What the gateway itself says of an identity, so that an audience can be narrowed to a platform. No caller can write it.
+    /// The tag that the gateway itself gives an identity, so that an audience can be restricted to a platform. Callers cannot set it.
     package init(_ platform: Platform) { text = "$Platform:\(platform.rawValue)" }
 
-    /// Whether it is none of those that people make up.
+    /// Whether the tag is a system tag.
     package var isSystem: Bool { text.hasPrefix("$") }
 
     package var description: String { text }
@@ -41,7 +41,7 @@ package struct Tag: Sendable, Hashable, CustomStringConvertible {
         return String(text)
     }
 
-    /// A letter or digit of any script, or one of `_ - @ # . :`.
+    /// Whether the scalar is a letter or digit of any script, or one of `_ - @ # . :`.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         if "_-@#.:".unicodeScalars.contains(scalar) { return true }
         switch scalar.properties.generalCategory {

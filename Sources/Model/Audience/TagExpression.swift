@@ -1,9 +1,9 @@
-/// Who is meant, said in tags: `(follows_RedSox || follows_Cardinals) && !location_Boston`.
+/// An expression of tags that selects targets: `(follows_RedSox || follows_Cardinals) && !location_Boston`.
 ///
-/// `!` binds tighter than `&&`, that tighter than `||`. A target without any tag satisfies `!a`. Plain tags compare without case, the values of
-/// `$UserId:{…}` and `$InstallationId:{…}` with it (docs/contracts/notificationhubs.md#6), so tags are kept folded: see `Tag`.
+/// `!` binds tighter than `&&`, and `&&` tighter than `||`. A target without any tag satisfies `!a`. Plain tags are compared without case, the values of
+/// `$UserId:{…}` and `$InstallationId:{…}` with it (docs/contracts/notificationhubs.md#6), so tags are stored in folded form: see `Tag`.
 package struct TagExpression: Sendable, Hashable {
-    /// A parsed expression. As deep as its parentheses, which `Limits.depth` bounds.
+    /// A parsed expression. Its depth is that of its parentheses, which `Limits.depth` limits.
     package indirect enum Node: Sendable, Hashable {
         case tag(Tag)
         case not(Node)
@@ -13,15 +13,15 @@ package struct TagExpression: Sendable, Hashable {
         case any([Node])
     }
 
-    /// What an expression may cost.
+    /// The limits of an expression.
     package struct Limits: Sendable, Hashable {
-        /// Tags where only `||` joins them. 20: docs/contracts/notificationhubs.md#6.
+        /// The maximum number of tags that are joined only by `||`. 20: docs/contracts/notificationhubs.md#6.
         package var tagsInUnion: Int
-        /// Tags where anything else does. 6: docs/contracts/notificationhubs.md#6.
+        /// The maximum number of tags in any other expression. 6: docs/contracts/notificationhubs.md#6.
         package var tags: Int
-        /// Bytes. 8 KiB: docs/contracts/notificationhubs.md#6.
+        /// The maximum size in bytes. 8 KiB: docs/contracts/notificationhubs.md#6.
         package var bytes: Int
-        /// Parentheses and negations inside each other. 32: nobody reads more, and no stack feels it.
+        /// The maximum nesting of parentheses and negations. 32: more is unreadable, and it is harmless to the stack.
         package var depth: Int
 
         package init(tagsInUnion: Int = 20, tags: Int = 6, bytes: Int = 8192, depth: Int = 32) {
@@ -32,21 +32,21 @@ package struct TagExpression: Sendable, Hashable {
         }
     }
 
-    /// Why a text is no expression, and where.
+    /// Why a text is not a valid expression, and where.
     package struct Fault: Error, Sendable, Hashable {
         package enum Code: Sendable, Hashable {
             case empty
             case tooLong
-            /// A character that neither a tag nor an operator has.
+            /// A character that occurs neither in tags nor in operators.
             case character
-            /// Something else was due: a tag, an operator, a closing parenthesis.
+            /// Another element was expected: a tag, an operator, a closing parenthesis.
             case syntax
             case tooDeep
             case tooManyTags
         }
 
         package var code: Code
-        /// Unicode scalars from the beginning of the text.
+        /// The position in Unicode scalars from the beginning of the text.
         package var offset: Int
 
         package init(code: Code, offset: Int) {
@@ -56,7 +56,7 @@ package struct TagExpression: Sendable, Hashable {
     }
 
     package let root: Node
-    /// Every tag as often as it is written.
+    /// The number of tags as written, including repetitions.
     package let tagCount: Int
 
     /// - Throws: `Fault`.
@@ -68,7 +68,7 @@ package struct TagExpression: Sendable, Hashable {
         guard tagCount <= limit else { throw Fault(code: .tooManyTags, offset: 0) }
     }
 
-    /// Whoever has `tag`.
+    /// Selects the targets with `tag`.
     package init(_ tag: Tag) {
         root = .tag(tag)
         tagCount = 1
@@ -79,17 +79,17 @@ package struct TagExpression: Sendable, Hashable {
         self.tagCount = tagCount
     }
 
-    /// Those of them who have `tag`. What is written keeps its limits: this one is not the caller's.
+    /// Selects those of the targets that have `tag`. The tag does not count towards the limits, because the caller did not write it.
     package func narrowed(to tag: Tag) -> TagExpression {
         TagExpression(root: .all([.tag(tag), root]), tagCount: tagCount + 1)
     }
 
-    /// Those of them who do not have `tag`, which is not the caller's either.
+    /// Selects those of the targets that do not have `tag`. The tag does not count towards the limits either.
     package func excluding(_ tag: Tag) -> TagExpression {
         TagExpression(root: .all([root, .not(.tag(tag))]), tagCount: tagCount + 1)
     }
 
-    /// Whether a target with exactly these tags is meant.
+    /// Whether a target with exactly these tags matches.
     package func matches(_ tags: Set<Tag>) -> Bool { Self.matches(root, tags) }
 
     private static func matches(_ node: Node, _ tags: Set<Tag>) -> Bool {

@@ -1,11 +1,11 @@
-/// Recursive descent over the scalars of a tag expression; its depth is bounded before it grows.
+/// A recursive-descent parser of tag expressions. The depth is limited before each recursion.
 struct TagParser {
     private let text: [Unicode.Scalar]
     private let limits: TagExpression.Limits
     private var offset = 0
     private var depth = 0
     private(set) var tagCount = 0
-    /// Nothing but `||` joins the tags.
+    /// Whether only `||` joins the tags.
     private(set) var isUnion = true
 
     init(_ text: String, limits: TagExpression.Limits) throws(TagExpression.Fault) {
@@ -15,7 +15,7 @@ struct TagParser {
         guard !self.text.allSatisfy(Self.isSpace) else { throw fault(.empty) }
     }
 
-    /// The whole text.
+    /// Parses the whole text.
     mutating func expression() throws(TagExpression.Fault) -> TagExpression.Node {
         let node = try union()
         skipSpace()

@@ -1,36 +1,36 @@
-/// A tag expression as a choice of terms, each of which says of some tags whether they are there: what a database can judge by two numbers.
+/// A tag expression as a union of terms, each of which states whether certain tags are present. A database can evaluate a term with two numbers.
 ///
-/// Each tag is a bit. A set of tags is meant when, for one term, its bits agree with `wants` wherever `cares` has a bit. Nothing of the expression's
-/// text reaches a statement but its tags, as values.
+/// Each tag is a bit. A set of tags matches when its bits agree with the `wants` of one term wherever its `cares` has a bit. Of the expression's text, only
+/// the tags reach a statement, as parameters.
 package struct TagTerms: Sendable, Hashable {
     package struct Term: Sendable, Hashable {
         package var cares: UInt64
-        /// A part of `cares`.
+        /// A subset of `cares`.
         package var wants: UInt64
 
-        /// Both; nil where they contradict each other.
+        /// The conjunction of both; nil if they contradict each other.
         func joined(_ other: Term) -> Term? {
             guard cares & other.cares & (wants ^ other.wants) == 0 else { return nil }
             return Term(cares: cares | other.cares, wants: wants | other.wants)
         }
 
-        /// Whether whatever `self` means, `other` means too.
+        /// Whether `other` matches everything that `self` matches.
         func isCovered(by other: Term) -> Bool {
             other.cares & cares == other.cares && wants & other.cares == other.wants
         }
     }
 
-    /// 62 tags: their bits are one `bigint`, whose sign stays free.
+    /// 62 tags: their bits fit into one `bigint`, whose sign bit stays unused.
     package static let tagLimit = 62
-    /// 64 terms: each identity that is looked at is held against each. Six tags make nine at most, twenty in a union twenty.
+    /// 64 terms: each examined identity is compared with each term. Six tags produce at most nine terms, twenty in a union produce twenty.
     package static let termLimit = 64
 
-    /// Distinct, in the order of their bits.
+    /// Distinct tags, in the order of their bits.
     package let tags: [Tag]
-    /// None: nobody is meant.
+    /// If empty, nothing matches.
     package let terms: [Term]
 
-    /// The terms of an expression; nil when there would be more than the limits.
+    /// Converts an expression to terms. Returns nil when the limits are exceeded.
     package init?(_ expression: TagExpression) {
         var places: [Tag: Int] = [:]
         Self.collect(expression.root, &places)
@@ -41,18 +41,18 @@ package struct TagTerms: Sendable, Hashable {
         self.terms = terms
     }
 
-    /// Whether a target with exactly these tags is meant.
+    /// Whether a target with exactly these tags matches.
     package func matches(_ own: Set<Tag>) -> Bool {
         let bits = tags.enumerated().reduce(UInt64(0)) { $0 | (own.contains($1.element) ? 1 << UInt64($1.offset) : 0) }
         return terms.contains { bits & $0.cares == $0.wants }
     }
 
-    /// As few tags as possible, one of which everybody has who is meant; nil when somebody is meant who has none of the tags.
+    /// A smallest set of tags such that every match has at least one of them. Nil when a target without any of the tags can match.
     package var anchors: [Tag]? {
         var open = terms
         var anchors: [Tag] = []
         while let first = open.first {
-            // The one of its tags that most of the other terms want too; a term that wants none is open to anybody.
+            // The tag of the term that most of the other terms also want. A term that wants no tag can match any target.
             let bits = tags.indices.map { 1 << UInt64($0) }.filter { first.wants & $0 != 0 }
             let shares = bits.map { bit in open.count { $0.wants & bit != 0 } }
             guard let best = zip(bits, shares).max(by: { $0.1 < $1.1 })?.0 else { return nil }
@@ -70,7 +70,7 @@ package struct TagTerms: Sendable, Hashable {
         }
     }
 
-    /// Negations move down to the tags on the way (De Morgan), so that only unions and intersections are left.
+    /// Moves negations down to the tags (De Morgan), so that only unions and intersections remain.
     private static func terms(_ node: TagExpression.Node, isNegated: Bool, _ places: [Tag: Int]) -> [Term]? {
         switch (node, isNegated) {
         case (.tag(let tag), _):
@@ -104,7 +104,7 @@ package struct TagTerms: Sendable, Hashable {
         return all
     }
 
-    /// Without what another term covers.
+    /// Removes the terms that another term covers.
     private static func reduced(_ terms: [Term]) -> [Term] {
         var kept: [Term] = []
         for term in terms where !kept.contains(where: term.isCovered) {

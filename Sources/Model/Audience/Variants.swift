@@ -1,14 +1,15 @@
-/// Targets that are a part of an identity: one device that receives several variants of a message, each with its own tags (docs/contracts/notificationhubs.md#5.6).
+/// Targets that are part of an identity: one device that receives several variants of a message, each with its own tags
+/// (docs/contracts/notificationhubs.md#5.6).
 ///
-/// An identity lists them in its attributes, by name with their folded tags; a message for variants (`Content.variants`) has one target for each that
-/// it means, and so may ring a device once for each.
+/// An identity lists them in its attributes, by name with their folded tags. A message for variants (`Content.variants`) has one target for each matching
+/// variant, so it may notify a device once for each.
 package enum Variants {
     /// The key of the attributes: `{"name": ["tag", …], …}`.
     package static let attribute = "variants"
-    /// 20 per identity: a slice that begins with 25 identities ends with 500 targets.
+    /// 20 per identity: a slice that begins with 25 identities has at most 500 targets.
     package static let limit = 20
 
-    /// What an identity with these attributes has, in the order of names.
+    /// Returns the variants in these attributes, ordered by name.
     package static func of(_ attributes: JSONObject) -> [(name: String, tags: Set<Tag>)] {
         let listed = attributes[attribute]?.object ?? JSONObject()
         return listed.pairs.map { name, tags in
@@ -18,22 +19,22 @@ package enum Variants {
 }
 
 extension Tag {
-    /// What is stored, which is folded already.
+    /// Makes a tag of a stored text, which is folded already.
     init(stored text: String) { self.text = text }
 
-    /// What an identity with variants has, so that an expansion passes over all others.
+    /// The tag of identities that have variants, so that an expansion skips all others.
     package static let hasVariants = Tag(stored: "$Variant")
 
-    /// What an identity has that is nothing but its variants: only messages for those mean it.
+    /// The tag of identities that consist only of their variants: only messages for variants match them.
     package static let onlyVariants = Tag(stored: "$VariantsOnly")
 
-    /// What an identity has of which a variant has `tag`.
+    /// The tag of identities of which a variant has `tag`.
     package static func ofVariant(_ tag: Tag) -> Tag { Tag(stored: "$Variant:\(tag.text)") }
 }
 
 extension TagExpression {
-    /// Whoever may have a variant that is meant: its own tags or its variants' satisfy what is asked. Wider than the truth, which
-    /// needs the tags of each variant together; what must not be there is only looked for on the identity, whose tags all its variants have.
+    /// Matches identities that may have a matching variant: the expression is satisfied by the tags of the identity or of its variants. It may match too many,
+    /// because an exact result needs the tags of each variant together. Excluded tags are checked only on the identity, whose tags all its variants have.
     package var overVariants: TagExpression {
         TagExpression(root: Self.widened(root, isNegated: false), tagCount: tagCount).narrowed(to: .hasVariants)
     }
@@ -49,7 +50,7 @@ extension TagExpression {
 }
 
 extension TagTerms {
-    /// As a row keeps it: `{"tags": […], "cares": […], "wants": […]}`.
+    /// The JSON of a row: `{"tags": […], "cares": […], "wants": […]}`.
     package var json: JSON {
         .pairs([
             "tags": .array(tags.map { .string($0.text) }), "cares": .array(terms.map { .int($0.cares) }),
@@ -57,7 +58,7 @@ extension TagTerms {
         ])
     }
 
-    /// What a row keeps; nil for anything else.
+    /// Reads the JSON of a row. Returns nil for any other JSON.
     package init?(_ json: JSON) {
         guard let tags = json["tags"]?.array, let cares = json["cares"]?.array, let wants = json["wants"]?.array,
             cares.count == wants.count, tags.count <= Self.tagLimit, cares.count <= Self.termLimit

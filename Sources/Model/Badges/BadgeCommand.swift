@@ -1,10 +1,10 @@
-/// The number at an app's icon that the server counts: per user, or per device where there is no user.
+/// Badges that the server counts: one per user, or one per device without a user.
 package enum BadgeCommand: Sendable, Hashable {
-    /// Nil only reads.
+    /// Nil only reads the badge.
     case set(Int?, of: BadgeHolder)
 }
 
-/// Who a badge is counted for, as far as a caller names it: the first that is known of token, key and user.
+/// Identifies the holder of a badge: the first known one of token, key and user.
 package struct BadgeHolder: Sendable, Hashable {
     package var key: VendorDeviceKey?
     package var token: DeviceToken?
@@ -17,16 +17,16 @@ package struct BadgeHolder: Sendable, Hashable {
     }
 }
 
-/// What a read does to the badge of its reader.
+/// The change of the reader's badge by a read receipt.
 package enum BadgeChange: Sendable, Hashable {
-    /// One less at the first read of a message, never below 0.
+    /// The badge decreases by one at the first read of a message, never below 0.
     case keep
-    /// Each time it is said.
+    /// The badge is set by each receipt.
     case set(Int)
 }
 
-/// What came of a badge command.
+/// The result of a badge command.
 package enum BadgeReply: Sendable, Hashable {
-    /// The counter after it.
+    /// The badge afterwards.
     case count(Int)
 }

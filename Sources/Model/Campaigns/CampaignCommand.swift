@@ -1,36 +1,36 @@
-/// Messages that a back end keeps with the gateway: campaigns, from which it sends by name, and schedules, which it may still change.
+/// Messages that a back end stores with the gateway: campaigns, which it sends by name, and schedules, which it can still change.
 package enum CampaignCommand: Sendable, Hashable {
-    /// Makes it, or writes it anew.
+    /// Creates or replaces the campaign.
     case put(id: String, name: String, body: JSONObject)
     case find(String)
-    /// In the order of ids, from the one behind `after` on.
+    /// Lists campaigns ordered by id, beginning after `after`.
     case list(after: String?, limit: Int)
     case remove(String)
-    /// By the id of its first message, whatever became of it.
+    /// Finds a schedule by the id of its first message, in any state.
     case schedule(MessageID)
-    /// Those that are still to come, the next one first.
+    /// Lists the schedules that are not due yet, the next one first.
     case schedules(until: Timestamp?, limit: Int)
-    /// Withdraws it, unless it is no longer to come.
+    /// Cancels the schedule unless it is due already.
     case cancelSchedule(MessageID)
-    /// What became of the messages with a label, day by day of when they were due.
+    /// Counts the outcomes of the messages with a label for each day on which they were due.
     case series(label: String, days: ClosedRange<Int32>)
-    /// A name that nobody else was given.
+    /// Makes a name that was never assigned before.
     case makeName
-    /// A user opened the app, or (with a campaign) bought something because of it.
+    /// A user opened the app or, with a campaign, made a purchase because of it.
     case visit(UserID, campaign: String?)
 
-    /// 1,000 campaigns of an app and dialect: they are texts that people write, and each is kept until it is removed.
+    /// 1,000 campaigns per app and dialect: people write them, and each is kept until it is removed.
     package static let countLimit = 1000
-    /// 100 days of a series: each is counted from its deliveries.
+    /// 100 days of a series: the counts are computed from the deliveries of each day.
     package static let dayLimit = 100
-    /// 1,000 rows of one list: it is built in memory.
+    /// 1,000 rows of one list, which is built in memory.
     package static let rowLimit = 1000
 }
 
-/// A message under a name, for who sends it again and again. `body` is in the shape of the dialect.
+/// A message that a back end sends repeatedly by its name. `body` has the format of the dialect.
 package struct Campaign: Sendable, Hashable {
     package var id: String
-    /// For people.
+    /// A name for display.
     package var name: String
     package var body: JSONObject
     package var createdAt: Timestamp
@@ -45,15 +45,15 @@ package struct Campaign: Sendable, Hashable {
     }
 }
 
-/// What became of the messages of one day.
+/// The counts of the messages of one day.
 package struct SeriesDay: Sendable, Hashable {
-    /// Since 1970, UTC.
+    /// The day since 1970, UTC.
     package var day: Int32
-    /// Sent, whatever was reported since.
+    /// The number of sent messages, including those received or read since.
     package var sent: Int
     package var read: Int
     package var failed: Int
-    /// How many were sent something; a device of nobody stands for itself.
+    /// The number of users to whom something was sent. A device without a user counts as one.
     package var users: Int
 
     package init(day: Int32, sent: Int, read: Int, failed: Int, users: Int) {
@@ -65,16 +65,16 @@ package struct SeriesDay: Sendable, Hashable {
     }
 }
 
-/// What came of a campaign command.
+/// The result of a campaign command.
 package enum CampaignReply: Sendable, Hashable {
     case put(isNew: Bool)
     case found(Campaign?)
     case listed([Campaign])
-    /// Whether there was something to remove or to withdraw.
+    /// Whether the campaign or schedule existed.
     case removed(Bool)
     case schedule(Schedule?)
     case schedules([Schedule])
-    /// Only days with deliveries.
+    /// Contains only days with deliveries.
     case series([SeriesDay])
     case name(String)
     /// Whether the user is known.

@@ -1,13 +1,13 @@
-/// A message that is due later, under the name that its caller knows: that of its first message, which a change replaces.
+/// A message that is due later. Its name, which the caller uses, is the id of its first message; a change replaces the message.
 package struct Schedule: Sendable, Hashable {
     package var id: MessageID
     package var message: MessageID
     package var state: MessageState
     /// When the first target is due.
     package var dueAt: Timestamp
-    /// In each device's own zone.
+    /// Whether the time applies in each device's own zone.
     package var isLocal: Bool
-    /// What the caller said, in the adapter's words: a change says only what is different.
+    /// The request of the caller in the format of the adapter. A change contains only the differences.
     package var request: JSONObject
 
     package init(

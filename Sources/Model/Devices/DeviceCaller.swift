@@ -1,9 +1,9 @@
-/// Which registered device calls: known by its key, else by its token. One without both is nobody, unless a user is named.
+/// Identifies the registered device that calls, by its key or else by its token. Without both, the caller is unknown unless a user is given.
 package struct DeviceCaller: Sendable, Hashable {
     package var key: VendorDeviceKey?
     package var token: DeviceToken?
-    /// Where there is neither: any device that is this user's now. Only histories that are just looked at answer to it, and an adapter says it only where
-    /// the app's own settings let a user's name be enough.
+    /// Used without key and token: any device that currently belongs to this user. Only histories that are just looked at accept it, and an adapter sets it
+    /// only if the app's settings accept the name of a user as sufficient.
     package var user: UserID?
 
     package init(key: VendorDeviceKey? = nil, token: DeviceToken? = nil, user: UserID? = nil) {

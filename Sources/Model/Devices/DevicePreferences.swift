@@ -1,11 +1,11 @@
-/// What a device's user has chosen about pushes in one dialect.
+/// The push preferences of a device's user in one dialect.
 package struct DevicePreferences: Sendable, Hashable {
     package var acceptsPush: Bool
-    /// When it may be rung; nil: always.
+    /// The minutes of a day in which the device may be notified. Nil: always.
     package var window: DailyWindow?
-    /// Who uses it.
+    /// The user of the device.
     package var user: UserID?
-    /// What back ends call the user, where that is not the user's own id.
+    /// The name by which back ends know the user, if it is not the user's own id.
     package var alias: UserID?
 
     package init(acceptsPush: Bool, window: DailyWindow? = nil, user: UserID? = nil, alias: UserID? = nil) {
@@ -16,14 +16,14 @@ package struct DevicePreferences: Sendable, Hashable {
     }
 }
 
-/// A change of preferences. What is nil stays.
+/// A change of preferences. Fields that are nil stay unchanged.
 package struct PreferenceChange: Sendable, Hashable {
     package var acceptsPush: Bool?
-    /// First minute of the day in which it may be rung, 0...1439. Without a window yet the other end is that of the whole day.
+    /// First minute of the day in which the device may be notified, 0...1439. Without an existing window, the other end is that of the whole day.
     package var windowFrom: Int?
-    /// The last one.
+    /// The last minute.
     package var windowTo: Int?
-    /// The zone in which the window is meant; looked at only with one of its ends.
+    /// The zone of the window. It is read only together with one of the ends.
     package var timeZone: TimeZoneName?
     package var alias: UserID?
 

@@ -1,4 +1,4 @@
-/// What the user of a device chose about pushes.
+/// Reads or changes the push preferences of a device's user.
 package enum PreferenceCommand: Sendable, Hashable {
     case preferences(DeviceCaller)
     case setPreferences(DeviceCaller, PreferenceChange)

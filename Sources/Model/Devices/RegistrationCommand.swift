@@ -1,34 +1,34 @@
-/// Devices, identities, and the proof that a phone number is its user's.
+/// Registrations of devices and identities, and the verification of phone numbers.
 package enum RegistrationCommand: Sendable, Hashable {
     case register(DeviceRegistration)
     case updateToken(key: VendorDeviceKey, token: DeviceToken, environment: PushEnvironment?)
     case unregister(IdentitySelector)
     case requestVerification(phone: String, countryCode: String?)
     case verify(phone: String, code: String, platform: Platform?)
-    /// Registers a device, and whose it is, in one step.
+    /// Registers a device and sets its user, in one step.
     case enlist(DeviceRegistration, UserChange)
-    /// Whose a registered device is.
+    /// Sets the user of a registered device.
     case assign(key: VendorDeviceKey, UserChange)
     case standing(key: VendorDeviceKey)
-    /// A key that nobody has: 32 lower-case hex digits.
+    /// Draws an unused key: 32 lower-case hex digits.
     case drawKey
-    /// Those that are active and whose token may be used, in the order of their keys, from `from` on.
+    /// Lists active identities with a usable token, ordered by key, beginning at `from`.
     case listed(IdentityFilter, from: VendorDeviceKey?, limit: Int)
     case activity(ActivityCommand)
 }
 
-/// Which identities a call means.
+/// Selects the identities that a call affects.
 package enum IdentitySelector: Sendable, Hashable {
     case key(VendorDeviceKey)
     /// Every identity of that phone in the app.
     case phone(String)
 }
 
-/// Which registrations a list is about.
+/// Selects the registrations of a list.
 package enum IdentityFilter: Sendable, Hashable {
     case all
     case token(DeviceToken)
-    /// Those who have the tag, or a variant with it.
+    /// The identities that have the tag, or a variant with it.
     case tag(Tag)
 }
 
@@ -45,9 +45,9 @@ package struct ListedIdentity: Sendable, Hashable {
 
 /// One SDK's registration of one device. Nil fields are left as they are in the store.
 package struct DeviceRegistration: Sendable, Hashable {
-    /// Nil: the gateway gives one out (32 lower-case hex digits).
+    /// Nil: the gateway assigns a key (32 lower-case hex digits).
     package var key: VendorDeviceKey?
-    /// Without a key it is made of the token, so that the same token is the same device again.
+    /// Whether a missing key is derived from the token, so that the same token always identifies the same device.
     package var derivesKey = false
     package var platform: Platform
     package var environment: PushEnvironment?
@@ -56,29 +56,29 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var name: String?
     /// Digits, national form.
     package var phone: String?
-    /// The phone as it came.
+    /// The phone number as the caller sent it.
     package var rawPhone: String?
-    /// Whether another identity of the same phone is thereby replaced.
+    /// Whether this registration replaces another identity of the same phone.
     package var replacesSamePhone: Bool
-    /// Further attributes (model, OS version): stored, shown, and but for `ownAttributes` never interpreted.
+    /// Further attributes (model, OS version): stored and shown. Only `ownAttributes` are interpreted.
     package var attributes: JSONObject
-    /// All its tags from now on.
+    /// Replaces all tags.
     package var tags: [Tag]?
-    /// The zone of its clock and when it may be rung.
+    /// The time zone of the device and the hours in which it may be notified.
     package var clock: DeviceClock
-    /// What the attributes of the active identity must be for this to be done; nil: whatever they are.
+    /// The registration is done only if the active identity has these attributes. Nil: no condition.
     package var expected: JSONObject?
 
-    /// The attribute of an identity that shares its device with others of its dialect: it takes nobody's place, and nobody takes its own.
+    /// The attribute of an identity that shares its device with others of its dialect: it does not replace another identity, and is not replaced by one.
     package static let sharingAttribute = "sharesDevice"
 
-    /// The attribute of an identity that ends by itself: from then on it counts as one that has left. Unit: seconds since 1970.
+    /// The time at which an identity ends by itself: from then on it counts as unregistered. Unit: seconds since 1970.
     package static let endAttribute = "$endsAt"
 
-    /// The attribute of an identity whose device's system shows no pushes of the app: none is sent, whatever its user chose.
+    /// The attribute of an identity whose operating system blocks the app's pushes: no push is sent, whatever the user's preferences are.
     package static let denyingAttribute = "deniesPush"
 
-    /// What the gateway itself reads of attributes: a dialect lets no device say these by itself.
+    /// The attributes that the gateway itself interprets. A dialect must not let a device set them directly.
     package static let ownAttributes: Set = [sharingAttribute, endAttribute, denyingAttribute, Variants.attribute]
 
     package var sharesDevice: Bool { attributes[Self.sharingAttribute] == true }
@@ -112,17 +112,17 @@ package struct DeviceRegistration: Sendable, Hashable {
     }
 }
 
-/// What came of a registration command.
+/// The result of a registration command.
 package enum RegistrationReply: Sendable, Hashable {
     case registered(Registered)
     case tokenUpdated
-    /// How many identities left; 0 is no error.
+    /// How many identities were unregistered. 0 is not an error.
     case unregistered(Int)
     case verificationSent
     case verified(Bool, platform: Platform?)
     case enlisted(Registered, AssignedUser)
     case assigned(AssignedUser)
-    /// Nil: it was never registered.
+    /// Nil: the key was never registered.
     case standing(IdentityStanding?)
     case drawn(VendorDeviceKey)
     case listed([ListedIdentity])
@@ -135,7 +135,7 @@ package struct Registered: Sendable, Hashable {
     package var device: DeviceID
     package var key: VendorDeviceKey
     package var platform: Platform
-    /// Whether it was there and active before: vendors answer that differently.
+    /// Whether the identity was active before. Vendors return different answers for that.
     package var wasActive: Bool
     /// Identities of the same phone or token that it replaced.
     package var replaced: [IdentityID]

@@ -1,18 +1,18 @@
-/// Whose a device is from now on.
+/// A change of a device's user.
 package enum UserChange: Sendable, Hashable {
-    /// Whoever it was.
+    /// Keeps the current user.
     case keep
-    /// This user. `isExclusive`: other devices that the user is on become nobody's.
+    /// Sets this user. `isExclusive`: the user is removed from all other devices.
     case set(UserID, name: String? = nil, phone: String? = nil, isExclusive: Bool = false)
-    /// Nobody's.
+    /// Removes the user.
     case clear
 }
 
-/// What came of a `UserChange`.
+/// The result of a `UserChange`.
 package struct AssignedUser: Sendable, Hashable {
-    /// Nil: nobody.
+    /// Nil: no user.
     package var user: UserID?
-    /// The user is new on this device and was on another before.
+    /// Whether the user is new on this device and was on another device before.
     package var hasMoved: Bool
 
     package init(user: UserID?, hasMoved: Bool = false) {
@@ -21,13 +21,13 @@ package struct AssignedUser: Sendable, Hashable {
     }
 }
 
-/// What a device asks about its own registration.
+/// The answer to a device that queries its own registration.
 package struct IdentityStanding: Sendable, Hashable {
     package var state: IdentityState
     package var token: DeviceToken?
     package var user: UserID?
     package var tokenState: TokenState
-    /// As they were registered.
+    /// The attributes as they were registered.
     package var attributes: JSONObject
 
     package init(

@@ -1,44 +1,44 @@
-/// What an entry of a tenant's event log tells: the new state of a delivery, of a message, of an identity or of a token.
+/// The kind of an entry in a tenant's event log: the new state of a delivery, a message, an identity or a token.
 package enum EventKind: String, Sendable, Hashable, CaseIterable {
     /// A message is stored and will be sent.
     case accepted
-    /// Whoever may cancel it did; its deliveries that are not sent follow, each as `canceled`.
+    /// The message was canceled. Its unsent deliveries follow, each as `canceled`.
     case messageCanceled = "message_canceled"
-    /// Somebody stopped a message, let it go on, or had tried anew what gave up.
+    /// The message was paused, resumed, or its failed parts were requeued.
     case messagePaused = "message_paused"
     case messageResumed = "message_resumed"
     case messageRequeued = "message_requeued"
-    /// A delivery's own states. `failed` is a rejection, and says whose word.
+    /// The states of a delivery. `failed` is a rejection; the reason names its source.
     case sent, failed, suppressed, expired, canceled, received, read
-    /// An identity that was not active is.
+    /// An identity became active.
     case registered
-    /// Its device or phone belongs to another identity now.
+    /// The device or phone of the identity belongs to another identity now.
     case replaced
-    /// It left.
+    /// The identity was unregistered.
     case unregistered
-    /// Push was switched on or off for it.
+    /// Push was switched on or off for the identity.
     case preferenceChanged = "preference_changed"
-    /// The push service said that a device's token is dead.
+    /// The push service reported that a device's token is dead.
     case tokenInvalidated = "token_invalidated"
-    /// It said that the token is of another environment or topic.
+    /// The push service reported that the token belongs to another environment or topic.
     case tokenQuarantined = "token_quarantined"
 }
 
 /// One entry of a tenant's event log.
 package struct EventRecord: Sendable, Hashable {
-    /// Grows by one per entry, in the order of commits; a reader goes on after the last one it saw.
+    /// Grows by one per entry, in the order of commits. A reader continues after the last offset that it saw.
     package var offset: Int64
     package var at: Timestamp
-    /// An `EventKind`, or what a newer gateway beside this one wrote.
+    /// The name of an `EventKind`, or of a kind that a newer gateway on the same database wrote.
     package var kind: String
     package var app: AppID
-    /// Nil for a device: its token is every dialect's.
+    /// Nil for an event of a device: its token belongs to all dialects.
     package var vendor: Vendor?
     package var sender: SenderID?
     package var subject: EventSubject
     /// Why a delivery did not succeed.
     package var reason: String?
-    /// What else its kind tells.
+    /// Additional data of this kind of event.
     package var data: JSON?
 
     package init(
@@ -63,7 +63,7 @@ package struct EventRecord: Sendable, Hashable {
         self.data = data
     }
 
-    /// As `GET /v1/events` and webhooks spell it: what it does not have is left out.
+    /// The JSON of `GET /v1/events` and webhooks. Missing values are omitted.
     package var json: JSON {
         var object = JSONObject([
             ("offset", .int(offset)), ("at", .string(at.rfc3339)), ("kind", .string(kind)),
@@ -82,14 +82,14 @@ package struct EventRecord: Sendable, Hashable {
     }
 }
 
-/// What an event is about: a message, one of its deliveries, an identity or a device.
+/// The subject of an event: a message, one of its deliveries, an identity or a device.
 package struct EventSubject: Sendable, Hashable {
     package var message: MessageID?
-    /// Nil for an event of the message as a whole, or of no message.
+    /// Nil for an event of the message as a whole, or without a message.
     package var target: TargetID?
     package var identity: IdentityID?
     package var device: DeviceID?
-    /// How the caller named the target, or the identity's key. Nil after an erasure.
+    /// The address by which the caller named the target, or the identity's key. Nil after an erasure.
     package var address: Address?
     /// The user of a delivery when it was sent; a later change of the device's user does not change it. Nil after an erasure.
     package var user: UserID?
@@ -111,11 +111,11 @@ package struct EventSubject: Sendable, Hashable {
     }
 }
 
-/// Which events a reader wants.
+/// Selects the events for a reader.
 package struct EventFilter: Sendable, Hashable {
     /// Nil: every app.
     package var app: AppID?
-    /// Nil: every dialect, and devices, which have none.
+    /// Nil: every dialect, and events of devices, which have no dialect.
     package var vendor: Vendor?
     /// Empty: every kind.
     package var kinds: [String]
@@ -132,10 +132,10 @@ package struct EventFilter: Sendable, Hashable {
     }
 }
 
-/// A run of a tenant's events.
+/// A page of a tenant's events.
 package struct EventPage: Sendable, Hashable {
     package var events: [EventRecord]
-    /// Up to where the log was read, wanted or not: the next page comes after it.
+    /// The offset up to which the log was read, including events that the filter excluded. The next page begins after it.
     package var through: Int64
     /// The tenant's last offset.
     package var head: Int64
@@ -146,13 +146,13 @@ package struct EventPage: Sendable, Hashable {
         self.head = head
     }
 
-    /// How many events one page looks at, wanted or not: a filter for what is rare must not read a whole log in one statement.
+    /// The number of events that one page examines: a filter for rare events must not read a whole log in one statement.
     package static let window = 10_000
 }
 
-/// What of a tenant's log can be read.
+/// The range of a tenant's log that can be read.
 package struct EventBounds: Sendable, Hashable {
-    /// The offset before the oldest event that is kept: a reader before it has missed some.
+    /// The offset before the oldest stored event. A reader that is behind it has missed events.
     package var first: Int64
     /// The last offset.
     package var head: Int64

@@ -1,10 +1,10 @@
-/// What an export of events tells beside the events themselves: of the identities, devices and messages that a page names.
+/// The facts that an export adds to events: the identities, devices and messages to which a page refers.
 package struct EventFacts: Sendable, Hashable {
-    /// Who it is, as of now: an event does not say what a row said when it was written.
+    /// An identity or device in its current state, because an event does not contain the state at the time of its writing.
     package struct Identity: Sendable, Hashable {
         package var key: VendorDeviceKey?
         package var user: UserID?
-        /// Nil: it has no device.
+        /// Nil: the identity has no device.
         package var platform: Platform?
         package var environment: PushEnvironment?
         package var timeZone: TimeZoneName?
@@ -24,7 +24,7 @@ package struct EventFacts: Sendable, Hashable {
         }
     }
 
-    /// In whose dialect a message was sent, and what that dialect keeps of it: the members that the export asked for.
+    /// The dialect in which a message was sent, and the members of its data that the export requested.
     package struct Message: Sendable, Hashable {
         package var origin: Vendor
         package var data: JSONObject
@@ -36,7 +36,7 @@ package struct EventFacts: Sendable, Hashable {
     }
 
     package var identities: [IdentityID: Identity]
-    /// The devices that events name; of their identities one that is active, where there is one.
+    /// The devices to which events refer, each with an active identity if it has one.
     package var devices: [DeviceID: Identity]
     package var messages: [MessageID: Message]
 
@@ -50,12 +50,12 @@ package struct EventFacts: Sendable, Hashable {
         self.messages = messages
     }
 
-    /// Whom an event is about.
+    /// The identity to which an event refers.
     package func identity(of event: EventRecord) -> Identity? {
         event.subject.identity.flatMap { identities[$0] } ?? event.subject.device.flatMap { devices[$0] }
     }
 
-    /// On what: the device that an event names, else the one that its identity has.
+    /// The device of an event: the one that the event names, otherwise that of its identity.
     package func device(of event: EventRecord) -> Identity? {
         event.subject.device.flatMap { devices[$0] } ?? event.subject.identity.flatMap { identities[$0] }
     }

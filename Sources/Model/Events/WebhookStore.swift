@@ -1,8 +1,8 @@
-/// What the dispatcher of outgoing calls needs of a store.
+/// The store of the dispatcher of outgoing calls.
 ///
-/// What the implementer owes: a subscription's events come in the order of the tenant's event offsets and none is skipped; `cursor` moves only by
-/// `advance`; a lease keeps two nodes from calling for one subscription at a time, and an expired one is anyone's. `advance`, `postpone` and `stop`
-/// end the lease: whatever waits behind is claimed again. A subscription that is new starts at the tenant's current offset; a changed URL keeps its
+/// An implementation must return a subscription's events in the order of the tenant's event offsets, without gaps. `cursor` moves only by
+/// `advance`. A lease prevents two nodes from calling for one subscription at the same time, and any node may claim an expired one. `advance`, `postpone`
+/// and `stop` end the lease; waiting events need a new claim. A new subscription starts at the tenant's current offset; a changed URL keeps its
 /// cursor.
 package protocol WebhookStore: Sendable {
     /// Subscriptions with events after their cursor whose next try is due, now leased to `node`.
@@ -10,45 +10,45 @@ package protocol WebhookStore: Sendable {
     /// - Throws: `StoreError`.
     func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease]
 
-    /// What happened after the cursor, oldest first, at most `limit` entries: for a sender the latest state of each delivery that changed, for a
-    /// webhook every event that it wants.
+    /// Returns the events after the cursor, oldest first, at most `limit` entries: for a sender, the latest state of each delivery that changed; for a
+    /// webhook, every event that its filter selects.
     ///
     /// - Throws: `StoreError`.
     func batch(for lease: WebhookLease, limit: Int) async throws(StoreError) -> WebhookBatch
 
-    /// The calls up to `cursor` were taken: move on, forget failures. False: the lease was lost.
+    /// The calls up to `cursor` succeeded: moves the cursor and resets the failures. Returns false when the lease was lost.
     ///
     /// - Throws: `StoreError`.
     func advance(_ lease: WebhookLease, to cursor: Int64, by node: NodeID) async throws(StoreError) -> Bool
 
-    /// The call failed: try again after `delay`.
+    /// The call failed: retries after `delay`.
     ///
     /// - Throws: `StoreError`.
     func postpone(_ lease: WebhookLease, by delay: Duration, reason: String, node: NodeID) async throws(StoreError)
 
-    /// Nobody took the calls for too long: a webhook is called no more, until its tenant says so. Its cursor stays.
+    /// The calls have failed for too long: the webhook is not called any longer until its tenant enables it. Its cursor stays.
     ///
     /// - Throws: `StoreError`.
     func stop(_ lease: WebhookLease, reason: String, node: NodeID) async throws(StoreError)
 }
 
-/// Who is told: both kinds have a cursor into the tenant's events, a lease and a count of failures.
+/// The receiver of calls. Both kinds have a cursor into the tenant's events, a lease and a count of failures.
 package enum Subscriber: Sendable, Hashable {
-    /// A back end that its vendor makes register: it hears of its own deliveries, in that vendor's dialect.
+    /// A back end that its vendor requires to register: it receives its own deliveries, in that vendor's dialect.
     case sender(SenderID, AppID, Vendor, BindingSettings)
-    /// A webhook that the tenant made: it hears of the events it wants.
+    /// A webhook that the tenant created: it receives the events that its filter selects.
     case webhook(WebhookID, EventFilter)
 }
 
-/// What signs a subscription's calls.
+/// The secret that signs a subscription's calls.
 package enum CallSecret: Sendable, Hashable {
-    /// A sender's, made of the master key and the sender's names: nothing is stored.
+    /// A sender's secret, derived from the master key and the sender's names. It is not stored.
     case derived
-    /// A webhook's, as it was given to the tenant.
+    /// A webhook's secret, which the tenant received.
     case sealed(SealedSecret)
 }
 
-/// One subscription that this node may call for.
+/// A subscription that is leased to this node.
 package struct WebhookLease: Sendable, Hashable {
     package var tenant: TenantID
     package var subscriber: Subscriber
@@ -57,11 +57,11 @@ package struct WebhookLease: Sendable, Hashable {
     package var epoch: Int64
     /// The tenant's event offset up to which everything was delivered.
     package var cursor: Int64
-    /// Failures in a row.
+    /// Consecutive failures.
     package var attempts: Int
     /// How long ago the first of them happened, on the database's clock.
     package var failingFor: Duration
-    /// When it was claimed, on the database's clock: what its calls are signed with.
+    /// When the subscription was claimed, on the database's clock. Its calls are signed with this time.
     package var claimedAt: Timestamp
 
     package init(
@@ -86,21 +86,21 @@ package struct WebhookLease: Sendable, Hashable {
         self.claimedAt = claimedAt
     }
 
-    /// The sender, if it is one.
+    /// The sender, if the subscriber is one.
     package var sender: SenderID? { if case .sender(let id, _, _, _) = subscriber { id } else { nil } }
-    /// The webhook, if it is one.
+    /// The webhook, if the subscriber is one.
     package var webhook: WebhookID? { if case .webhook(let id, _) = subscriber { id } else { nil } }
 }
 
-/// What a call reports.
+/// The content of a call.
 package struct WebhookBatch: Sendable, Hashable {
     /// For a sender.
     package var deliveries: [DeliverySnapshot]
     /// For a webhook.
     package var events: [EventRecord]
-    /// The offset up to which the log was read for it.
+    /// The offset up to which the log was read for the batch.
     package var cursor: Int64
-    /// Whether more wait behind it.
+    /// Whether more events wait after it.
     package var hasMore: Bool
 
     package init(
@@ -115,6 +115,6 @@ package struct WebhookBatch: Sendable, Hashable {
         self.hasMore = hasMore
     }
 
-    /// How many entries there are to tell.
+    /// The number of entries in the batch.
     package var count: Int { deliveries.count + events.count }
 }

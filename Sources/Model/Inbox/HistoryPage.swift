@@ -1,26 +1,26 @@
-/// Which part of a history is wanted.
+/// Selects a part of a history.
 package struct HistoryPage: Sendable, Hashable {
-    /// Whose messages.
+    /// The owner of the messages.
     package enum Owner: Sendable, Hashable {
-        /// All that were for the calling device, whoever used it.
+        /// All messages to the calling device, for all of its users.
         case device
-        /// All that were for the device's user now, on any device. A user that is named must be that one: a device may not read others' messages.
+        /// All messages to the device's current user, on any device. A given user must be the current one: a device may not read messages of other users.
         case user(UserID?)
     }
 
     /// 50 messages in one page: each is read with its content (docs/contracts/ipns.md#2.9).
     package static let limit = 50
-    /// 10,000 messages that are not received are counted; a client asks again while there are any, so that a higher number tells it nothing.
+    /// 10,000 unreceived messages are counted. A client repeats its call while any remain, so a higher number would not change its behaviour.
     package static let remainingLimit = 10_000
 
-    /// 1,000 messages are looked at for one answer that filters or counts: no index knows what was read, so each costs a read of its row.
+    /// 1,000 messages are examined for one answer that filters or counts: no index contains receipts, so each message costs a read of its row.
     package static let lookLimit = 1000
 
     package var owner: Owner
-    /// Only what is older than the message of this number; nil: from the newest. A number that is not known is compared as text.
+    /// Only messages that are older than the message with this number. Nil: starts with the newest. An unknown number is compared as text.
     package var before: String?
     package var count: Int
-    /// Nil: what was sent to the device and is shown counts as received. Else the page is only looked at.
+    /// Nil: messages to the device that the page contains count as received. Otherwise the page is only looked at.
     package var look: HistoryLook?
 
     package init(_ owner: Owner, before: String? = nil, count: Int, look: HistoryLook? = nil) {
@@ -31,11 +31,11 @@ package struct HistoryPage: Sendable, Hashable {
     }
 }
 
-/// How a history is looked at when nothing is to be counted as received.
+/// How a history is read when nothing is to count as received.
 package struct HistoryLook: Sendable, Hashable {
-    /// Only what the user has read, or has not; nil: both. Sought among the `HistoryPage.lookLimit` messages where the page begins.
+    /// Only messages that the user has read, or has not read. Nil: both. Searched among `HistoryPage.lookLimit` messages from the beginning of the page on.
     package var isRead: Bool?
-    /// The key of a message's data under which `N` says that it is in no history.
+    /// The key of a message's data under which `N` excludes it from histories.
     package var hiddenBy: String?
 
     package init(isRead: Bool? = nil, hiddenBy: String? = nil) {

@@ -1,29 +1,29 @@
-/// What a device asks about its messages.
+/// A device's query about its messages.
 package enum InboxCommand: Sendable, Hashable {
-    /// One message's delivery to the asking device (or its phone), with its fallback.
+    /// The delivery of one message to the calling device (or its phone), with its fallback.
     case deliveryInfo(message: String, reporter: Reporter)
-    /// Messages that the device got no receipt for, newest first. `.background` only notes that the app was left.
+    /// Messages without a receipt of the device, newest first. `.background` only records that the user left the app.
     case appState(key: VendorDeviceKey, isActive: Bool)
-    /// A page of the messages to the device, or to its user, newest first. What was sent to the device and is shown counts as received.
+    /// A page of the messages to the device, or to its user, newest first. Messages to the device that the page contains count as received.
     case history(DeviceCaller, HistoryPage)
     /// One message of that history, by its number. Nothing counts as received or read.
     case message(DeviceCaller, number: String)
-    /// What the device has not received, oldest first; then it has.
+    /// The messages that the device has not received, oldest first. They count as received afterwards.
     case poll(DeviceCaller, limit: Int)
-    /// One message of the named user, who must be the caller's, by its number. What came for an earlier user of the device is not his.
+    /// One message of the given user, who must be the caller's, by its number. Messages to an earlier user of the device are not visible.
     case userMessage(DeviceCaller, UserID, number: String, hiddenBy: String?)
-    /// How many messages of a history were not read: of the newest `HistoryPage.lookLimit`.
+    /// The number of unread messages among the newest `HistoryPage.lookLimit` of a history.
     case unread(DeviceCaller, HistoryPage.Owner, hiddenBy: String?)
 }
 
-/// What came of an inbox command.
+/// The result of an inbox command.
 package enum InboxReply: Sendable, Hashable {
     indirect case deliveryInfo(DeliverySnapshot, platform: Platform?)
-    /// Empty when the app only went to the background.
+    /// Empty when the app went to the background.
     case undelivered([InboxEntry])
     case history([InboxEntry])
     indirect case message(InboxEntry)
-    /// `remaining` is how many the device has still not received, counted up to `HistoryPage.remainingLimit`.
+    /// `remaining` is the number of messages that the device has still not received, up to `HistoryPage.remainingLimit`.
     case polled([InboxEntry], remaining: Int)
     /// 0 to `HistoryPage.lookLimit`.
     case unread(Int)
@@ -33,13 +33,13 @@ package enum InboxReply: Sendable, Hashable {
 package struct InboxEntry: Sendable, Hashable {
     package var notification: Notification
     package var sender: SenderID?
-    /// Whom it was for, when it was sent.
+    /// The user to whom the message was addressed when it was sent.
     package var user: UserID?
     package var receivedAt: Timestamp?
     package var readAt: Timestamp?
-    /// Whether it left for one of the user's devices. Told where a history is looked at.
+    /// Whether it was sent to one of the user's devices. Set only for histories that are looked at.
     package var wasSent: Bool
-    /// What fills the user's placeholders, and the name that does where nothing else says it. Told where a history is looked at.
+    /// The values of the user's placeholders. `name` is the user's name if they do not contain it. Set only for histories that are looked at.
     package var variables: JSONObject
     package var name: String?
 

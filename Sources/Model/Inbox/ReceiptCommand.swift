@@ -1,22 +1,22 @@
-/// What a device reports of a message it got.
+/// A device's receipt for a message.
 package enum ReceiptCommand: Sendable, Hashable {
-    /// `message` is the caller's text: an id that is none is an orphan, not an error.
+    /// `message` is the caller's text: a text that is not an id is an orphan, not an error.
     case report(ReceiptKind, message: String, reporter: Reporter, at: Timestamp?)
-    /// The same by the message's number; what was not pushed may be read too. A stranger, and a message that is not the device's or its user's, is refused.
+    /// A receipt by the message's number, also for messages that were not pushed. Refused for an unknown caller, and for messages of other devices and users.
     case reportNumber(ReceiptKind, number: String, caller: DeviceCaller)
-    /// The same where a vendor numbers its messages and a reader is known by token, key or user. Nil leaves the badge.
+    /// A receipt in a dialect that numbers messages and identifies a reader by token, key or user. Nil keeps the badge.
     case acknowledge(ReceiptKind, reference: String, BadgeHolder, BadgeChange?)
 }
 
-/// What was reported. `read` implies `received`.
+/// The kind of receipt. `read` implies `received`.
 package enum ReceiptKind: String, Sendable, Hashable, CaseIterable {
     case received, read
 }
 
-/// Who reports.
+/// The device that reports.
 package struct Reporter: Sendable, Hashable {
     package var key: VendorDeviceKey?
-    /// A hint of older clients; never widens what the key may see.
+    /// A hint from older clients. It never extends the messages that the key may see.
     package var phone: String?
 
     package init(key: VendorDeviceKey?, phone: String? = nil) {
@@ -25,14 +25,14 @@ package struct Reporter: Sendable, Hashable {
     }
 }
 
-/// What came of a receipt.
+/// The result of a receipt.
 package enum ReceiptReply: Sendable, Hashable {
     /// The delivery changed.
     case recorded
-    /// It was known before: the first receipt won.
+    /// The receipt was known before: the first receipt wins.
     case repeated
-    /// No such message, device, or delivery to it. Counted, answered like a success.
+    /// The message, the device, or the delivery does not exist. It is counted, and answered like a success.
     case orphan
-    /// Of `acknowledge`: whether it was a delivery's, and the badge after it.
+    /// The answer to `acknowledge`: whether the receipt belongs to a delivery, and the badge afterwards.
     case acknowledged(isKnown: Bool, badge: Int)
 }

@@ -1,7 +1,7 @@
 /// A JSON value that keeps the order of its keys and the exact spelling of its numbers.
 ///
-/// Why our own: vendors care about key order in logs and about `1` against `"1"`, the payload must be reduced by bytes, and Foundation's
-/// decoder costs ten times as much per call as reading the bytes once (measured: 10 µs against 0.9 µs for a 450-byte push).
+/// Written for the gateway because vendors rely on the order of keys in logs and distinguish `1` from `"1"`, payloads must be reduced by bytes, and
+/// Foundation's decoder takes ten times as long as reading the bytes once (measured: 10 µs against 0.9 µs for a 450-byte push).
 package enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -24,10 +24,10 @@ package enum JSON: Sendable, Hashable {
 package struct JSONObject: Sendable, Hashable {
     /// The pairs in order.
     package private(set) var pairs: [(key: String, value: JSON)] = []
-    /// Where each key stands; empty up to `scanLimit`.
+    /// The position of each key; empty up to `scanLimit`.
     private var places: [String: Int] = [:]
 
-    /// 16 keys are looked through faster than one is hashed, and nearly every object is that small; above it a peer could make looking expensive.
+    /// A linear search of 16 keys is faster than one hash, and nearly every object is that small. Above it, a linear search would let a peer cause high costs.
     private static let scanLimit = 16
 
     package init() {}
@@ -72,13 +72,13 @@ package struct JSONObject: Sendable, Hashable {
         for (place, pair) in pairs.enumerated() { places[pair.key] = place }
     }
 
-    /// Equal means the same keys with the same values: order is for people.
+    /// Objects are equal if they have the same keys with the same values. The order does not count.
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.pairs.allSatisfy { right[$0.key] == $0.value }
     }
 
     package func hash(into hasher: inout Hasher) {
-        // The same for every order.
+        // Independent of the order.
         var sum = 0
         for pair in pairs {
             var one = Hasher()
@@ -99,15 +99,15 @@ extension JSON {
     package var string: String? { if case .string(let string) = self { string } else { nil } }
     /// The flag, if this is one.
     package var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
-    /// The number as an integer, if it is one without fraction and fits.
+    /// The number as an integer, if it has no fraction and fits.
     package var int: Int64? { if case .number(let text) = self { Int64(text) } else { nil } }
-    /// The number as a double, if it is a finite one.
+    /// The number as a double, if it is finite.
     package var double: Double? {
         guard case .number(let text) = self, let value = Double(text), value.isFinite else { return nil }
         return value
     }
 
-    /// The text of a string or the spelling of a number: many SDKs send either.
+    /// The text of a string or the digits of a number: many SDKs send either.
     package var lenientString: String? {
         switch self {
         case .string(let text), .number(let text): text
@@ -115,7 +115,7 @@ extension JSON {
         }
     }
 
-    /// An integer, also when it came as a string of digits.
+    /// An integer, also from a string of digits.
     package var lenientInt: Int64? {
         switch self {
         case .string(let text), .number(let text): Int64(text)

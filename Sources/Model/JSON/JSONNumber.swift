@@ -1,9 +1,9 @@
-/// Numbers as RFC 8259 spells them.
+/// The number syntax of RFC 8259.
 package enum JSONNumber {
-    /// Whether all of `bytes` is one number.
+    /// Whether `bytes` is exactly one number.
     package static func isNumber(_ bytes: Span<UInt8>) -> Bool { end(in: bytes, from: 0) == bytes.count }
 
-    /// Where the number that starts at `start` ends; nil if there is none.
+    /// The end of the number that starts at `start`; nil if no number starts there.
     package static func end(in bytes: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         func byte() -> UInt8? { index < bytes.count ? bytes[index] : nil }

@@ -1,6 +1,6 @@
-/// Reads RFC 8259 JSON from bytes: strict syntax, UTF-8 checked, bounded depth. Never traps on any input.
+/// Parses RFC 8259 JSON from bytes: strict syntax, checked UTF-8, limited depth. Never traps on any input.
 package struct JSONParser {
-    /// 64 levels. Deeper input is an attack on the stack: no vendor nests beyond 10.
+    /// 64 levels. Deeper input is an attack on the stack: no vendor's format nests deeper than 10 levels.
     package static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -9,7 +9,7 @@ package struct JSONParser {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The one value that `bytes` holds.
+    /// Parses `bytes`, which must contain exactly one value.
     ///
     /// - Throws: `JSONError` with the byte offset of the first fault.
     package static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
@@ -23,7 +23,7 @@ package struct JSONParser {
         return value
     }
 
-    /// The one value that `text` holds.
+    /// Parses `text`, which must contain exactly one value.
     ///
     /// - Throws: `JSONError` with the byte offset of the first fault.
     package static func parse(_ text: String) throws(JSONError) -> JSON { try parse(Array(text.utf8)) }
@@ -132,7 +132,7 @@ package struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         index += 1
         let start = index
-        // The common case first: no escape, so the bytes are the string.
+        // Fast path: a string without escapes consists of its bytes.
         while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { index += 1 }
         if current == UInt8(ascii: "\"") {
             defer { index += 1 }
@@ -202,7 +202,7 @@ package struct JSONParser {
     }
 }
 
-/// Why some bytes are not JSON. Holds no part of the input, so that it may be logged.
+/// Why bytes are not valid JSON. It contains no part of the input, so that it may be logged.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     package var what: String
     /// Byte offset at which reading stopped.

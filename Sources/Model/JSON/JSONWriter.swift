@@ -1,6 +1,6 @@
 /// Writes JSON as raw UTF-8, without `\/` or `\uXXXX` where none is needed: push payloads are counted in bytes.
 package enum JSONWriter {
-    /// The shortest bytes of `value`, keys in their own order.
+    /// The shortest encoding of `value`, with its keys in order.
     package static func bytes(_ value: JSON) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(256)
@@ -40,7 +40,7 @@ package enum JSONWriter {
     private static func write(string: String, into out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         defer { out.append(UInt8(ascii: "\"")) }
-        // Nearly every text goes as it is, at once.
+        // Fast path: nearly every text needs no escape and is appended at once.
         guard string.utf8.contains(where: needsEscape) else { return out.append(contentsOf: string.utf8) }
         for byte in string.utf8 {
             switch byte {

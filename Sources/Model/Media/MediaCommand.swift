@@ -7,11 +7,11 @@ package enum MediaCommand: Sendable, Hashable {
     /// Stores bytes under their hash (native API).
     case store(bytes: [UInt8], hash: String)
 
-    /// The key of a content's data that says whose the image is.
+    /// The key of a message's data that contains the owner of its image.
     package static let ownerKey = "owner"
 }
 
-/// What came of a media command.
+/// The result of a media command.
 package enum MediaReply: Sendable, Hashable {
     case bytes([UInt8], contentType: String)
     case stored(hash: String)

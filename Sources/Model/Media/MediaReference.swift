@@ -15,7 +15,7 @@ package struct MediaReference: Sendable, Hashable {
 package struct InlineImage: Sendable, Hashable {
     package var name: String?
     package var bytes: [UInt8]
-    /// The size the caller states, in bytes; a difference is logged, not refused.
+    /// The size that the caller states, in bytes. A difference is logged but not refused.
     package var statedSize: Int?
 
     package init(name: String?, bytes: [UInt8], statedSize: Int? = nil) {

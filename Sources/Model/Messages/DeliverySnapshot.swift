@@ -1,20 +1,20 @@
-/// One delivery as it stands: what history, receipts and tracking callbacks are written from.
+/// The current state of one delivery, for histories, receipts and tracking callbacks.
 package struct DeliverySnapshot: Sendable, Hashable {
     package var message: MessageID
     package var target: TargetID
     package var identity: IdentityID?
-    /// How the caller named this target, when it named it by phone or device key.
+    /// The address by which the caller named this target, if it used a phone or device key.
     package var address: Address?
     package var state: DeliveryState
-    /// Why it failed or was suppressed: a peer's reason (`Unregistered`) or one of ours (`noDevice`).
+    /// Why it failed or was suppressed: a reason of the peer (`Unregistered`) or of the gateway (`noDevice`).
     package var reason: String?
-    /// When the transport was asked, or the delivery was settled without it.
+    /// When the push was sent, or the delivery was settled without a push.
     package var sentAt: Timestamp?
     package var receivedAt: Timestamp?
     package var readAt: Timestamp?
-    /// Deliveries that are reserved for later.
+    /// Whether the delivery is scheduled for later.
     package var isReserved: Bool
-    /// The fallback's record, as the vendor's adapter stored it; nil when none was asked for or made.
+    /// The fallback's record, as the vendor's adapter stored it. Nil when no fallback was requested or made.
     package var fallback: JSON?
 
     package init(

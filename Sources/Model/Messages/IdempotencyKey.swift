@@ -1,4 +1,4 @@
-/// A caller's repeat key and what it must come with again.
+/// A caller's idempotency key, and the hash that a repeated call must have.
 package struct IdempotencyKey: Sendable, Hashable {
     package var key: String
     package var bodyHash: String

@@ -1,12 +1,12 @@
-/// The number under which vendors that count messages know one: the second in which it was drawn and a place in that second.
+/// The number of a message in dialects that number messages: the second in which it was drawn and a position in that second.
 ///
-/// Eighteen digits: `yyyyMMddHHmmss` on the clock of Seoul, which knows no summer time, and four digits. So numbers are in the order of their text.
+/// Eighteen digits: `yyyyMMddHHmmss` on the clock of Seoul, which has no daylight saving time, and four digits. Numbers and their texts have the same order.
 package struct MessageNumber: Sendable, Hashable, Comparable {
-    /// 10,000 numbers a second; what is drawn beyond them borrows from the next second.
+    /// 10,000 numbers per second. Further numbers are taken from the next second.
     package static let perSecond: Int64 = 10_000
     private static let zoneSeconds: Int64 = 9 * 3600
 
-    /// Seconds since 1970 times 10,000, and the place.
+    /// Seconds since 1970 times 10,000, plus the position.
     package var rawValue: Int64
 
     package init(rawValue: Int64) { self.rawValue = rawValue }
@@ -21,7 +21,7 @@ package struct MessageNumber: Sendable, Hashable, Comparable {
     }
 }
 
-/// A run of numbers that one node may give out.
+/// A range of numbers that one node may assign.
 package struct MessageNumbers: Sendable, Hashable {
     package var first: MessageNumber
     package var count: Int

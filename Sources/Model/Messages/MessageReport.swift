@@ -1,9 +1,9 @@
-/// One message and what became of it, counted by outcome.
+/// One message with the counts of its outcomes.
 package struct MessageReport: Sendable, Hashable {
-    /// How many deliveries ended in one way.
+    /// The number of deliveries with one outcome.
     package struct Tally: Sendable, Hashable {
         package var state: DeliveryState
-        /// A peer's word or one of ours, where there is one.
+        /// The reason of the peer or of the gateway, if any.
         package var reason: String?
         package var count: Int
 
@@ -18,10 +18,10 @@ package struct MessageReport: Sendable, Hashable {
     package var state: MessageState
     package var content: Content
     package var acceptedAt: Timestamp
-    /// When the first delivery was settled; nil: none is.
+    /// When the first delivery was settled. Nil: none is settled.
     package var firstAt: Timestamp?
     package var lastAt: Timestamp?
-    /// Settled deliveries, in the order of state and reason.
+    /// The counts of settled deliveries, ordered by state and reason.
     package var tallies: [Tally]
 
     package init(

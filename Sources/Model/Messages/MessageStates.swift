@@ -1,13 +1,13 @@
-/// Where a message is on its way. It never goes back except from `paused`.
+/// The state of a message. It never moves backwards, except from `paused`.
 package enum MessageState: String, Sendable, Hashable, CaseIterable {
     case scheduled, expanding, sending, paused, done, canceled, expired, dead
 }
 
-/// Where one delivery is. It never moves backwards; `read` implies `received`.
+/// The state of one delivery. It never moves backwards; `read` implies `received`.
 package enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     case queued, sent, received, read, failed, suppressed, expired, canceled
 
-    /// Whether the transport is done with it: history and receipts may still follow.
+    /// Whether the transport has finished with it. Receipts may still follow.
     package var isSettled: Bool { self != .queued }
 }
 

@@ -1,33 +1,33 @@
-/// What is to be shown. Typed, or raw bytes that a caller demands unchanged.
+/// The content of a message: typed fields, or raw bytes that are sent unchanged.
 package struct Content: Sendable, Hashable {
     package var title: String?
     package var subtitle: String?
     package var body: String
     package var badge: Int?
-    /// The badge that the server counts grows by this, and the push carries what it came to; then `badge` is not read.
+    /// The badge that the server counts grows by this, and the push contains the result. `badge` is ignored then.
     package var badgeStep: Int?
     package var sound: String?
     package var category: String?
     package var threadID: String?
-    /// The caller's own keys, delivered beside the vendor's.
+    /// The caller's own keys, which are delivered together with the vendor's.
     package var data: JSONObject
-    /// The image's id within this message, fetched by the app (`imgData`) or linked.
+    /// The image of the message, which the app fetches (`imgData`) or links to.
     package var media: MediaReference?
     package var isUrgent: Bool
-    /// A background push: nothing shown.
+    /// A background push, which shows nothing.
     package var isSilent: Bool
-    /// A whole native payload that is sent unchanged; then nothing above is read.
+    /// A complete native payload that is sent unchanged. All fields above are ignored then.
     package var raw: JSON?
-    /// What the message says to Apple's push service alone, in the form of `ApplePushOptions`: stored, not interpreted here.
+    /// Options for Apple's push service only, in the form of `ApplePushOptions`. They are stored, and not interpreted here.
     package var apns: JSONObject?
-    /// The Live Activity that it starts, updates or ends; nil: it is for devices themselves.
+    /// The Live Activity that the message starts, updates or ends; nil if the message is for the devices themselves.
     package var activity: ActivityReference?
-    /// Placeholders in it are filled for each target.
+    /// Whether placeholders are filled in for each target.
     package var isTemplate = false
     package var page: PageReference?
-    /// It is for variants of identities, for those that these terms mean, each of them a target; nil: for identities.
+    /// The targets are the variants of identities that match these terms. Nil: the targets are identities.
     package var variants: TagTerms?
-    /// Whom of those that are meant it is for.
+    /// Restricts the audience by the consent of its users.
     package var consent = ConsentRule.subscribed
 
     package init(
@@ -77,17 +77,17 @@ package struct ActivityReference: Sendable, Hashable {
     }
 }
 
-/// One message as an adapter needs it to write a payload.
+/// One message with the data that an adapter needs to write a payload.
 package struct Notification: Sendable, Hashable {
     package var message: MessageID
-    /// The dialect the message was submitted in.
+    /// The dialect in which the message was submitted.
     package var origin: Vendor
     package var content: Content
-    /// When it was due: the time shown on the device, the same in every retry.
+    /// When the message was due: the time that the device shows, the same in every retry.
     package var sentAt: Timestamp
     package var expiresAt: Timestamp?
     package var collapseID: String?
-    /// What dialects that number messages call it.
+    /// The numbers of the message in the dialects that number messages.
     package var numbers: [Vendor: String]
 
     package init(
@@ -110,9 +110,9 @@ package struct Notification: Sendable, Hashable {
 }
 
 extension Notification {
-    /// The vendor in whose format `target` gets the push: its own, or for a Live Activity Apple's, whatever SDK the app has.
+    /// The vendor in whose format `target` gets the push. For a Live Activity this is Apple's format, for any SDK of the app.
     package func format(for target: TargetFacts) -> Vendor { content.activity == nil ? target.vendor : .native }
 
-    /// What `vendor` calls the message. One that was accepted before the dialect was spoken here has no number: its own id serves.
+    /// The number of the message in the dialect `vendor`. A message that was accepted before the app had the dialect has no number, so its own id is used.
     package func number(for vendor: Vendor) -> String { numbers[vendor] ?? message.description }
 }

@@ -1,11 +1,11 @@
-/// What a submission asks for beyond its content, where a vendor numbers its messages and reports on recipients.
+/// The additional parameters of a submission in a dialect that numbers messages and reports on recipients.
 package struct Numbering: Sendable, Hashable {
-    /// Of an audience of users: what fills the template for each.
+    /// For an audience of users: the template variables of each user.
     package var variables: [UserVariables]
-    /// Only devices with these tokens; nil: all. With everyone as audience they are the audience, with groups those of them whose user is a member.
+    /// Only devices with these tokens; nil: all. If the audience is everyone, they are the audience; if it is groups, only devices of members are included.
     package var tokens: [DeviceToken]?
     package var pace: Pace?
-    /// Text that the payload links to.
+    /// A text to which the payload links.
     package var page: PageDraft?
 
     package init(
@@ -21,7 +21,7 @@ package struct Numbering: Sendable, Hashable {
     }
 }
 
-/// What fills a template for one user.
+/// The template variables of one user.
 package struct UserVariables: Sendable, Hashable {
     package var user: UserID
     package var values: JSONObject
@@ -32,9 +32,9 @@ package struct UserVariables: Sendable, Hashable {
     }
 }
 
-/// A page before it has its unguessable id.
+/// A page that has no unguessable id yet.
 package struct PageDraft: Sendable, Hashable {
-    /// The last part of its path.
+    /// The last component of its path.
     package var name: String
     package var body: String
 
@@ -44,7 +44,7 @@ package struct PageDraft: Sendable, Hashable {
     }
 }
 
-/// Where a message's page is.
+/// The location of a message's page.
 package struct PageReference: Sendable, Hashable {
     /// 32 lower-case hex digits; a capability.
     package var id: String
@@ -59,13 +59,13 @@ package struct PageReference: Sendable, Hashable {
 /// A numbered message as it was accepted.
 package struct NumberedAcceptance: Sendable, Hashable {
     package var message: MessageID
-    /// The vendor's number of it.
+    /// The message's number in the vendor's dialect.
     package var number: String
-    /// How many are meant: counted for lists, maintained counts for groups and everyone.
+    /// The number of targets: counted for lists, and taken from maintained counters for groups and everyone.
     package var targetCount: Int
-    /// The keys of the targets of a list; nil where they are not known one by one.
+    /// The keys of the targets of a list; nil when the targets are not known individually.
     package var keys: [VendorDeviceKey]?
-    /// Users of the list whom nobody is registered for, in its order.
+    /// Users in the list without a registered device, in the order of the list.
     package var missing: [UserID]
 
     package init(

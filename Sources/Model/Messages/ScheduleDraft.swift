@@ -1,6 +1,6 @@
-/// That a submission is to be changed or withdrawn until it is due.
+/// Makes a submission a schedule, which can be changed or withdrawn until it is due.
 package struct ScheduleDraft: Sendable, Hashable {
-    /// The schedule that is changed, with the message that it had when it was read; nil: a new one.
+    /// The schedule to change, with the message that it had when it was read. Nil: a new schedule.
     package var replaced: ScheduleVersion?
     package var request: JSONObject
 
@@ -10,7 +10,7 @@ package struct ScheduleDraft: Sendable, Hashable {
     }
 }
 
-/// A schedule as it was when it was read.
+/// A schedule in the version that was read.
 package struct ScheduleVersion: Sendable, Hashable {
     package var id: MessageID
     package var message: MessageID

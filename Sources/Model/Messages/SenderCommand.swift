@@ -1,17 +1,17 @@
-/// Back ends that send messages, where a vendor requires them to register.
+/// Registers back ends that send messages, where a vendor requires it.
 package enum SenderCommand: Sendable, Hashable {
     /// Registers a back end by name; the same name gives the same sender.
     case register(name: String)
-    /// Permits a registered back end to send messages. `address` is the address that it states.
+    /// Permits a registered back end to send messages. `address` is the address that it specifies.
     case enrol(SenderID, name: String?, address: String?)
-    /// Nil removes it.
+    /// Nil removes the callback.
     case setCallback(SenderID, url: String?)
 }
 
 /// The result of a sender command.
 package enum SenderReply: Sendable, Hashable {
     case registered(SenderID)
-    /// `isNew` is false when it was enrolled before.
+    /// `isNew` is false when the sender was enrolled before.
     case enrolled(key: String, isNew: Bool)
     case callbackSet
 }

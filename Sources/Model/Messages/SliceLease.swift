@@ -1,4 +1,4 @@
-/// Which slice: a bounded run of one message's targets.
+/// Identifies a slice: a limited sequence of one message's targets.
 package struct SliceKey: Sendable, Hashable {
     package var tenant: TenantID
     package var message: MessageID
@@ -11,19 +11,19 @@ package struct SliceKey: Sendable, Hashable {
     }
 }
 
-/// A slice that this node may send, until the lease ends or somebody takes it over.
+/// A slice that this node may send until the lease expires or another node takes it over.
 ///
-/// Made by a claim, or at acceptance by the node that hands it over in memory. Whoever finishes it must still hold `epoch`.
+/// Made by a claim, or at acceptance by the node that keeps the slice in memory. A node that finishes the slice must still hold `epoch`.
 package struct SliceLease: Sendable, Hashable {
     package enum Work: Sendable, Hashable {
         /// Deliver to `targets`, except those whose bit is set in `done`.
         case deliver
-        /// Expand the message's audience, from after this identity (nil: from the start), into further slices.
+        /// Expand the message's audience into further slices, beginning after this identity (nil: from the start).
         case expand(after: IdentityID?)
     }
 
     package var key: SliceKey
-    /// Grows by one with every claim. An outcome written under an older one is refused by the store.
+    /// Grows by one with every claim. The store refuses an outcome that has an older epoch.
     package var epoch: Int64
     package var lane: Lane
     /// The message's due day, so that every look-up of its deliveries prunes partitions.
@@ -31,18 +31,18 @@ package struct SliceLease: Sendable, Hashable {
     package var work: Work
     /// At most `SliceLease.targetLimit`.
     package var targets: [TargetID]
-    /// How the caller named each target; parallel to `targets`, or empty when nobody did.
+    /// The address by which the caller named each target. Parallel to `targets`, or empty when no target was named.
     package var addresses: [Address?]
     /// One bit per target, least significant first: set when its delivery row is written.
     package var done: [UInt8]
-    /// How often this slice was put back for another try.
+    /// How often this slice was put back for another attempt.
     package var attempts: Int16
-    /// How many leases in a row ended without a word of their owner.
+    /// How many consecutive leases expired without a result.
     package var lapses: Int16
-    /// Whether the lease before this one ended without being given back: its owner died, or was cut off from the database.
+    /// Whether the previous lease expired without being released: its owner died, or lost its connection to the database.
     package var followsLapse = false
 
-    /// 500 targets: a slice is one batch to the transport, and what a crash may repeat is bounded by it.
+    /// 500 targets: a slice is one batch for the transport, and it limits how many pushes a crash may repeat.
     package static let targetLimit = 500
 
     package init(

@@ -1,52 +1,52 @@
-/// Sending, and what belongs to it.
+/// Submits and controls messages.
 package enum SubmissionCommand: Sendable, Hashable {
     indirect case submit(Submission)
     case control(MessageControl, message: String)
-    /// What became of a message of the caller's dialect.
+    /// Reports the outcomes of a message of the caller's dialect.
     case report(message: MessageID)
 }
 
-/// What may be done to a message that is not done.
+/// An operation on a message that is not finished.
 package enum MessageControl: String, Sendable, Hashable, CaseIterable {
-    /// What is not sent is written off as canceled.
+    /// Unsent deliveries become canceled.
     case cancel
-    /// Nothing more is sent until `resume`, or it expires. What is on its way ends.
+    /// Nothing is sent until `resume`, or until the message expires. Pushes that are on their way are finished.
     case pause
     case resume
-    /// Parts that gave up are tried anew.
+    /// Failed parts are retried.
     case requeue
 }
 
-/// What a caller wants sent.
+/// A message that a caller submits.
 package struct Submission: Sendable, Hashable {
-    /// Who sends, where the vendor names it; it must then be enrolled.
+    /// The sender, if the vendor's call names it. It must be enrolled.
     package var sender: SenderID?
     package var content: Content
-    /// The vendor's stored template that fills the body, with its arguments.
+    /// The vendor's stored template for the body, with its arguments.
     package var template: TemplateReference?
     package var audience: Audience
     package var timing: SubmissionTiming
     package var collapseID: String?
     package var lane: Lane
-    /// An image that came inside the call.
+    /// An image that the call contains.
     package var image: InlineImage?
-    /// What the vendor's fallback is asked to do, in the adapter's own words; stored, not interpreted here.
+    /// The request for the vendor's fallback, in the format of the adapter. It is stored and not interpreted here.
     package var fallback: JSON?
-    /// The caller's own repeat key, at most 128 bytes.
+    /// The caller's own idempotency key, at most 128 bytes.
     package var idempotencyKey: String?
-    /// SHA-256 of the request body is compared on a repeat; the gateway fills it in.
+    /// The SHA-256 of the request body, which a repeated call must match. The gateway sets it.
     package var bodyHash: String?
-    /// How an audience of users names them.
+    /// How an audience of users identifies them.
     package var naming = UserNaming.users
-    /// Addressees whom nobody answers for are no targets: the reply names them, and one without any target is refused. Only for lists and users.
+    /// Whether addressees without a device are not targets: the reply lists them, and a message without any target is refused. Only for lists and users.
     package var omitsUnknown = false
-    /// Where the vendor numbers its messages; nil: it does not.
+    /// The numbering, if the vendor's dialect numbers messages. Nil: it does not.
     package var numbering: Numbering?
-    /// What fills the template for single users. This, labels and schedule go without a repeat key.
+    /// The template variables of single users. Variables, labels and schedule cannot be combined with an idempotency key.
     package var variables: [UserVariables] = []
-    /// By what it is counted together with others.
+    /// Labels under which messages are counted together.
     package var labels: [String] = []
-    /// It may be changed until it is due.
+    /// Makes the message a schedule, which can be changed until it is due.
     package var schedule: ScheduleDraft?
 
     package init(
@@ -80,7 +80,7 @@ package struct Submission: Sendable, Hashable {
 package struct SubmissionTiming: Sendable, Hashable {
     /// Nil: now.
     package var dueAt: Timestamp?
-    /// The same in each device's own zone; then `dueAt` is nil.
+    /// The time in each device's own zone. `dueAt` is nil then.
     package var localDue: LocalTime?
     /// How long after it is due it may still be delivered; nil: the app's default.
     package var timeToLive: Duration?
@@ -103,11 +103,11 @@ package struct TemplateReference: Sendable, Hashable {
     }
 }
 
-/// What came of a submission.
+/// The result of a submission.
 package enum SubmissionReply: Sendable, Hashable {
     /// Committed. `recipients` is nil while an audience is still being expanded.
     case accepted(MessageID, recipients: Int?)
-    /// The same of a submission with `numbering`.
+    /// The result of a submission with `numbering`.
     case numbered(NumberedAcceptance)
     /// Whether the control changed anything.
     case controlled(Bool)
@@ -116,15 +116,15 @@ package enum SubmissionReply: Sendable, Hashable {
     indirect case report(MessageReport)
 }
 
-/// What is told of a submission beyond its id.
+/// The additional result of a submission.
 package struct AddressedSubmission: Sendable, Hashable {
     package var message: MessageID
-    /// The message's number in the call's dialect; nil: it has none.
+    /// The message's number in the call's dialect. Nil: it has none.
     package var number: String?
     package var recipients: Int?
-    /// How many of those that were named are targets, each with any number of devices; nil where nobody was named.
+    /// The number of named addressees that are targets, each with any number of devices. Nil when the audience has no names.
     package var addressees: Int?
-    /// Who was named and is not a target, in the caller's order.
+    /// The named addressees that are not targets, in the caller's order.
     package var unknown: [Address]
 
     package init(

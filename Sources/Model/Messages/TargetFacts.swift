@@ -1,10 +1,10 @@
-/// What is known of one target when its payload is written and sent.
+/// The facts about one target with which its payload is written and sent.
 package struct TargetFacts: Sendable, Hashable {
     package var target: TargetID
     package var identity: IdentityID
     package var device: DeviceID?
     package var app: AppID
-    /// The vendor whose SDK shows the push: its adapter writes the payload.
+    /// The vendor whose SDK shows the push. Its adapter writes the payload.
     package var vendor: Vendor
     package var key: VendorDeviceKey
     package var person: TargetPerson
@@ -14,11 +14,11 @@ package struct TargetFacts: Sendable, Hashable {
     /// Whether the user asked for pushes. It is read only for messages that require it.
     package var isOptedIn = false
     package var clock: DeviceClock
-    /// What the server counted for it with this message, the same in every attempt; nil: it is not counted.
+    /// The badge that the server counted for this message, the same in every attempt. Nil: the badge is not counted.
     package var badge: Int?
-    /// Which variant of its identity it is, by its name; nil: the identity itself.
+    /// The name of the variant of its identity. Nil: the identity itself.
     package var variant: String?
-    /// What fills a template for it. A variant has the attributes of its identity.
+    /// The template variables of the target. A variant has the attributes of its identity.
     package var variables = JSONObject()
 
     package init(
@@ -48,12 +48,12 @@ package struct TargetFacts: Sendable, Hashable {
     }
 }
 
-/// The person who uses a target, as its identity was registered.
+/// The user of a target, as the identity was registered.
 package struct TargetPerson: Sendable, Hashable {
     package var user: UserID?
     package var name: String?
     package var phone: String?
-    /// What is stored of the user, by name; for templates.
+    /// The stored attributes of the user by name, for templates.
     package var attributes = JSONObject()
 
     package init(user: UserID? = nil, name: String? = nil, phone: String? = nil) {
@@ -63,13 +63,13 @@ package struct TargetPerson: Sendable, Hashable {
     }
 }
 
-/// Where a push for a target goes.
+/// The address of a push for a target.
 package struct PushDestination: Sendable, Hashable {
     package var platform: Platform
     package var environment: PushEnvironment
     package var token: DeviceToken?
     package var tokenState: TokenState
-    /// When this token was last registered: a 410 that is older does not condemn it.
+    /// When this token was last registered. An older 410 response does not invalidate it.
     package var tokenRegisteredAt: Timestamp?
 
     package init(

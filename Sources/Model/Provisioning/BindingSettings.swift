@@ -1,10 +1,10 @@
-/// A binding's settings: that adapter's documented ones, as provisioned, and whose binding it is.
+/// The settings of a binding, as documented by its adapter, and the tenant and app of the binding.
 package struct BindingSettings: Sendable, Hashable {
     /// Nil when no binding was found.
     package var tenant: TenantID?
     package var app: AppID?
     package var values: JSONObject
-    /// Unsealed, by name. Only for a call; a payload is written without them.
+    /// The decrypted secrets by name. Only for calls; a payload is written without them.
     package var secrets: [String: [UInt8]] = [:]
 
     package init(tenant: TenantID? = nil, app: AppID? = nil, values: JSONObject = JSONObject()) {
@@ -13,7 +13,7 @@ package struct BindingSettings: Sendable, Hashable {
         self.values = values
     }
 
-    /// What holds before a binding is known.
+    /// The settings that apply before a binding is known.
     package static let unbound = BindingSettings()
 
     /// The value at a dotted path: `compat.profile`, nested or spelled as one key.

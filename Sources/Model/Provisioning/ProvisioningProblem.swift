@@ -1,6 +1,6 @@
-/// What is wrong with a provisioning file, and where: `tenants[0].apps[1].platforms.ios.topic`.
+/// An error in a provisioning file, with its path: `tenants[0].apps[1].platforms.ios.topic`.
 package struct ProvisioningProblem: Error, CustomStringConvertible, Hashable {
-    /// Empty: the whole file.
+    /// Empty for the whole file.
     package var path: String
     package var problem: String
 

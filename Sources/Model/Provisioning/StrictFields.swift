@@ -26,7 +26,7 @@ package struct StrictFields: Sendable {
         guard let value = value(key) else { return nil }
         guard let text = value.lenientString else { throw ProvisioningProblem(path: at(key), problem: "must be text") }
         guard text.utf8.count <= 1024, !text.utf8.contains(where: { $0 < 0x20 }) else {
-            throw ProvisioningProblem(path: at(key), problem: "is too long or holds control characters")
+            throw ProvisioningProblem(path: at(key), problem: "is too long or contains control characters")
         }
         return text
     }
@@ -39,7 +39,7 @@ package struct StrictFields: Sendable {
         return text
     }
 
-    /// A name that goes into keys and URLs: letters, digits, `.`, `_`, `-`.
+    /// Reads a name for keys and URLs: letters, digits, `.`, `_`, `-`.
     ///
     /// - Throws: `ProvisioningProblem`.
     package mutating func name(_ key: String) throws(ProvisioningProblem) -> String {
@@ -49,7 +49,7 @@ package struct StrictFields: Sendable {
         else {
             throw ProvisioningProblem(
                 path: at(key),
-                problem: "'\(text)' may hold letters, digits, '.', '_' and '-' only, at most 64"
+                problem: "'\(text)' may contain only letters, digits, '.', '_' and '-', at most 64"
             )
         }
         return text
@@ -62,7 +62,7 @@ package struct StrictFields: Sendable {
         return flag
     }
 
-    /// Something per second, 1 to 1,000,000: more than a cluster sends.
+    /// Reads a rate per second, 1 to 1,000,000, which is more than a cluster can send.
     ///
     /// - Throws: `ProvisioningProblem` when it is present and not such a number.
     package mutating func rate(_ key: String) throws(ProvisioningProblem) -> Int32? {
@@ -73,7 +73,7 @@ package struct StrictFields: Sendable {
         return Int32(rate)
     }
 
-    /// The elements with their paths; empty when absent.
+    /// Reads the elements with their paths; empty when absent.
     ///
     /// - Throws: `ProvisioningProblem` when it is present and not a list.
     package mutating func list(_ key: String) throws(ProvisioningProblem) -> [(path: String, value: JSON)] {
@@ -82,7 +82,7 @@ package struct StrictFields: Sendable {
         return array.enumerated().map { ("\(at(key))[\($0.offset)]", $0.element) }
     }
 
-    /// The pairs with their paths; empty when absent.
+    /// Reads the pairs with their paths; empty when absent.
     ///
     /// - Throws: `ProvisioningProblem` when it is present and not a mapping.
     package mutating func pairs(_ key: String) throws(ProvisioningProblem) -> [(key: String, path: String, value: JSON)]

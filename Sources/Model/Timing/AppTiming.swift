@@ -1,26 +1,26 @@
-/// When an app's messages may reach its devices: as provisioned.
+/// When an app's messages may reach its devices, from the provisioning file.
 package struct AppTiming: Sendable, Hashable {
-    /// What becomes of a message that comes outside of the hours.
+    /// The handling of a message that is due outside of the hours.
     package enum Hold: String, Sendable, Hashable, CaseIterable {
-        /// It waits until they begin, unless it expires before.
+        /// It waits until the hours begin, unless it expires before.
         case delay
         /// It is not sent to that device.
         case suppress
     }
 
-    /// Hours of the app in which it is quiet.
+    /// The hours in which the app sends nothing.
     package struct QuietHours: Sendable, Hashable {
-        /// When it may be loud: the hours turned inside out.
+        /// The hours outside of the quiet hours.
         package var loud: DailyWindow
-        /// Nil: the device's.
+        /// Nil: the zone of the device.
         package var zone: TimeZoneName?
         package var lanes: Set<Lane>
         package var hold: Hold
 
-        /// Offers and news wait for the morning; what one person asked for does not: a code to sign in with is worth nothing then.
+        /// Offers and news can wait for the morning. A message that one person requested cannot: a sign-in code would be worthless then.
         package static let lanes: Set<Lane> = [.bulk, .background]
 
-        /// Nil unless both are minutes of a day, and other ones: quiet from `from` until before `to`.
+        /// Quiet from `from` until before `to`. Nil unless both are minutes of a day and differ.
         package init?(
             from: Int,
             to: Int,
@@ -37,16 +37,16 @@ package struct AppTiming: Sendable, Hashable {
 
         /// The first quiet minute of a day.
         package var from: Int { (loud.to + 1) % 1440 }
-        /// The first minute that is not quiet any more.
+        /// The first minute after the quiet hours.
         package var to: Int { loud.from }
     }
 
-    /// What the receiving windows of devices mean to the app.
+    /// How the app treats the receiving windows of devices.
     package struct WindowRule: Sendable, Hashable {
         package var lanes: Set<Lane>
         package var hold: Hold
 
-        /// All but the urgent lane: the user has asked for the hours, and an alarm is still one.
+        /// All but the urgent lane: the user has requested the hours, but an alarm must still arrive.
         package static let lanes: Set<Lane> = [.transactional, .bulk, .background]
 
         package init(lanes: Set<Lane> = WindowRule.lanes, hold: Hold = .delay) {
@@ -55,19 +55,19 @@ package struct AppTiming: Sendable, Hashable {
         }
     }
 
-    /// How much one device gets of the bulk and background lanes.
+    /// The maximum number of messages to one device in the bulk and background lanes.
     package struct FrequencyCap: Sendable, Hashable {
-        /// 1,000: what is above is no cap, and each row is counted for each device.
+        /// 1,000: a higher limit would not restrict anything, and the rows of each device are counted.
         package static let counts = 1...1000
-        /// An hour to thirty days: further back costs a partition per week for each device of each slice.
+        /// An hour to thirty days: a longer period costs a partition per week for each device of each slice.
         package static let periods: ClosedRange<Duration> = .seconds(3600) ... .seconds(30 * 86_400)
-        /// The lanes that are capped. The others are what somebody waits for.
+        /// The limited lanes. Messages in the other lanes are expected by their receivers.
         package static let lanes: Set<Lane> = [.bulk, .background]
 
         package var count: Int
         package var period: Duration
 
-        /// Nil outside of the ranges.
+        /// Returns nil outside of the ranges.
         package init?(count: Int, period: Duration) {
             guard Self.counts.contains(count), Self.periods.contains(period) else { return nil }
             self.count = count
@@ -75,7 +75,7 @@ package struct AppTiming: Sendable, Hashable {
         }
     }
 
-    /// Of devices that have none of their own; nil: UTC.
+    /// The zone of devices that have no zone of their own. Nil: UTC.
     package var timeZone: TimeZoneName?
     package var quietHours: QuietHours?
     package var windows: WindowRule
@@ -93,10 +93,10 @@ package struct AppTiming: Sendable, Hashable {
         self.cap = cap
     }
 
-    /// Nothing was said.
+    /// The value without any setting.
     package static let none = AppTiming()
 
-    /// The zone that holds for a device: its own, else the app's, else UTC; one that nobody knows is none.
+    /// The zone that applies to a device: its own, otherwise the app's, otherwise UTC. An unknown zone is ignored.
     package func zone(of device: DeviceClock) -> TimeZoneName {
         if let own = device.timeZone, own.isKnown { return own }
         if let app = timeZone, app.isKnown { return app }
@@ -104,10 +104,10 @@ package struct AppTiming: Sendable, Hashable {
     }
 }
 
-/// What a device says of its own time; nil: nothing.
+/// The time zone and window that a device reported. Nil: not reported.
 package struct DeviceClock: Sendable, Hashable {
     package var timeZone: TimeZoneName?
-    /// When it may be rung. In a change the whole day takes the window away.
+    /// The hours in which the device may be notified. In a change, the whole day removes the window.
     package var window: DailyWindow?
 
     package init(timeZone: TimeZoneName? = nil, window: DailyWindow? = nil) {

@@ -1,27 +1,27 @@
 /// The minutes of each day in which something may be received: `0900`–`2100`. `2200`–`0700` wraps at midnight.
 ///
-/// The last minute belongs to it, so `0000`–`2359` is the whole day. The clock on the wall decides: a minute that comes twice in autumn is in it
-/// twice, one that is skipped in spring never.
+/// The last minute is included, so `0000`–`2359` is the whole day. The wall clock decides: a minute that occurs twice in autumn is included
+/// twice, and a minute that is skipped in spring does not occur.
 package struct DailyWindow: Sendable, Hashable, CustomStringConvertible {
-    /// Its first minute of the day, 0...1439.
+    /// The first minute of the day, 0...1439.
     package let from: Int
-    /// Its last, 0...1439.
+    /// The last minute of the day, 0...1439.
     package let to: Int
 
-    /// Nil unless both are minutes of a day.
+    /// Returns nil unless both are minutes of a day.
     package init?(from: Int, to: Int) {
         guard (0..<1440).contains(from), (0..<1440).contains(to) else { return nil }
         self.from = from
         self.to = to
     }
 
-    /// From `0900` or `09:00` to as much; nil for anything else.
+    /// Parses two times such as `0900` or `09:00`. Returns nil for anything else.
     package init?(from: String, to: String) {
         guard let from = Self.minute(from), let to = Self.minute(to) else { return nil }
         self.init(from: from, to: to)
     }
 
-    /// `0900-2100`.
+    /// Parses `0900-2100`.
     package init?(_ text: String) {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
@@ -30,23 +30,23 @@ package struct DailyWindow: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "\(Self.text(from))-\(Self.text(to))" }
 
-    /// Which is as good as no window.
+    /// Whether the window includes every minute and therefore restricts nothing.
     package var isWholeDay: Bool { minutes == 1440 }
 
     private var minutes: Int { Self.between(from, to) + 1 }
 
-    /// Whether the clock of `zone` is within it at `moment`.
+    /// Whether the clock of `zone` is inside the window at `moment`.
     package func contains(_ moment: Timestamp, in zone: TimeZoneName) -> Bool {
         Self.between(from, LocalTime(moment, in: zone).minute) < minutes
     }
 
-    /// When it is open next: `moment` itself, or later. A beginning that is skipped in spring comes as much later.
+    /// The next moment inside the window: `moment` itself, or later. A beginning that is skipped in spring is shifted by the skipped time.
     package func opening(from moment: Timestamp, in zone: TimeZoneName) -> Timestamp {
         if contains(moment, in: zone) { return moment }
         return LocalTime(moment, in: zone).next(minute: from).moment(in: zone)
     }
 
-    /// The minute of the day that `0900` or `09:00` names.
+    /// Parses a minute of the day such as `0900` or `09:00`.
     package static func minute(_ text: String) -> Int? {
         var digits = Array(text.utf8)
         if digits.count == 5, digits[2] == UInt8(ascii: ":") { digits.remove(at: 2) }
@@ -58,7 +58,7 @@ package struct DailyWindow: Sendable, Hashable, CustomStringConvertible {
         return hour < 24 && minute < 60 ? hour * 60 + minute : nil
     }
 
-    /// `0900`.
+    /// Formats a minute of the day: `0900`.
     package static func text(_ minute: Int) -> String {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return two(minute / 60) + two(minute % 60)

@@ -1,4 +1,4 @@
-/// How urgent: the order in which nodes look for work.
+/// The urgency of a message, which is the order in which nodes claim work.
 package enum Lane: Int16, Sendable, Hashable, CaseIterable {
     case urgent = 0
     case transactional = 1

@@ -1,17 +1,17 @@
-/// What a clock on the wall shows, whatever the zone: 2026-12-01T09:00:00.
+/// The date and time on a wall clock, in an unspecified zone: 2026-12-01T09:00:00.
 ///
-/// Unit: seconds since 1970-01-01T00:00:00 as that clock counts them.
+/// Unit: seconds since 1970-01-01T00:00:00 on that clock.
 package struct LocalTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package var seconds: Int64
 
     package init(seconds: Int64) { self.seconds = seconds }
 
-    /// What the clock of `zone` shows at `moment`.
+    /// The time on the clock of `zone` at `moment`.
     package init(_ moment: Timestamp, in zone: TimeZoneName) {
         seconds = moment.wholeSeconds + zone.offset(at: moment)
     }
 
-    /// `2026-12-01T09:00` with or without `:SS`; nil for anything else, and for a day that no calendar has.
+    /// Parses `2026-12-01T09:00` with or without `:SS`. Returns nil for anything else, and for a day that does not exist.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 16 || bytes.count == 19, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -40,16 +40,16 @@ package struct LocalTime: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// The minute of the day, 0...1439.
     package var minute: Int { Int((seconds - Self.floor(seconds, 86_400) * 86_400) / 60) }
 
-    /// The next time from here on, not including now, that the clock shows `minute` of a day.
+    /// The next time after this one at which the clock shows `minute` of a day.
     func next(minute: Int) -> LocalTime {
         let start = Self.floor(seconds, 86_400) * 86_400 + Int64(minute) * 60
         return LocalTime(seconds: start > seconds ? start : start + 86_400)
     }
 
-    /// When the clock of `zone` shows it, as PostgreSQL's `AT TIME ZONE` has it: what is skipped in spring is as much later, of what comes
-    /// twice in autumn the second counts.
+    /// The moment at which the clock of `zone` shows this time, as in PostgreSQL's `AT TIME ZONE`: a time that is skipped in spring is shifted by the
+    /// skipped time, and of a time that occurs twice in autumn the second counts.
     package func moment(in zone: TimeZoneName) -> Timestamp {
-        // A day to each side lies beyond any change of the clock that matters here.
+        // One day to each side is beyond any change of the clock that matters here.
         let before = seconds - zone.offset(at: Timestamp(seconds: seconds - 86_400))
         let after = seconds - zone.offset(at: Timestamp(seconds: seconds + 86_400))
         guard before != after else { return Timestamp(seconds: before) }
@@ -57,10 +57,10 @@ package struct LocalTime: Sendable, Hashable, Comparable, CustomStringConvertibl
         return Timestamp(seconds: isAfter ? after : before)
     }
 
-    /// When the first zone's clock shows it. UTC+14 (Pacific/Kiritimati) is the most there is.
+    /// When the first zone reaches this time. UTC+14 (Pacific/Kiritimati) is the largest offset.
     package var earliest: Timestamp { Timestamp(seconds: seconds - 14 * 3600) }
 
-    /// When the last zone's clock shows it. UTC−12 (Etc/GMT+12) is the least there is.
+    /// When the last zone reaches this time. UTC−12 (Etc/GMT+12) is the smallest offset.
     package var latest: Timestamp { Timestamp(seconds: seconds + 12 * 3600) }
 
     // MARK: The calendar
@@ -78,7 +78,7 @@ package struct LocalTime: Sendable, Hashable, Comparable, CustomStringConvertibl
         value >= 0 ? value / unit : (value - unit + 1) / unit
     }
 
-    /// Days since 1970. Years are counted from March, so that the leap day is the last of one (Hinnant, "chrono-Compatible Low-Level Date
+    /// Days since 1970. Years begin in March, so that the leap day is the last day of a year (Hinnant, "chrono-Compatible Low-Level Date
     /// Algorithms").
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let y = month <= 2 ? year - 1 : year

@@ -1,4 +1,4 @@
-/// Throttling: after `count` targets, `delay` of rest.
+/// Throttling: a pause of `delay` after each `count` targets.
 package struct Pace: Sendable, Hashable {
     package var count: Int
     package var delay: Duration

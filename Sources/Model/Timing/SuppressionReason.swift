@@ -1,17 +1,17 @@
-/// Why a delivery was not even tried.
+/// Why a delivery was not attempted.
 package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
-    /// The address has no device, or its device no usable token.
+    /// The address has no device, or its device has no usable token.
     case noDevice
-    /// Another target of the same message rings the same device.
+    /// Another target of the same message notifies the same device.
     case duplicate
     /// The user switched pushes off.
     case preference
-    /// The app's quiet hours, which let nothing wait.
+    /// The message was due in the app's quiet hours, and the app lets nothing wait.
     case quietHours
-    /// Outside of the device's receiving window, and the app lets nothing wait.
+    /// The message was due outside of the device's receiving window, and the app lets nothing wait.
     case receivingWindow
-    /// The hours begin when the message has expired.
+    /// The message expires before the hours begin.
     case opensTooLate
-    /// The device got as many messages as the app allows.
+    /// The device has received the maximum number of messages that the app permits.
     case frequencyCap
 }

@@ -1,17 +1,17 @@
-// Foundation, not FoundationEssentials: only the former is sure to bring the table of zones.
+// Foundation instead of FoundationEssentials, because only the former is guaranteed to contain the table of zones.
 import Foundation
 
 /// A time zone by its name in the IANA database: `Europe/Berlin`, `UTC`.
 ///
-/// PostgreSQL has a table of its own. A zone that one of both does not know is passed over by both ways that use it: the app's stands, then UTC.
+/// PostgreSQL has a separate table. A zone that either of them does not know is ignored by both: the app's zone applies, then UTC.
 package struct TimeZoneName: Sendable, Hashable, CustomStringConvertible {
-    /// 64 bytes: twice the longest name there is. It is stored with every device.
+    /// 64 bytes: twice the longest name. It is stored with every device.
     package static let limitBytes = 64
     package static let utc = TimeZoneName(stored: "UTC")
 
     package let text: String
 
-    /// Nil unless the table of zones has it. Abbreviations (`CET`) and bare offsets (`GMT+9`) are no names: they mean other things elsewhere.
+    /// Returns nil unless the table of zones contains it. Abbreviations (`CET`) and bare offsets (`GMT+9`) are refused: their meaning is ambiguous.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.limitBytes, text == "UTC" || text.utf8.contains(UInt8(ascii: "/")),
             text.utf8.allSatisfy(Self.isNameByte), TimeZone(identifier: text) != nil
@@ -19,15 +19,15 @@ package struct TimeZoneName: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// A name as the store has it, known here or not.
+    /// A stored name, which may be unknown here.
     package init(stored text: String) { self.text = text }
 
     package var description: String { text }
 
-    /// Whether the table of zones has it.
+    /// Whether the table of zones contains it.
     package var isKnown: Bool { TimeZone(identifier: text) != nil }
 
-    /// How far its wall clock is ahead of UTC at `moment`. Unit: seconds; 0 for an unknown zone.
+    /// The offset of its wall clock from UTC at `moment`, positive to the east. Unit: seconds; 0 for an unknown zone.
     package func offset(at moment: Timestamp) -> Int64 {
         let date = Date(timeIntervalSince1970: Double(moment.seconds))
         return Int64(TimeZone(identifier: text)?.secondsFromGMT(for: date) ?? 0)

@@ -1,5 +1,5 @@
 extension Timestamp {
-    /// The moment as RFC 3339 text in UTC, with milliseconds: `2026-12-25T13:30:00.000Z`. A moment beyond the year 9999 is written as its end.
+    /// The moment as RFC 3339 text in UTC, with milliseconds: `2026-12-25T13:30:00.000Z`. A moment after the year 9999 is written as the end of that year.
     package var rfc3339: String {
         let moment = min(milliseconds, Self.lastMillisecond)
         let whole = moment >= 0 ? moment / 1000 : (moment - 999) / 1000
@@ -14,7 +14,7 @@ extension Timestamp {
     /// The UTC day as RFC 3339 text: `2026-12-25`.
     package var rfc3339Date: String { String(rfc3339.prefix(10)) }
 
-    /// The moment that RFC 3339 text names, to the millisecond; nil for anything else, for a leap second and for a year before 1970.
+    /// Parses RFC 3339 text to the millisecond. Returns nil for anything else, for a leap second, and for a year before 1970.
     package init?(rfc3339 text: String) {
         var bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 40 else { return nil }
@@ -37,7 +37,7 @@ extension Timestamp {
 
     private static func digit(_ byte: UInt8?) -> Int64 { byte.map { Int64($0 - digits.lowerBound) } ?? 0 }
 
-    /// Seconds east of UTC: `Z`, `+09:00`, `-0330`.
+    /// Parses the offset in seconds east of UTC: `Z`, `+09:00`, `-0330`.
     private static func offset(_ text: ArraySlice<UInt8>) -> Int64? {
         guard let sign = text.first else { return nil }
         if text.count == 1 { return sign == UInt8(ascii: "Z") || sign == UInt8(ascii: "z") ? 0 : nil }

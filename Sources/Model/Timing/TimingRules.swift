@@ -1,18 +1,18 @@
-/// When one message may reach each device: its own schedule, the app's quiet hours, the device's receiving window.
+/// When one message may reach each device: depends on its schedule, the app's quiet hours, and the device's receiving window.
 ///
-/// A value without a clock. `gateway.due_of` is the same in SQL, for expansion; a test holds both to each other.
+/// A value without a clock. `gateway.due_of` implements the same rules in SQL, for expansion. A test compares both.
 package struct TimingRules: Sendable, Hashable {
-    /// What a target waits for.
+    /// The reason why a target waits.
     package enum Wait: String, Sendable, Hashable, CaseIterable {
         case localTime, quietHours, receivingWindow
     }
 
-    /// What is to be done with a target now.
+    /// The next action for a target.
     package enum Verdict: Sendable, Hashable {
         case open
         case wait(until: Timestamp, Wait)
         case suppress(SuppressionReason)
-        /// Its time in this zone is over.
+        /// The message has expired in this zone.
         case expired
     }
 
@@ -20,9 +20,9 @@ package struct TimingRules: Sendable, Hashable {
     package var lane: Lane
     /// When the first target is due.
     package var dueAt: Timestamp
-    /// The schedule in each device's own zone.
+    /// The scheduled time in each device's own zone.
     package var localDue: LocalTime?
-    /// When the last target's time is over.
+    /// When the last target expires.
     package var expiresAt: Timestamp
 
     package init(app: AppTiming, lane: Lane, dueAt: Timestamp, localDue: LocalTime?, expiresAt: Timestamp) {
@@ -33,24 +33,24 @@ package struct TimingRules: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether anything has to be looked at for a device with `window`; mostly nothing has.
+    /// Whether any rule applies to a device with `window`. For most devices none does.
     package func concerns(_ window: DailyWindow?) -> Bool {
         localDue != nil || quiet != nil || window.map { heeds($0) } ?? false
     }
 
-    /// When the message is due on a device, hours aside: never before it was accepted.
+    /// When the message is due on a device, without regard to hours: never before it was accepted.
     package func due(_ device: DeviceClock) -> Timestamp {
         guard let localDue else { return dueAt }
         return max(dueAt, localDue.moment(in: app.zone(of: device)))
     }
 
-    /// When its time on a device is over: each zone has the message as long as the others.
+    /// When the message expires on a device. The message has the same lifetime in each zone.
     package func end(_ device: DeviceClock) -> Timestamp {
         guard let localDue else { return expiresAt }
         return min(expiresAt, due(device) + (expiresAt - localDue.latest))
     }
 
-    /// When a device's slice should come due: as soon as hours allow where the app lets messages wait, otherwise with the message, so that the
+    /// When a device's slice should be due: as soon as the hours permit if the app lets messages wait, otherwise together with the message, so that the
     /// outcome is written then.
     package func slot(_ device: DeviceClock, now: Timestamp) -> Timestamp {
         let start = max(now, due(device))
@@ -60,7 +60,7 @@ package struct TimingRules: Sendable, Hashable {
         return opening
     }
 
-    /// What to do with a device's target at `now`.
+    /// The action for a device's target at `now`.
     package func verdict(_ device: DeviceClock, now: Timestamp) -> Verdict {
         let due = due(device)
         if now < due { return .wait(until: slot(device, now: now), wait(device, at: due) ?? .localTime) }
@@ -77,12 +77,12 @@ package struct TimingRules: Sendable, Hashable {
 
     private func heeds(_ window: DailyWindow) -> Bool { app.windows.lanes.contains(lane) && !window.isWholeDay }
 
-    /// What a target waits for that is not yet due, should hours make it later still.
+    /// The reason why a target waits that is not due yet, if the hours delay it further.
     private func wait(_ device: DeviceClock, at due: Timestamp) -> Wait? {
         closed(device, at: due).flatMap { $0.1 == .delay ? $0.0 : nil }
     }
 
-    /// What is closed at `moment`: what is never sent before what only waits.
+    /// The restriction that applies at `moment`. One that suppresses the message takes precedence over one that delays it.
     private func closed(_ device: DeviceClock, at moment: Timestamp) -> (Wait, AppTiming.Hold)? {
         var found: [(Wait, AppTiming.Hold)] = []
         let zone = app.zone(of: device)
@@ -95,9 +95,9 @@ package struct TimingRules: Sendable, Hashable {
         return found.first { $0.1 == .suppress } ?? found.first
     }
 
-    /// The first moment from `start` on in which nothing is closed that makes messages wait; nil: there is none.
+    /// The first moment from `start` on at which no delaying restriction applies. Nil: no such moment exists.
     ///
-    /// Two daily windows overlap where one of them begins, or nowhere: a few steps from one to the other find it. The fourth is for days on which
+    /// Two daily windows overlap at the beginning of one of them, or not at all, so a few steps between them suffice. The fourth step is for days on which
     /// the clock is changed.
     private func opening(_ device: DeviceClock, from start: Timestamp) -> Timestamp? {
         let zone = app.zone(of: device)
@@ -122,11 +122,11 @@ package struct TimingRules: Sendable, Hashable {
 
     // MARK: Slices
 
-    /// Quarters of an hour: so many slices at most as a day and its zones have of them, whatever windows users choose. Who is due a few minutes
-    /// after the first of a slice is put back for them.
+    /// A quarter of an hour, which limits the number of slices to the quarters of a day and its zones, regardless of the windows that users choose. A target
+    /// that is due a few minutes after the first of its slice is put back.
     package static let slotLength: Duration = .seconds(900)
 
-    /// `items` by the slice time that they share, the earliest first, each group in the given order.
+    /// Groups `items` by the slice time that they share, the earliest first, each group in the given order.
     package static func grouped<Item>(
         _ items: [Item],
         by slot: (Item) -> Timestamp

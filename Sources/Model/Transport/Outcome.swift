@@ -1,38 +1,38 @@
-/// How one attempt ended.
+/// The result of one attempt.
 ///
-/// A peer's answer, yes or no, is a value; not having been able to ask is an error inside one. Every case answers the one question its caller has
-/// next: may this push be sent again? The table of what happens then is in `DeliveryMachine`.
+/// A peer's positive or negative answer is a value. A failure to get an answer is an error inside a value. Every case tells the caller whether this push
+/// may be sent again. `DeliveryMachine` contains the table of the following actions.
 package enum Outcome: Sendable, Hashable {
-    /// The peer said yes. That means accepted, not delivered: only a receipt proves that.
+    /// The peer accepted the push. It is not delivered yet: only a receipt proves that.
     case accepted(TransportMessageID)
-    /// The peer said no, for good; the rejection's scope says to what.
+    /// The peer rejected the push permanently. The scope of the rejection states its subject.
     case rejected(Rejection)
-    /// The peer said not now (429, 5xx, a stale provider token). Resend no sooner than `after`, or by the queue's own policy when nil.
+    /// The peer deferred the push (429, 5xx, a stale provider token). Resend after `after` at the earliest, or by the queue's own policy when nil.
     case deferred(Rejection, after: Duration?)
-    /// No byte of it was processed: resending cannot ring a device twice.
+    /// The peer processed no byte of the push: resending cannot notify a device twice.
     case unsent(TransportError)
-    /// It left us and no answer came: resending may ring a device twice, so the message's policy decides.
+    /// The push was sent and no answer came: resending may notify a device twice, so the message's policy decides.
     case indeterminate(TransportError)
 }
 
-/// The peer's "no", with its reason. A value, not an error.
+/// A rejection by the peer, with its reason. A value, not an error.
 package struct Rejection: Sendable, Hashable {
-    /// What the "no" is about, which decides who suffers for it.
+    /// The subject of a rejection, which determines what is affected.
     package enum Scope: Sendable, Hashable {
-        /// This push alone: it will never be accepted as it is.
+        /// Only this push: it will never be accepted unchanged.
         case content
         /// The token is dead, unless it was registered again after `since` (nil: no time was given).
         case tokenDead(since: Timestamp?)
-        /// The token is doubtful: wrong environment, or another app's. It is set aside, not deleted.
+        /// The token is doubtful: it belongs to another environment or app. It is quarantined, not deleted.
         case tokenDoubtful
-        /// The key, certificate or topic: every push through that credential would fail, so the credential stops and its deliveries wait.
+        /// The key, certificate or topic: every push through that credential would fail, so the credential is stopped and its deliveries wait.
         case credential
-        /// The service or the device's quota, for now.
+        /// The service or the device's quota is temporarily exhausted.
         case service
     }
 
     package var scope: Scope
-    /// The peer's own word (`BadDeviceToken`), kept also when we do not know it; at most 64 bytes, printable.
+    /// The peer's reason (`BadDeviceToken`), stored even when the gateway does not know it; at most 64 printable bytes.
     package var reason: String
     /// HTTP status, or 0 where the transport has none.
     package var status: Int
@@ -49,30 +49,30 @@ package struct Rejection: Sendable, Hashable {
     }
 }
 
-/// Why a push got no answer. Holds nothing of the push, so that it may be logged and shown.
+/// Why a push got no answer. It contains nothing of the push, so that it may be logged and shown.
 package struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Constants over a closed set that may grow without breaking a `switch` of ours.
+    /// Constants over a closed set that may grow without breaking a `switch`.
     package struct Code: Sendable, Hashable {
         private enum Value: String {
             case noConnection, refused, goingAway, timedOut, reset, canceled, noCredential, overloaded
         }
         private var value: Value
 
-        /// Could not connect: DNS, TCP or TLS.
+        /// The connection failed: DNS, TCP or TLS.
         package static let noConnection = Code(value: .noConnection)
-        /// The peer refused the stream before looking at it.
+        /// The peer refused the stream before processing it.
         package static let refused = Code(value: .refused)
-        /// The connection is being closed in good order.
+        /// The connection is being closed gracefully.
         package static let goingAway = Code(value: .goingAway)
         /// The deadline of the attempt passed.
         package static let timedOut = Code(value: .timedOut)
         /// The connection or stream broke.
         package static let reset = Code(value: .reset)
-        /// Our own caller gave up.
+        /// The caller cancelled the attempt.
         package static let canceled = Code(value: .canceled)
         /// No such credential is open on this node, or it is stopped.
         package static let noCredential = Code(value: .noCredential)
-        /// A named limit of ours was reached.
+        /// A limit of the gateway was reached, which the detail names.
         package static let overloaded = Code(value: .overloaded)
 
         package var name: String { value.rawValue }

@@ -1,13 +1,13 @@
 package import FoundationEssentials
 
-/// What a push is called on its way, the same on every retry: a UUID, as two numbers.
+/// The identifier of a push, the same on every retry: a UUID, stored as two numbers.
 ///
-/// `UUID` itself is opaque to our compiler: a struct that holds one is laid out at run time, and each copy of it goes through a table. There are a
-/// dozen copies of a push and of its outcome on their way.
+/// The compiler treats `UUID` as opaque: a struct that contains one is laid out at run time, and each copy of it uses a witness table. A push and its
+/// outcome are copied about a dozen times.
 package struct PushID: Sendable, Hashable {
-    /// The first eight bytes, the first highest.
+    /// The first eight bytes, big-endian.
     package let high: UInt64
-    /// The last eight.
+    /// The last eight bytes.
     package let low: UInt64
 
     package init(high: UInt64, low: UInt64) {

@@ -1,15 +1,15 @@
-/// One push, ready to leave: everything a transport needs and nothing it must look up.
+/// One push with everything that a transport needs, so that it need not look up anything.
 package struct Push: Sendable {
-    /// The caller's own index, given back with the outcome. Unique within one `send`.
+    /// The caller's own index, which the completion contains. Unique within one `send`.
     package var slot: Int
     package var token: DeviceToken
     package var environment: PushEnvironment
-    /// Bundle id without the push type's suffix.
+    /// The bundle id without the suffix of the push type.
     package var topic: String
-    /// UUIDv5(message, target): the same on every retry, so that a repeat can be recognised.
+    /// UUIDv5(message, target): the same on every retry, so that a repeated push can be recognised.
     package var id: PushID
     package var payload: PushPayload
-    /// Nil: not stored by the service beyond its own policy. Zero: one try.
+    /// Nil: stored by the service according to its own policy. Zero: a single attempt.
     package var expiresAt: Timestamp?
 
     @inlinable
@@ -32,20 +32,20 @@ package struct Push: Sendable {
     }
 }
 
-/// What a vendor's app expects to receive: the bytes and how they travel.
+/// The payload that a vendor's app receives, with its delivery options.
 ///
-/// By reference, because the pushes of a campaign share it, and each is copied several times on its way.
+/// A class, because the pushes of a campaign share it, and each push is copied several times.
 package final class PushPayload: Sendable, Hashable {
     /// Encoded JSON, at most the transport's limit.
     package let bytes: [UInt8]
     package let type: PushType
-    /// APNs: 10 now, 5 power-aware, 1 never wakes.
+    /// For APNs: 10 immediately, 5 power-aware, 1 never wakes the device.
     package let priority: Int
     /// At most 64 bytes.
     package let collapseID: String?
-    /// When it ends for this target, where that is another time than the message's. Zero: one try, now or never.
+    /// When the push expires for this target, if it differs from the message's expiration. Zero: a single attempt.
     package let expiresAt: Timestamp?
-    /// Fields that were cut to fit, by name; empty when nothing was lost.
+    /// The names of the fields that were shortened to fit; empty when nothing was lost.
     package let reduced: [String]
 
     package init(
@@ -77,13 +77,13 @@ package final class PushPayload: Sendable, Hashable {
     }
 }
 
-/// What kind of push it is. Open, because Apple adds kinds: `unknown` passes through with the caller's own topic.
+/// The kind of push. Open, because Apple adds kinds: `unknown` is passed on unchanged, with the caller's own topic.
 package enum PushType: Sendable, Hashable {
     case alert, background, voip, complication, fileProvider, mdm, location, liveActivity, pushToTalk, widgets, controls
     case unknown(String)
 }
 
-/// How one push of a batch ended.
+/// The result of one push of a batch.
 package struct PushCompletion: Sendable, Hashable {
     /// The `slot` of the push.
     package var slot: Int
@@ -96,13 +96,13 @@ package struct PushCompletion: Sendable, Hashable {
     }
 }
 
-/// How deliveries leave. What the implementer owes:
+/// Sends pushes. An implementation must follow these rules:
 ///
 /// - every push of a batch completes exactly once, also on cancellation, shutdown and a broken peer;
 /// - completions come in batches, as they happen, and the stream ends after the last of them;
-/// - it never retries what may have been processed: `indeterminate` is the caller's to judge. `unsent` it may retry on another connection;
-/// - it takes what its credits allow and holds the rest back (the caller bounds how many it has in flight);
-/// - a credential that is slow, stopped or unknown does not slow another.
+/// - a push that may have been processed is not retried: the caller decides about `indeterminate`. An `unsent` push may be retried on another connection;
+/// - the transport accepts as many pushes as its credits permit and delays the rest (the caller limits how many are in flight);
+/// - a credential that is slow, stopped or unknown does not slow down another.
 package protocol PushTransport: Sendable {
     /// The name in rows, logs and metrics: `apns`, `fcm`, `null`.
     var name: String { get }
@@ -111,12 +111,12 @@ package protocol PushTransport: Sendable {
     ///
     /// - Parameters:
     ///   - batch: pushes with distinct slots, each within the transport's size limit.
-    ///   - credential: whose connections and keys are used.
-    ///   - deadline: how long one push may wait for its answer, from now. What has not left by half of it comes back as `unsent`.
-    /// - Returns: completions in batches; it ends after the last one.
+    ///   - credential: the credential whose connections and keys are used.
+    ///   - deadline: how long one push may wait for its answer, from now. A push that is not sent within half of this time completes as `unsent`.
+    /// - Returns: completions in batches. The stream ends after the last one.
     func send(_ batch: [Push], through credential: CredentialKey, deadline: Duration) -> AsyncStream<[PushCompletion]>
 
-    /// The node stops: what was not begun comes back at once as `unsent`, what is on its way may end. Nothing is sent afterwards.
+    /// Called when the node stops: pushes that were not started complete at once as `unsent`, and started pushes may finish. Nothing is sent afterwards.
     func drain()
 }
 
@@ -124,7 +124,7 @@ extension PushTransport {
     package func drain() {}
 }
 
-/// A credential over all tenants: its name is unique only within its tenant.
+/// Identifies a credential over all tenants: its name is unique only within its tenant.
 package struct CredentialKey: Sendable, Hashable {
     package var tenant: TenantID
     package var credential: CredentialID

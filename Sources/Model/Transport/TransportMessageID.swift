@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// What the peer calls the push it accepted: the `apns-id`, and in APNs' sandbox a key to its delivery log.
+/// The peer's identifier of an accepted push: the `apns-id`, and in APNs' sandbox a key to its delivery log.
 ///
-/// A UUID is kept as one, without a `String`: there is one of these per push.
+/// A UUID is stored as one, without a `String`, because every push has one of these.
 package struct TransportMessageID: Sendable, Hashable {
     @usableFromInline
     enum Name: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct TransportMessageID: Sendable, Hashable {
     }
 
     @usableFromInline let name: Name
-    /// `apns-unique-id`; only Apple's development environment gives one.
+    /// The `apns-unique-id`, which only Apple's development environment returns.
     package let logKey: String?
 
     @inlinable
@@ -20,13 +20,13 @@ package struct TransportMessageID: Sendable, Hashable {
         self.logKey = logKey
     }
 
-    /// An id that need not be a UUID; one that is, in whichever case, is the same as `init(_: PushID)` makes.
+    /// An id that need not be a UUID. A UUID in either case gives the same value as `init(_: PushID)`.
     package init(_ id: String, logKey: String? = nil) {
         name = UUID(uuidString: id).map { .id(PushID($0)) } ?? .text(id)
         self.logKey = logKey
     }
 
-    /// As it is written: a UUID in lower case.
+    /// The text of the id: a UUID in lower case.
     package var id: String {
         switch name {
         case .id(let id): id.lowercased
@@ -34,6 +34,6 @@ package struct TransportMessageID: Sendable, Hashable {
         }
     }
 
-    /// Whether the peer named none.
+    /// Whether the peer returned no id.
     package var isEmpty: Bool { name == .text("") }
 }

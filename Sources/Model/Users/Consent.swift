@@ -1,23 +1,23 @@
-/// What a user said to being told of something.
+/// A user's consent to messages about a subject.
 package enum ConsentState: String, Sendable, Hashable, CaseIterable {
     case subscribed, unsubscribed
 }
 
-/// Whom a message is for, by what its users said to pushes.
+/// Restricts a message's audience by the consent of its users to pushes.
 package enum ConsentRule: String, Sendable, Hashable, CaseIterable {
-    /// Who asked for pushes. Who never said anything did not.
+    /// Users who opted in. A user without a recorded consent did not.
     case optedIn
-    /// Who did not decline them.
+    /// Users who did not opt out.
     case subscribed
-    /// Also who declined them.
+    /// All users, including those who opted out.
     case all
 }
 
-/// What users say to one subject, of which a user may be told or not.
+/// Consents of users to one subject.
 package struct ConsentChange: Sendable, Hashable {
     package var subject: String
     package var state: ConsentState
-    /// One by id who is not known becomes known; one by alias who is not stays unknown.
+    /// An unknown user is created if named by id, and ignored if named by alias.
     package var users: [UserName]
 
     package init(subject: String, state: ConsentState, users: [UserName]) {

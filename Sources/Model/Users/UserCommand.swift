@@ -1,28 +1,28 @@
-/// Users as back ends describe them: what they are, what they did, and what else they are called.
+/// Users as back ends describe them: their attributes, their acts, and their aliases.
 package enum UserCommand: Sendable, Hashable {
-    /// Does what can be done of it, in one transaction.
+    /// Carries out the valid parts of a batch, in one transaction.
     case track(UserBatch)
-    /// With the messages they were sent, grouped by these members of the messages' data; an empty list omits the messages.
+    /// Returns users with the messages that they were sent, grouped by the given members of the messages' data. An empty list omits the messages.
     case describe([UserName], messages: [String] = [])
-    /// Each with its devices, attributes, acts and aliases.
+    /// Erases each user with its devices, attributes, acts and aliases.
     case erase([UserName])
-    /// Gives users further names. An alias that is somebody's stays that user's.
+    /// Adds aliases to users. An alias that belongs to a user already stays with that user.
     case name([NamedUser])
-    /// Those who were known by an alias only become these users, with all that was kept of them; what the user has already wins.
+    /// Merges users known only by an alias into these users, with all their stored data. Existing data of the target user wins.
     case identify([NamedUser])
-    /// Users become others, in order, with all that is kept of them; what the others have already wins. Who is not known is passed over.
+    /// Merges users into others, in order, with all their stored data. Existing data of the target users wins. Unknown users are skipped.
     case merge([UserMerge])
-    /// What users say to subjects, in order.
+    /// Records consents of users to subjects, in order.
     case consent([ConsentChange])
 }
 
-/// How a back end names a user.
+/// The name by which a back end identifies a user.
 package enum UserName: Sendable, Hashable {
     case id(UserID)
     case alias(UserAlias)
 }
 
-/// A user's further name. Unique within (app, vendor); a user may have any number.
+/// An additional name of a user. Unique within (app, vendor); a user may have any number.
 package struct UserAlias: Sendable, Hashable {
     package var label: String
     package var name: String
@@ -34,7 +34,7 @@ package struct UserAlias: Sendable, Hashable {
 }
 
 extension UserName {
-    /// What an audience holds instead of the user's id: `UserNaming.names`. U+001F begins no id of a user.
+    /// The text that an audience contains in place of the user's id: `UserNaming.names`. No user id begins with U+001F.
     package var text: UserID {
         switch self {
         case .id(let id): id
@@ -52,7 +52,7 @@ extension UserName {
     }
 }
 
-/// An alias and whose it is meant to be.
+/// An alias and the user to whom it is to belong.
 package struct NamedUser: Sendable, Hashable {
     /// Nil: a new user without an id.
     package var user: UserID?
@@ -64,7 +64,7 @@ package struct NamedUser: Sendable, Hashable {
     }
 }
 
-/// A user who is to become another.
+/// A user to be merged into another.
 package struct UserMerge: Sendable, Hashable {
     package var from: UserName
     package var into: UserName
@@ -75,11 +75,11 @@ package struct UserMerge: Sendable, Hashable {
     }
 }
 
-/// What a back end tells of users in one call.
+/// The data about users that a back end sends in one call.
 package struct UserBatch: Sendable, Hashable {
     package var patches: [UserPatch]
     package var acts: [UserAct]
-    /// Of two batches with the same key the second changes nothing, for as long as repeat keys are kept. Nil: nothing tells a repeat.
+    /// Of two batches with the same key, the second changes nothing, for as long as repeat keys are stored. Nil: repeats are not detected.
     package var repeatKey: String?
 
     package init(patches: [UserPatch] = [], acts: [UserAct] = [], repeatKey: String? = nil) {
@@ -91,18 +91,18 @@ package struct UserBatch: Sendable, Hashable {
 
 /// A change of one user.
 package struct UserPatch: Sendable, Hashable {
-    /// Nil: of nobody, whose devices are only taken if their tokens are new.
+    /// Nil: devices without a user. They are stored only if their tokens are new.
     package var user: UserName?
-    /// Whoever is not known stays unknown.
+    /// Whether unknown users are skipped instead of created.
     package var updatesOnly: Bool
     package var changes: [AttributeChange]
-    /// Whether all the user's devices may be rung; nil: as before.
+    /// Whether all the user's devices accept pushes. Nil: unchanged.
     package var acceptsPush: Bool?
-    /// Whether the user asked for that; nil: as before. Who is rung no more did not.
+    /// Whether the user opted in. Nil: unchanged. A user that does not accept pushes has not opted in.
     package var isOptedIn: Bool?
-    /// By subject; what is not named stays.
+    /// By subject. Subjects that are not named stay unchanged.
     package var consents: [String: ConsentState]
-    /// Devices of the user; their own users are not looked at.
+    /// Devices of the user. Their own `user` fields are ignored.
     package var devices: [DeviceRegistration]
 
     package init(
@@ -124,21 +124,21 @@ package struct UserPatch: Sendable, Hashable {
     }
 }
 
-/// What becomes of one attribute.
+/// A change of one attribute.
 package struct AttributeChange: Sendable, Hashable {
     package enum Edit: Sendable, Hashable {
         case set(JSON)
-        /// Only where there is none yet.
+        /// Sets the value only if none is stored.
         case first(JSON)
-        /// Only where it is greater than what is there, as texts are: of two times told in any order the later stays.
+        /// Sets the value only if it is greater than the stored one, compared as text: of two updates in any order, the later value stays.
         case latest(String)
         case remove
-        /// By a number in its caller's spelling. What is not there counts as 0.
+        /// Adds a number in its caller's spelling. A missing value counts as 0.
         case increase(String)
-        /// At the end, each value once: one that is there moves.
+        /// Appends values, each once: a value that is present already moves to the end.
         case append([JSON])
         case withdraw([JSON])
-        /// Member by member, as deep as both are objects. Null removes.
+        /// Merges objects member by member, recursively while both are objects. Null removes a member.
         case merge(JSONObject)
     }
 
@@ -151,11 +151,11 @@ package struct AttributeChange: Sendable, Hashable {
     }
 }
 
-/// Something that a user did.
+/// An act of a user.
 package struct UserAct: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case event, purchase
-        /// What an SDK tells of itself: sessions, impressions, clicks, and whatever is not known.
+        /// Data that an SDK reports about itself: sessions, impressions, clicks, and unknown kinds.
         case signal
     }
 
@@ -165,7 +165,7 @@ package struct UserAct: Sendable, Hashable {
     /// The event's name, or the product.
     package var name: String
     package var at: Timestamp
-    /// All else that was said of it. An act of the same user with the same kind, name, time and data is the same, unless both are in one batch.
+    /// All other data of the act. Acts of the same user with the same kind, name, time and data are the same act, unless both are in one batch.
     package var data: JSONObject
 
     package init(
@@ -185,26 +185,26 @@ package struct UserAct: Sendable, Hashable {
     }
 }
 
-/// What came of a user command.
+/// The result of a user command.
 package enum UserReply: Sendable, Hashable {
-    /// Parallel to the batch's patches and acts: why one was not done.
+    /// Parallel to the batch's patches and acts: the reason why an entry was not carried out.
     case tracked(patches: [Refusal?], acts: [Refusal?])
-    /// Parallel to the names; nil: nobody.
+    /// Parallel to the names. Nil: unknown.
     case described([DescribedUser?])
     case erased(Int)
     case named(Int)
     case identified(Int)
-    /// How many users are no more.
+    /// The number of users that were merged and removed.
     case merged(Int)
-    /// How many changes of one user's were meant.
+    /// The number of applied changes, counted per user.
     case consented(Int)
 }
 
-/// What is known of a user.
+/// The stored data of a user.
 package struct DescribedUser: Sendable, Hashable {
     package var app: AppID
     package var user: UserID
-    /// Known by aliases only: the id is the gateway's own.
+    /// Whether the user is known only by aliases. The id is the gateway's own then.
     package var isAnonymous: Bool
     package var attributes: JSONObject
     /// By subject.
@@ -237,9 +237,9 @@ package struct DescribedUser: Sendable, Hashable {
     }
 }
 
-/// Messages that a user was sent, alike in what of their data was asked for.
+/// Messages that a user was sent and that have equal values in the requested members of their data.
 package struct SentMessages: Sendable, Hashable {
-    /// The members that were asked for, as far as they are there; never empty.
+    /// The requested members that the data contains; never empty.
     package var data: JSONObject
     /// When the last of them was sent.
     package var lastAt: Timestamp

@@ -1,4 +1,4 @@
-/// Whose rows of an app something is about: the app and the dialect.
+/// An app and a dialect, which together own rows.
 package struct AppScope: Sendable, Hashable {
     package var app: AppID
     package var vendor: Vendor

@@ -1,6 +1,6 @@
-/// Reads `application/x-www-form-urlencoded` bodies, and queries, into the shape of their JSON twins. Never traps on any input.
+/// Parses `application/x-www-form-urlencoded` bodies, and queries, into the form of the equivalent JSON. Never traps on any input.
 package enum FormBody {
-    /// The pairs as texts, a repeated key with its last value.
+    /// Parses the pairs as texts. The last value of a repeated key wins.
     ///
     /// - Throws: `AdapterError(.unreadable)` for a broken escape, a text that is not UTF-8, or more than `pairLimit` pairs.
     package static func parse(_ body: [UInt8], pairLimit: Int) throws(AdapterError) -> JSONObject {

@@ -3,7 +3,7 @@
 /// The gateway reads `host` and `settings`, checks the settings against `bindingForm`, reports keys that `binding(from:)` did not read, and seals the
 /// secrets. Everything else about a binding is decided here, without I/O.
 package protocol ProvisionedVendor: VendorAdapter {
-    /// What a binding can contain.
+    /// The keys and settings of a binding.
     var bindingForm: BindingForm { get }
 
     /// Reads one binding.
@@ -21,7 +21,7 @@ extension ProvisionedVendor {
     package func complete(_ binding: inout VendorBinding, in context: BindingContext) throws(ProvisioningProblem) {}
 }
 
-/// What a binding of one vendor can contain. `push-gateway vendors` prints it.
+/// The keys and settings of one vendor's bindings. `push-gateway vendors` prints them.
 package struct BindingForm: Sendable {
     /// One key of the binding.
     package struct Field: Sendable, Hashable {
@@ -39,7 +39,7 @@ package struct BindingForm: Sendable {
         }
     }
 
-    /// The product, as people call it.
+    /// The name of the product.
     package var product: String
     package var fields: [Field]
     package var settings: VendorSettings
@@ -51,7 +51,7 @@ package struct BindingForm: Sendable {
     }
 }
 
-/// What a vendor reads a binding from.
+/// The input from which a vendor reads a binding.
 package struct BindingSource: Sendable {
     /// The keys of the binding.
     package var fields: StrictFields
@@ -76,7 +76,7 @@ package struct BindingSource: Sendable {
 
     package var path: String { fields.path }
 
-    /// A secret of the binding itself; nil when the binding does not give it.
+    /// Reads a secret of the binding itself; nil when the binding does not contain it.
     ///
     /// - Throws: `ProvisioningProblem` when it cannot be read.
     package mutating func optionalSecret(_ name: String) throws(ProvisioningProblem) -> String? {
@@ -106,7 +106,7 @@ extension SecretSource {
 
 /// A binding as its vendor read it.
 package struct VendorBinding: Sendable, Hashable {
-    /// A key of a call that leads to the binding.
+    /// A key in calls that leads to the binding.
     package struct Key: Sendable, Hashable {
         /// `BindingKey.kind` of the vendor.
         package var kind: String
@@ -119,11 +119,11 @@ package struct VendorBinding: Sendable, Hashable {
     }
 
     package var keys: [Key]
-    /// What calls and payloads get as `BindingSettings.values`.
+    /// The settings that calls and payloads receive as `BindingSettings.values`.
     package var settings: JSONObject
     /// By the name under which calls find them in `BindingSettings.secrets`. Not sealed yet.
     package var secrets: [String: String]
-    /// What the vendor's devices expect outside of their receiving windows; nil: no expectation. The app's `receivingWindows` take precedence.
+    /// The handling of messages to the vendor's devices outside of their receiving windows. Nil: no default. The app's `receivingWindows` take precedence.
     package var outsideWindow: AppTiming.Hold?
 
     package init(
@@ -139,11 +139,11 @@ package struct VendorBinding: Sendable, Hashable {
     }
 }
 
-/// What surrounds a binding in its file.
+/// The surroundings of a binding in its file.
 package struct BindingContext: Sendable {
-    /// Of the binding, for problems.
+    /// The path of the binding, for error messages.
     package var path: String
-    /// The host that the binding is reached by; nil: any.
+    /// The host of the binding. Nil: any host.
     package var host: String?
     /// The hosts of the same vendor's other bindings in the file.
     package var otherHosts: Set<String>

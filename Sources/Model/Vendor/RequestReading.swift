@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 
-/// What an adapter has read of a request: `locate`, `decode` and `encode` of one call read it once. Not part of the request's value, and gone with any
-/// change of it.
+/// Caches the result of an adapter's parsing of a request, so that `locate`, `decode` and `encode` of one call parse it once. It does not take part in
+/// comparisons of the request, and is dropped when the request changes.
 final class RequestReading: Sendable {
     private let value = Mutex<(any Sendable)?>(nil)
 
@@ -12,11 +12,11 @@ final class RequestReading: Sendable {
 }
 
 extension VendorRequest {
-    /// What `read` makes of this request, made at its first use.
+    /// Returns the result of `read` for this request, which is computed at its first use.
     ///
-    /// - Parameter read: must depend on nothing else, and give one type per adapter.
-    /// - Returns: what was made, now or before.
-    /// - Throws: what `read` throws, each time.
+    /// - Parameter read: must depend on nothing but the request, and must have one result type per adapter.
+    /// - Returns: the new or the cached result.
+    /// - Throws: the error of `read`, each time.
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value
     {
@@ -26,20 +26,20 @@ extension VendorRequest {
         return value
     }
 
-    /// A header by name. HTTPTypes has no constant for `Host`, because it keeps that as the authority; the mount gives it back as the field it was.
+    /// A header by name. HTTPTypes has no constant for `Host`, because it stores that as the authority; the HTTP server adds it again as a field.
     package func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 
     private static let hostField = HTTPField.Name("Host")
 
-    /// The host the call was addressed to, as a binding spells it: lower-case, without port.
+    /// The host to which the call was addressed, in the form of a binding: lower-case, without port.
     package var host: String? {
         guard let host = Self.hostField.flatMap({ headers[$0] }), !host.isEmpty else { return nil }
         return Self.bareHost(host)
     }
 
-    /// A host as a binding spells it: lower-case, without port.
+    /// The form of a host in a binding: lower-case, without port.
     package static func bareHost(_ host: some StringProtocol) -> String {
-        // An IPv6 literal keeps its brackets: its colons are no port.
+        // An IPv6 literal keeps its brackets: the colons in it do not separate a port.
         let text = host.lowercased()
         return text.hasPrefix("[") ? String(text.prefix { $0 != "]" }) + "]" : String(text.prefix { $0 != ":" })
     }

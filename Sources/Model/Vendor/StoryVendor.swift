@@ -1,18 +1,18 @@
 /// A vendor with a story for `push-gateway demo`.
 package protocol StoryVendor: VendorAdapter {
-    /// A new story, with ids and keys of its own.
+    /// Makes a new story, with new ids and keys.
     func story(_ identifiers: any IdentifierSource) -> any VendorStory
 }
 
-/// What an app and a back end of a vendor do with the gateway, in order, and what must come back.
+/// A sequence of calls by an app and a back end of a vendor, with the expected results.
 ///
-/// A story has no I/O of its own: it asks its stage, which calls the gateway and the simulator.
+/// A story has no I/O of its own: it uses its stage, which calls the gateway and the simulator.
 package protocol VendorStory: Sendable {
-    /// The vendor and what is shown, in one line.
+    /// The vendor and the subject of the story, in one line.
     var title: String { get }
-    /// The binding of the demo's app `shop`, in the vendor's own keys; nil: the story brings apps of its own.
+    /// The binding of the demo's app `shop`, with the vendor's own keys. Nil: the story brings its own apps.
     var binding: JSON? { get }
-    /// Further apps, each with its binding.
+    /// Additional apps, each with its binding.
     var apps: [StoryApp] { get }
     /// Secrets by the names of the environment variables that the bindings refer to.
     var secrets: [String: String] { get }
@@ -26,7 +26,7 @@ extension VendorStory {
     package var secrets: [String: String] { [:] }
 }
 
-/// An app that a story brings.
+/// An app that a story adds.
 package struct StoryApp: Sendable {
     package var id: String
     package var binding: JSON
@@ -49,7 +49,7 @@ package struct StoryCall: Sendable {
     package var path: String
     package var body: Body
     package var headers: [String: String]
-    /// Whether it comes by the HTTPS listener.
+    /// Whether the call uses the HTTPS listener.
     package var usesTLS: Bool
 
     package init(
@@ -81,9 +81,9 @@ package struct StoryAnswer: Sendable {
     package var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// Where a story is played: a gateway and the APNs simulator.
+/// The environment of a story: a gateway and the APNs simulator.
 package protocol StoryStage: Sendable {
-    /// Of the native API, for the demo's tenant.
+    /// The API key of the demo's tenant for the native API.
     var apiKey: String { get }
     var now: Timestamp { get }
 
@@ -96,43 +96,43 @@ package protocol StoryStage: Sendable {
     /// - Throws: unless `holds`.
     func expect(_ holds: Bool, _ what: String) throws
 
-    /// The failure of the current step.
+    /// Makes the error of the current step.
     func failure(_ what: String) -> any Error
 
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func call(_ call: StoryCall) async throws -> StoryAnswer
 
-    /// A call of the native API.
+    /// Calls the native API.
     ///
     /// - Throws: unless it succeeds.
     func native(_ method: String, _ path: String, _ body: JSON?) async throws -> JSON
 
     /// Uploads bytes by the native API.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func upload(_ path: String, _ bytes: [UInt8]) async throws -> Int
 
-    /// A message once none of it is queued any longer.
+    /// Waits until no delivery of a message is queued and returns the message.
     ///
     /// - Throws: when that takes more than 20 s.
     func settled(_ message: String) async throws -> JSON
 
-    /// What the simulator received for a token: each with its `headers` and `payload`.
+    /// Returns the pushes that the simulator received for a token, each with its `headers` and `payload`.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func pushes(to token: String) async throws -> [JSON]
 
-    /// Tells the simulator how to answer coming pushes: its own rules, see docs/simulator.md.
+    /// Sets the rules by which the simulator answers further pushes; see docs/simulator.md.
     ///
     /// - Throws: when it does not accept them.
     func script(_ rules: JSON) async throws
 
-    /// What the simulator has counted so far.
+    /// Returns the simulator's counters.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     func simulatorCounts() async throws -> JSON
 
-    /// Compares the funnels of named messages with what the simulator has counted since: they must be all messages of that time.
+    /// Compares the funnels of the named messages, which must be all messages since `counts`, with what the simulator has counted since.
     ///
     /// - Throws: when they differ.
     func compare(_ messages: [(name: String, id: String)], since counts: JSON) async throws
@@ -144,7 +144,7 @@ package protocol StoryStage: Sendable {
 }
 
 extension StoryStage {
-    /// - Throws: when there is no such text.
+    /// - Throws: when the text does not exist.
     package func text(_ json: JSON, _ key: String) throws -> String {
         guard let text = json[key]?.string, !text.isEmpty else {
             throw failure("the answer has no \(key): \(JSONWriter.text(json))")
@@ -152,9 +152,9 @@ extension StoryStage {
         return text
     }
 
-    /// A call whose answer is JSON.
+    /// Makes a call and parses its answer as JSON.
     ///
-    /// - Throws: for another status, or another answer.
+    /// - Throws: for another status, or an answer that is not JSON.
     package func json(_ call: StoryCall, status: Int = 200) async throws -> JSON {
         let answer = try await self.call(call)
         guard answer.status == status, let json = answer.json else {
@@ -163,12 +163,12 @@ extension StoryStage {
         return json
     }
 
-    /// A call of the native API without a body.
+    /// Calls the native API without a body.
     ///
     /// - Throws: unless it succeeds.
     package func native(_ method: String, _ path: String) async throws -> JSON { try await native(method, path, nil) }
 
-    /// The payload of the last push to a token, once it is the push number `count`.
+    /// Returns the payload of the last push to a token, once push number `count` has arrived.
     ///
     /// - Throws: when that takes more than 20 s.
     package func payload(to token: String, count: Int = 1) async throws -> JSON {
@@ -180,9 +180,9 @@ extension StoryStage {
         throw failure("the simulator did not receive push \(count) to that token within 20 s")
     }
 
-    /// Repeats a call while its answer says that the binding is not served yet: a running gateway follows what was applied within a second.
+    /// Repeats a call while its answer shows that the binding is not served yet: a running gateway applies a provisioning file within a second.
     ///
-    /// - Throws: when there is no answer.
+    /// - Throws: when no answer arrives.
     package func call(_ call: StoryCall, while isUnbound: (StoryAnswer) -> Bool) async throws -> StoryAnswer {
         var answer = try await self.call(call)
         for _ in 0..<100 where isUnbound(answer) {

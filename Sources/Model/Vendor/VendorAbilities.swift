@@ -1,11 +1,11 @@
-// Abilities that only some vendors have. An adapter adopts the protocols that apply; `VendorCatalog` looks for them once, when the gateway starts.
+// Abilities that only some vendors have. An adapter conforms to the protocols that apply; `VendorCatalog` evaluates the conformances once at start-up.
 
 /// A vendor with calls that must read before they change something.
 package protocol MultiStepVendor: VendorAdapter {
-    /// The commands that follow once `replies` are known. The replies to these commands replace `replies`; no commands: the call is done. The gateway asks a
-    /// bounded number of times.
+    /// Returns the commands that follow once `replies` are known. Their replies replace `replies`. Without commands the call is finished. The gateway calls
+    /// this a limited number of times.
     ///
-    /// - Throws: `AdapterError` when what was read does not allow the call; `refuse` then writes the answer.
+    /// - Throws: `AdapterError` when the data that was read does not permit the call; `refuse` then writes the answer.
     func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
         -> [Command]
 }
@@ -15,7 +15,7 @@ package protocol InboxVendor: VendorAdapter {}
 
 /// A vendor whose back ends send by the names of campaigns, which the native API stores.
 package protocol CampaignVendor: VendorAdapter {
-    /// What is wrong with a campaign of this vendor, in one sentence for its author; nil: it can be sent.
+    /// Returns the error in a campaign of this vendor, in one sentence for its author. Nil: it can be sent.
     func campaignProblem(in body: JSONObject) -> String?
 }
 
@@ -27,13 +27,13 @@ package protocol EventExporting: VendorAdapter {
     /// The members of a message's data that `export` reads. No others are loaded for it.
     var exportedData: [String] { get }
 
-    /// An event of any vendor in this format: nothing, one value or more.
+    /// Converts an event of any vendor to this format: no value, one value or more.
     func export(_ event: EventRecord, _ facts: EventFacts) -> [JSON]
 }
 
 /// A vendor that calls back ends about the deliveries of their messages.
 package protocol TrackingCallbacks: VendorAdapter {
-    /// The body of a callback about `deliveries`; nil: there is nothing to report.
+    /// Returns the body of a callback about `deliveries`. Nil: nothing to report.
     func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody?
 }
 
@@ -43,24 +43,24 @@ package protocol DeviceImporting: VendorAdapter {
     var importColumns: [String: DeviceColumn] { get }
 }
 
-/// A column of a file of devices, by its own name.
+/// A column in a file of devices.
 package enum DeviceColumn: String, Sendable, Hashable, CaseIterable {
     case key, platform, environment, token, user, name, phone, attributes, timeZone, receivingWindow, tags
 }
 
-/// A vendor with names of fields that a capture must know to mask their values well.
+/// A vendor whose field names a capture must know to mask their values correctly.
 package protocol CaptureNaming: VendorAdapter {
-    /// By name; upper and lower case are equal, and only letters and digits count.
+    /// By name. Case is ignored, and only letters and digits count.
     var fieldKinds: [String: FieldKind] { get }
 }
 
-/// What a field of a call holds, as far as its name tells.
+/// The kind of value in a field of a call, as far as its name shows.
 package enum FieldKind: Sendable, Hashable {
-    /// It proves something, or identifies a device: never shown.
+    /// A credential, or an identifier of a device. Never shown.
     case secret
     case phone
-    /// A person reads it on a device: shown only when a capture keeps texts.
+    /// A text that a device shows to a person. Shown only if a capture keeps texts.
     case text
-    /// It says who somebody is.
+    /// Personal data.
     case personal
 }

@@ -1,42 +1,42 @@
 package import HTTPTypes
 
-/// The translator of one vendor's wire: bytes to values and back. Every vendor needs what is here; `VendorAbilities.swift` has what only some need, and
-/// `ProvisionedVendor` what binds the vendor to an app.
+/// Translates one vendor's wire format to values and back. It contains the requirements for every vendor; `VendorAbilities.swift` has those for some vendors,
+/// and `ProvisionedVendor` those for binding the vendor to an app.
 ///
-/// What the implementer owes: purity. No I/O, no state, no clock, no randomness: the same bytes and settings give the same value on every machine,
-/// so that it can be tested with files of documented bytes, fuzzed, and can listen to traffic that only passes through. `decode` never traps,
-/// `encode` is total. What a reply needs from the store comes inside the `Reply`.
+/// An implementation must be pure: no I/O, no state, no clock, no randomness. The same bytes and settings give the same value on every machine,
+/// so that it can be tested with files of documented bytes, fuzzed, and applied to recorded traffic. `decode` never traps,
+/// and `encode` is total. The `Reply` contains all data from the store that an answer needs.
 package protocol VendorAdapter: Sendable {
     var vendor: Vendor { get }
 
-    /// Every call it answers, in the order in which they are matched.
+    /// Every call that it answers, in the order in which they are matched.
     var routes: [VendorRoute] { get }
 
-    /// Whose call it is, and what proves it.
+    /// Returns the binding key of the call and its proof.
     ///
     /// - Throws: `AdapterError` when the request cannot be read; `refuse` then writes the answer.
     func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof)
 
-    /// What the call asks for.
+    /// Returns the commands of the call.
     ///
     /// - Throws: `AdapterError` when a field is missing or wrong; `refuse` then writes the answer.
     func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command]
 
-    /// The vendor's answer to `replies`, one per command of `decode`, or a single refusal for the whole call
-    /// (unknown binding, our own trouble).
+    /// Encodes the vendor's answer to `replies`, one per command of `decode`, or a single refusal for the whole call
+    /// (unknown binding, internal error).
     func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse
 
-    /// The vendor's answer to a request that never became a command. `settings` are the defaults when no binding was found.
+    /// Encodes the vendor's answer to a request that did not become a command. `settings` are the defaults when no binding was found.
     func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
 
-    /// Whether `payload` looks at more of its target than the platform. When not, one payload serves all targets of a slice that
+    /// Whether `payload` depends on more of its target than the platform. If not, one payload serves all targets of a slice that
     /// share binding and platform.
     var isPersonal: Bool { get }
 
-    /// What the vendor's SDK on the device expects to receive.
+    /// Writes the payload for the vendor's SDK on the device.
     ///
-    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be made to fit, `.invalid` when it cannot be shown, `.withheld` when it says
-    ///   itself that this target gets nothing.
+    /// - Throws: `AdapterError` with code `.tooLarge` when the content cannot be reduced to fit, `.invalid` when it cannot be shown, `.withheld` when the
+    ///   message itself excludes this target.
     func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
         -> PushPayload
 }
@@ -45,7 +45,7 @@ extension VendorAdapter {
     package var isPersonal: Bool { true }
 }
 
-/// The body of a call that we make to somebody's back end.
+/// The body of a call that the gateway makes to a back end.
 package struct VendorRequestBody: Sendable, Hashable {
     package var contentType: String
     package var bytes: [UInt8]
@@ -56,25 +56,25 @@ package struct VendorRequestBody: Sendable, Hashable {
     }
 }
 
-/// One call of a vendor's catalogue.
+/// One route of a vendor.
 package struct VendorRoute: Sendable, Hashable {
     package enum Path: Sendable, Hashable {
         /// This path; a trailing slash is ignored on both sides.
         case exact(String)
-        /// Every path below this one: where a vendor's shape is owed to unknown paths too.
+        /// Every path below this one, for vendors whose error format is also required for unknown paths.
         case prefix(String)
-        /// Every path that ends so, in whatever case; after exact paths and prefixes.
+        /// Every path with this ending, in any case. Matched after exact paths and prefixes.
         case suffix(String)
-        /// Every path whose second part is this, in whatever case, with all below it: `/{hub}/messages`. After all others.
+        /// Every path whose second component is this, in any case, and all paths below it: `/{hub}/messages`. Matched after all others.
         case within(String)
     }
 
     /// The name in metrics, logs and the compatibility matrix: `installApp`.
     package var name: String
-    /// Nil: any method reaches the adapter, which then answers wrong ones itself.
+    /// Nil: any method reaches the adapter, which refuses wrong methods itself.
     package var method: HTTPRequest.Method?
     package var path: Path
-    /// Bytes. A longer body is answered by `refuse(.tooLarge)` without being read to its end.
+    /// The limit in bytes. A longer body is answered by `refuse(.tooLarge)` without being read to its end.
     package var bodyLimitBytes: Int
 
     package init(name: String, method: HTTPRequest.Method? = nil, path: Path, bodyLimitBytes: Int) {
@@ -85,22 +85,22 @@ package struct VendorRoute: Sendable, Hashable {
     }
 }
 
-/// An inbound call, read whole and bounded.
+/// An inbound call, read completely and with limited size.
 package struct VendorRequest: Sendable {
     /// The matched route's name.
     package var route: String
     package var method: HTTPRequest.Method
-    /// Without the query, without the mount's prefix.
+    /// The path without the query and without the prefix of the mount point.
     package var path: String { didSet { reading = RequestReading() } }
-    /// Undecoded, without the question mark.
+    /// The query, not decoded, without the question mark.
     package var query: String? { didSet { reading = RequestReading() } }
     package var headers: HTTPFields { didSet { reading = RequestReading() } }
     package var body: [UInt8] { didSet { reading = RequestReading() } }
-    /// The client's address as far as it can be trusted.
+    /// The client's address, as far as it can be trusted.
     package var remoteAddress: String?
-    /// By the database's clock.
+    /// The time on the database's clock.
     package var receivedAt: Timestamp
-    /// What its adapter has read of it.
+    /// The adapter's cached reading of the request.
     var reading = RequestReading()
 
     package init(
@@ -137,13 +137,13 @@ package struct VendorResponse: Sendable, Hashable {
     }
 }
 
-/// How a vendor call finds its tenant.
+/// Identifies the binding, and thereby the tenant, of a vendor's call.
 package struct BindingKey: Sendable, Hashable {
     package var vendor: Vendor
-    /// Which of the vendor's keys it is: a vendor may have several that lead to one binding (`account`, `service`).
+    /// The kind of key: several keys of a vendor may lead to one binding (`account`, `service`).
     package var kind: String
     package var value: String
-    /// The host the call was addressed to, lower-case, without port. A binding without host answers on any.
+    /// The host to which the call was addressed, lower-case, without port. A binding without host accepts any.
     package var host: String?
 
     package init(vendor: Vendor, kind: String, value: String, host: String? = nil) {
@@ -154,9 +154,9 @@ package struct BindingKey: Sendable, Hashable {
     }
 }
 
-/// What a caller shows to be believed. A value: one authenticator in `Gateway`, with keys and a clock, judges it.
+/// The credentials of a call. A value: one authenticator in `Gateway`, which has keys and a clock, checks it.
 package enum Proof: Sendable, Hashable {
-    /// The vendor has none: ids in the body are capabilities.
+    /// The vendor has no credentials: ids in the body are capabilities.
     case none
     case bearer(String)
     case basic(user: String, password: String)
@@ -165,16 +165,16 @@ package enum Proof: Sendable, Hashable {
     case jwt(String)
 }
 
-/// Why a request never became a command.
+/// Why a request did not become a command.
 package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         /// The body cannot be parsed at all.
         case unreadable
-        /// A field that is needed is absent or empty.
+        /// A required field is absent or empty.
         case missing
         /// A field has a value outside its range.
         case invalid
-        /// Body or payload over its limit.
+        /// The body or payload exceeds its limit.
         case tooLarge
         case methodNotAllowed
         case notFound
@@ -182,12 +182,12 @@ package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorized
         /// The body did not arrive in time.
         case timedOut
-        /// Of a payload: the message itself says that this target gets nothing, by its template or its audience.
+        /// For a payload: the message's template or audience excludes this target.
         case withheld
     }
 
     package var code: Code
-    /// The vendor's own name of the field, where one is at fault.
+    /// The vendor's name of the field that caused the error, if any.
     package var field: String?
 
     package init(_ code: Code, field: String? = nil) {

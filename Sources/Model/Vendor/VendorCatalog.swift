@@ -1,4 +1,4 @@
-/// The vendors of one gateway and what each of them can do. Made once at start-up, so that no call has to ask an adapter for its abilities.
+/// The vendors of one gateway and their abilities. Made once at start-up, so that no call has to check an adapter for its abilities.
 package struct VendorCatalog: Sendable {
     /// In the order of their listing.
     package let adapters: [any VendorAdapter]
@@ -36,9 +36,9 @@ package struct VendorCatalog: Sendable {
         capturing = adapters.compactMap { $0 as? any CaptureNaming }
     }
 
-    /// The vendors that `isMeant` names, in the order of the listing.
+    /// The vendors that `isMeant` selects, in the order of the listing.
     package func vendors(_ isMeant: (Vendor) -> Bool) -> [Vendor] { adapters.map(\.vendor).filter(isMeant) }
 
-    /// Their names, for messages.
+    /// The names of the selected vendors, for messages.
     package func names(_ isMeant: (Vendor) -> Bool) -> [String] { vendors(isMeant).map(\.rawValue) }
 }

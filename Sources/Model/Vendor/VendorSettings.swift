@@ -1,10 +1,10 @@
 /// One setting of a vendor's bindings: its name, what it does, and which values it accepts.
 package struct VendorSetting: Sendable {
-    /// A dotted path: `push.ttlHours` is `ttlHours` in the mapping `push`, or a key with a dot in its name.
+    /// A dotted path: `push.ttlHours` is `ttlHours` in the mapping `push`, or a key that contains a dot.
     package let name: String
-    /// What it does and which values it accepts, in one sentence.
+    /// Its effect and the accepted values, in one sentence.
     package let summary: String
-    /// The value that applies without it, as a file would spell it; nil: the summary says what applies.
+    /// The default, in the form of a file. Nil: the summary describes the default.
     package let standard: String?
     private let fault: @Sendable (_ name: String, _ value: JSON) -> String?
 
@@ -20,7 +20,7 @@ package struct VendorSetting: Sendable {
         }
     }
 
-    /// A setting that says itself what is wrong with a value, in a sentence that begins with the name.
+    /// A setting that describes a wrong value itself, in a sentence that begins with the name.
     package init(
         _ name: String,
         default standard: String? = nil,
@@ -33,7 +33,7 @@ package struct VendorSetting: Sendable {
         fault = problem
     }
 
-    /// What is wrong with `value`; nil: nothing.
+    /// The error in `value`. Nil: the value is accepted.
     package func problem(in value: JSON) -> String? { fault(name, value) }
 }
 
@@ -48,7 +48,7 @@ package struct VendorSettings: Sendable {
         byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// What is wrong with `values`, one sentence each; empty: they can be used.
+    /// The errors in `values`, one sentence each. Empty: they can be used.
     package func problems(in values: JSONObject) -> [String] {
         leaves(of: values, below: "").compactMap { name, value in
             guard let setting = byName[name] else { return "\(name): unknown setting" }
@@ -56,7 +56,7 @@ package struct VendorSettings: Sendable {
         }
     }
 
-    /// The values at dotted paths, however they are nested.
+    /// The values at dotted paths, regardless of their nesting.
     private func leaves(of object: JSONObject, below path: String) -> [(String, JSON)] {
         object.pairs.flatMap { key, value -> [(String, JSON)] in
             let name = path + key

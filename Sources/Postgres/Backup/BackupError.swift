@@ -1,18 +1,18 @@
-/// Why a backup was not written or not read back. The text says what to do about it.
+/// Why a backup was not written or not restored. The text suggests a remedy.
 package struct BackupError: Error, Sendable, CustomStringConvertible {
-    /// What stands in the way.
+    /// The kind of obstacle.
     package enum Code: Sendable, Equatable {
-        /// The programs of a PostgreSQL at least as new as the server are not on this machine.
+        /// This machine has no PostgreSQL programs that are at least as new as the server.
         case noPrograms
-        /// There is nothing of ours in the database.
+        /// The database has no gateway schema.
         case nothingThere
-        /// The database to restore into holds a schema already.
+        /// The target database of a restore has a schema already.
         case notEmpty
-        /// The file is there already, cannot be written, or is no backup of ours.
+        /// The file exists already, cannot be written, or is not a backup of the gateway.
         case badFile
-        /// The database could not be asked.
+        /// The database could not be queried.
         case database
-        /// pg_dump or pg_restore failed; a restore has left nothing behind.
+        /// pg_dump or pg_restore failed. A failed restore leaves nothing behind.
         case failed
     }
 

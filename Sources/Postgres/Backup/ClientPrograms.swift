@@ -4,13 +4,13 @@ import Subprocess
 
 /// PostgreSQL's own client programs of one major version.
 struct ClientPrograms: Sendable, Equatable {
-    /// What a program may say, at most: complaints are a few lines.
+    /// The maximum output of a program. Error messages have a few lines.
     private static let outputBytes = 256 << 10
 
     var directory: String
     var version: Int
 
-    /// Programs that can speak to a server of `version`: of the same major version if they are here, else the oldest newer ones.
+    /// Finds programs that can connect to a server of `version`: of the same major version if installed, otherwise the oldest newer ones.
     ///
     /// pg_dump refuses a newer server, and a newer pg_restore sends settings that an older server does not know.
     /// - Throws: `noPrograms`.
@@ -34,7 +34,7 @@ struct ClientPrograms: Sendable, Equatable {
         )
     }
 
-    /// Nil when a program is missing there, or speaks of no version.
+    /// Returns nil when a program is missing, or prints no version.
     private static func examine(_ directory: String) async -> ClientPrograms? {
         for program in ["pg_dump", "pg_restore"]
         where !FileManager.default.isExecutableFile(atPath: "\(directory)/\(program)") { return nil }
@@ -48,10 +48,10 @@ struct ClientPrograms: Sendable, Equatable {
     /// Runs a program to its end.
     ///
     /// - Parameters:
-    ///   - program: its name.
-    ///   - arguments: without anything secret: other users of the machine see them.
-    ///   - environment: beside ours; how to reach the server, the password too.
-    /// - Returns: whether it succeeded, and what it said on both channels.
+    ///   - program: the name of the program.
+    ///   - arguments: must not contain secrets, because other users of the machine can see them.
+    ///   - environment: added to that of this process: the connection parameters, including the password.
+    /// - Returns: whether it succeeded, and its output on both channels.
     /// - Throws: `failed` when it could not be started.
     func run(_ program: String, _ arguments: [String], environment: [String: String]) async throws(BackupError)
         -> ClusterCommand.Ending
@@ -64,7 +64,7 @@ struct ClientPrograms: Sendable, Equatable {
         do {
             let result = try await Subprocess.run(
                 .name("sh"),
-                // The shell sets the mask, then is the program: what it writes is nobody else's to read.
+                // The shell sets the umask, then executes the program, so that only this user can read its files.
                 arguments: Arguments(["-c", "umask 077 && exec \"$@\"", "sh", "\(directory)/\(program)"] + arguments),
                 environment: .inherit.updating(overrides),
                 output: .string(limit: Self.outputBytes),

@@ -5,9 +5,9 @@ import Glibc
 package import Logging
 import PostgresClient
 
-/// Backups of one database's schema `gateway` by PostgreSQL's own programs, in pg_dump's custom format.
+/// Backs up and restores the schema `gateway` of one database with PostgreSQL's own programs, in pg_dump's custom format.
 ///
-/// Roles are not in a file: restoring makes them as a migration does. The master key is not in it either.
+/// A file does not contain roles: a restore creates them as a migration does. It does not contain the master key either.
 package struct DatabaseBackup: Sendable {
     /// How long ANALYZE may take after a restore.
     private static let analyzeTimeout = Duration.seconds(3600)
@@ -16,25 +16,25 @@ package struct DatabaseBackup: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - connectionString: of an administrator, as for migrations.
-    ///   - logger: for notices of the server.
+    ///   - connectionString: the connection string of an administrator, as for migrations.
+    ///   - logger: logs notices of the server.
     package init(connectionString: String, logger: Logger) {
         self.connectionString = connectionString
         self.logger = logger
     }
 
-    // MARK: Out
+    // MARK: Backup
 
-    /// Writes a consistent copy while the gateway runs: one snapshot, which holds back vacuum for as long.
+    /// Writes a consistent copy while the gateway runs. It uses one snapshot, which holds back vacuum meanwhile.
     ///
     /// - Parameters:
-    ///   - file: appears when it is whole, mode 0600; must not exist.
-    ///   - progress: told about once a second how many bytes are written.
+    ///   - file: must not exist. It is created with mode 0600 once the backup is complete.
+    ///   - progress: receives the number of written bytes about once a second.
     /// - Returns: the file's size in bytes.
     /// - Throws: `BackupError`.
     package func write(to file: String, progress: @escaping @Sendable (Int) -> Void) async throws(BackupError) -> Int {
         guard !FileManager.default.fileExists(atPath: file) else {
-            throw BackupError(.badFile, "\(file) is there already: name another file")
+            throw BackupError(.badFile, "\(file) exists already: choose another file")
         }
         let (version, hasSchema) = try await asking { (admin) throws(PostgresError) in
             let found = try await Self.ask(admin, "SELECT to_regclass('gateway.schema_version') IS NOT NULL AS found")
@@ -54,7 +54,7 @@ package struct DatabaseBackup: Sendable {
             }
             guard ending.isSuccess else { throw BackupError(.failed, Self.complaint(ending.output, of: "pg_dump")) }
             guard unsafe rename(partial, file) == 0 else {
-                throw BackupError(.badFile, "\(file) cannot be named: \(ClusterFiles.reason())")
+                throw BackupError(.badFile, "\(file) could not be renamed: \(ClusterFiles.reason())")
             }
         } catch {
             try? FileManager.default.removeItem(atPath: partial)
@@ -63,13 +63,13 @@ package struct DatabaseBackup: Sendable {
         return Self.size(of: file)
     }
 
-    // MARK: In
+    // MARK: Restore
 
-    /// Reads a backup into a database without a gateway schema, all of it or nothing, and brings it up to this program's version.
+    /// Restores a backup into a database without a gateway schema, completely or not at all, and updates it to the version of this program.
     ///
     /// - Parameters:
-    ///   - file: what `write` made, with this version of the program or an older one.
-    ///   - progress: told in a sentence what is done, and about once a second how far it has grown.
+    ///   - file: a file that `write` created with this version of the program or an older one.
+    ///   - progress: receives a sentence for each step.
     /// - Throws: `BackupError`.
     package func restore(from file: String, progress: @escaping @Sendable (String) -> Void) async throws(BackupError) {
         let (version, objects) = try await asking { (admin) throws(PostgresError) in
@@ -94,14 +94,14 @@ package struct DatabaseBackup: Sendable {
         do throws(BackupError) {
             try await fill(from: file, with: programs, progress)
         } catch {
-            // As it was: roles, and an empty schema.
+            // Restores the initial state: roles, and an empty schema.
             try? await asking { (admin) throws(PostgresError) in try await Bootstrap.prepare(admin) }
             throw error
         }
         try await finish(progress)
     }
 
-    /// Refuses what is no backup of a gateway before anything is touched.
+    /// Checks that the file is a backup of a gateway before anything is changed.
     private func check(_ file: String, with programs: ClientPrograms) async throws(BackupError) {
         guard FileManager.default.isReadableFile(atPath: file) else {
             throw BackupError(.badFile, "\(file) cannot be read")
@@ -110,16 +110,16 @@ package struct DatabaseBackup: Sendable {
         guard list.isSuccess else {
             throw BackupError(
                 .badFile,
-                "\(file) is no backup, or one that PostgreSQL \(programs.version) cannot read: "
+                "\(file) is not a backup, or one that PostgreSQL \(programs.version) cannot read: "
                     + Self.complaint(list.output, of: "pg_restore")
             )
         }
         guard list.output.contains(" TABLE gateway schema_version ") else {
-            throw BackupError(.badFile, "\(file) is a backup of something else: it has no gateway schema")
+            throw BackupError(.badFile, "\(file) is a backup of another database: it has no gateway schema")
         }
     }
 
-    /// Roles, and no schema: the file brings it.
+    /// Creates the roles and drops the empty schema, because the file contains the schema.
     private func prepare() async throws(BackupError) {
         try await asking { (admin) throws(PostgresError) in
             try await Bootstrap.prepare(admin)
@@ -148,7 +148,7 @@ package struct DatabaseBackup: Sendable {
         }
     }
 
-    /// An older schema is brought up to date, and the planner learns what came.
+    /// Updates an older schema and the planner's statistics.
     private func finish(_ progress: @escaping @Sendable (String) -> Void) async throws(BackupError) {
         do {
             let admin = try await PostgresConnection.connect(PostgresConfiguration(connectionString), logger: logger)
@@ -162,9 +162,9 @@ package struct DatabaseBackup: Sendable {
         }
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
-    /// libpq's variables: what other users of the machine can see of a command must hold no password.
+    /// libpq's environment variables. Other users of the machine can see the arguments of a command, so these must not contain a password.
     private func environment() throws(BackupError) -> [String: String] {
         do throws(PostgresError) {
             return try PostgresConfiguration.environment(of: connectionString)
@@ -173,7 +173,7 @@ package struct DatabaseBackup: Sendable {
         }
     }
 
-    /// Runs `body` on a session of the administrator's.
+    /// Runs `body` on a session of the administrator.
     private func asking<Value: Sendable>(
         _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(BackupError) -> Value {
@@ -183,7 +183,7 @@ package struct DatabaseBackup: Sendable {
             await admin.close()
             return value
         } catch {
-            throw BackupError(.database, "the database cannot be asked: \(error)")
+            throw BackupError(.database, "the database could not be queried: \(error)")
         }
     }
 
@@ -198,7 +198,7 @@ package struct DatabaseBackup: Sendable {
         try await ask(admin, "SELECT current_setting('server_version_num')::integer / 10000 AS version").int("version")
     }
 
-    /// Runs `body`, and tells `progress` about once a second what `size` says.
+    /// Runs `body`, and passes the result of `size` to `progress` about once a second.
     private func watching<Value: Sendable>(
         _ size: @escaping @Sendable () -> Int,
         _ progress: @escaping @Sendable (Int) -> Void,
@@ -211,11 +211,11 @@ package struct DatabaseBackup: Sendable {
         return try await body()
     }
 
-    /// A backup holds every device token: nobody else may read it while it grows.
+    /// Makes the file private before it is written: a backup contains every device token.
     private static func makePrivate(_ file: String) throws(BackupError) {
         let opened = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else {
-            throw BackupError(.badFile, "\(file) cannot be made: \(ClusterFiles.reason())")
+            throw BackupError(.badFile, "\(file) could not be created: \(ClusterFiles.reason())")
         }
         Glibc.close(opened)
     }
@@ -225,7 +225,7 @@ package struct DatabaseBackup: Sendable {
         return unsafe stat(file, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// The programs' own sentences. Lines of context and detail may quote rows, so they are left out.
+    /// The error messages of a program, without lines of context and detail, which may quote rows.
     static func complaint(_ output: String, of program: String) -> String {
         let lines = output.split(separator: "\n").filter { $0.hasPrefix("\(program): ") }
         return lines.isEmpty ? "\(program) failed" : lines.prefix(4).joined(separator: "; ")

@@ -1,6 +1,6 @@
-/// How long to wait before the next try to connect: doubling, capped, with full jitter in the upper half.
+/// Computes the pause before the next connection attempt: doubling, capped, with full jitter in the upper half.
 ///
-/// Jitter, because a restarted database is met by every node at the same moment.
+/// The jitter is needed because every node reconnects to a restarted database at the same moment.
 struct Backoff {
     /// The first pause.
     static let base: Duration = .milliseconds(50)
@@ -8,12 +8,12 @@ struct Backoff {
     /// Longer pauses would make recovery visible to users after the database is back.
     static let cap: Duration = .seconds(5)
 
-    /// Tries that failed since the last success.
+    /// The attempts that failed since the last success.
     private(set) var failureCount = 0
 
     mutating func succeeded() { failureCount = 0 }
 
-    /// Counts one failure and gives the pause before the next try.
+    /// Counts one failure and returns the pause before the next attempt.
     mutating func failed(random: inout some RandomNumberGenerator) -> Duration {
         failureCount = min(failureCount + 1, 32)
         let doublings = min(failureCount - 1, 16)

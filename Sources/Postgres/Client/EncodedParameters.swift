@@ -1,6 +1,6 @@
-/// A statement's parameters as libpq wants them: one block of bytes, and where each value lies in it.
+/// The parameters of a statement in libpq's form: one block of bytes, and the position of each value in it.
 struct EncodedParameters {
-    /// 65535 parameters fit the protocol's 16-bit count.
+    /// 65535 parameters are the most that the protocol's 16-bit count can express.
     static let maximumCount = 65535
 
     private var bytes: [UInt8] = [0]
@@ -8,7 +8,7 @@ struct EncodedParameters {
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// The types to prepare the statement for.
+    /// The types for which the statement is prepared.
     private(set) var types: [UInt32] = []
 
     /// - Throws: `invalidParameter`.
@@ -27,7 +27,7 @@ struct EncodedParameters {
         }
     }
 
-    /// Lends C pointers for the time of `body`.
+    /// Passes C pointers to `body`. They are valid only during the call.
     func withPointers<Result>(
         _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
     ) -> Result {
@@ -56,7 +56,7 @@ struct CStrings {
         }
     }
 
-    /// Lends the array for the time of `body`.
+    /// Passes the array to `body`. It is valid only during the call.
     func withPointers<Result>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { buffer in
             let base = buffer.baseAddress

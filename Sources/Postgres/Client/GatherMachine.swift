@@ -1,15 +1,15 @@
-/// Decides which calls go to the server together and share one flush to disk. Pure: time and the calls themselves stay outside.
+/// Decides which calls go to the server together and share one flush to disk. Pure: the caller passes the time and keeps the calls.
 ///
-/// A call that finds few groups under way leaves at once, so that one alone never waits. Others gather until a group comes back, or for the window: the
-/// busier the disk, the more share a flush.
+/// A call is sent at once when few groups are under way, so that a single call never waits. Other calls gather until a group returns, or until the window
+/// ends: the busier the disk, the more calls share a flush.
 struct GatherMachine<Call: Sendable>: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// What to do outside the lock.
+    /// The work to do outside the lock.
     struct Action: Sendable {
-        /// Send off each group, and say `landed` when it is back.
+        /// Groups to send. Call `landed` when a group has returned.
         var groups: [[Call]] = []
-        /// Say `ticked` then.
+        /// The time at which to call `ticked`.
         var wakesAt: Instant?
     }
 
@@ -21,25 +21,25 @@ struct GatherMachine<Call: Sendable>: Sendable {
     let limits: GatherLimits
     private var waiting: [Waiting] = []
     private(set) var underWay = 0
-    /// Whether a `ticked` was asked for and has not come.
+    /// Whether a `ticked` was requested and has not happened yet.
     private var willTick = false
 
     init(limits: GatherLimits) { self.limits = limits }
 
-    /// A call wants to go. Nil: too many wait.
+    /// A call is to be sent. Returns nil when too many calls wait.
     mutating func arrived(_ call: Call, now: Instant) -> Action? {
         guard waiting.count < limits.maximumWaiters else { return nil }
         waiting.append(Waiting(call: call, since: now))
         return next(now)
     }
 
-    /// A group has come back.
+    /// A group has returned.
     mutating func landed(now: Instant) -> Action {
         underWay = max(0, underWay - 1)
         return next(now)
     }
 
-    /// The time asked for has come.
+    /// The requested time has come.
     mutating func ticked(now: Instant) -> Action {
         willTick = false
         return next(now)
@@ -66,24 +66,24 @@ struct GatherMachine<Call: Sendable>: Sendable {
     }
 }
 
-/// Bounds of gathering.
+/// Limits of gathering.
 struct GatherLimits: Sendable {
-    /// Groups under way below which a call leaves at once.
+    /// While fewer groups than this are under way, a call is sent at once.
     var eagerGroups = 1
 
-    /// Groups under way at most, each on a session of its own. Two: one at the disk or behind a lock, one that computes. A third makes them smaller, and the
-    /// server's work per call 5 to 10 % dearer (256 connections).
+    /// The maximum number of groups under way, each on its own session. Two: one waits for the disk or a lock while the other computes. A third makes the
+    /// groups smaller, and the server's work per call 5 to 10 % more expensive (measured with 256 connections).
     var maximumGroups = 2
 
-    /// How long a call waits for others while less than `maximumGroups` are under way.
+    /// How long a call waits for others while fewer than `maximumGroups` are under way.
     var window: Duration = .milliseconds(2)
 
-    /// Calls that leave without waiting longer, for a second group: enough to share a flush, and while they compute the next ones are read.
+    /// When this many calls wait, a second group is sent at once: they are enough to share a flush, and the next calls are read while they compute.
     var sharingCalls = 64
 
-    /// Calls in one group: its last answer must not be late, and its answers lie in memory until the flush.
+    /// The maximum number of calls in one group: its last result must not be late, and its results stay in memory until the flush.
     var callsPerGroup = 128
 
-    /// Calls that may wait; above it we shed, as a pool does.
+    /// The maximum number of waiting calls. Further calls are refused, as in a pool.
     var maximumWaiters = 2048
 }

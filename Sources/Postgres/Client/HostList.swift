@@ -1,10 +1,10 @@
 import NIOConcurrencyHelpers
 
-/// The servers that a connection string names, to be tried one at a time.
+/// The servers that a connection string lists, which are tried one at a time.
 ///
-/// libpq walks such a list by itself, but goes on from a server that refuses only: one that has vanished from the network takes all the time there is.
-/// After the loss of a primary's machine nobody would then reach its successor. So each is tried by itself, with its share of the time, and the one
-/// that answered last is tried first.
+/// libpq can try such a list by itself, but it continues only after a server that refuses: a server that has vanished from the network uses up all the
+/// time. After the loss of a primary's machine, no client would reach its successor. Therefore each server is tried separately, with its share of the
+/// time, and the server that answered last is tried first.
 struct HostList: Sendable {
     typealias Parameters = [(keyword: String, value: String)]
 
@@ -12,10 +12,10 @@ struct HostList: Sendable {
     let servers: [Parameters]
     private let name: String
 
-    /// Which server of a list answered last, by the list's text: hosts and ports, nothing secret. As many as there are connection strings.
+    /// The server of each list that answered last. The key is the text of the list (hosts and ports, nothing secret). One entry per connection string.
     private static let answered = NIOLockedValueBox<[String: Int]>([:])
 
-    /// - Parameter parameters: as parsed. What is no list, or one that only libpq understands, is one entry.
+    /// - Parameter parameters: the parsed parameters. A string without a list, or with a list that only libpq understands, becomes one entry.
     init(_ parameters: Parameters) {
         func parts(_ keyword: String) -> [String] {
             guard let value = parameters.first(where: { $0.keyword == keyword })?.value else { return [] }
@@ -24,7 +24,7 @@ struct HostList: Sendable {
         let (hosts, addresses, ports) = (parts("host"), parts("hostaddr"), parts("port"))
         let count = max(hosts.count, addresses.count)
         name = [hosts, addresses, ports].map { $0.joined(separator: ",") }.joined(separator: " ")
-        // Of a standby it prefers libpq must see the whole list; of lists that do not fit each other it says so.
+        // To prefer a standby, libpq needs the whole list. It also reports lists whose lengths do not match.
         let wants = parameters.first { $0.keyword == "target_session_attrs" }?.value
         let fits = [hosts, addresses, ports].allSatisfy { $0.count <= 1 || $0.count == count }
         guard count > 1, fits, wants != "prefer-standby" else {
@@ -45,7 +45,7 @@ struct HostList: Sendable {
         }
     }
 
-    /// Places in `servers`, the one that answered last first.
+    /// Indexes into `servers`, beginning with the server that answered last.
     var order: [Int] {
         let first = Self.answered.withLockedValue { $0[name] } ?? 0
         return servers.indices.map { ($0 + first) % servers.count }

@@ -2,10 +2,10 @@ import CLinuxEvents
 import Glibc
 import NIOConcurrencyHelpers
 
-/// How another thread reaches a thread that waits on a socket: a descriptor to poll, and what is to be given up.
+/// Lets another thread cancel the work of a thread that waits on a socket: a descriptor to poll, and a record of the cancelled run.
 ///
-/// One per session. `cancel` may be called from anywhere at any time; a ticket that is no longer running is ignored.
-final class Interrupt: Sendable {
+/// One per session. Any thread may call `cancel` at any time. A ticket that is not running any longer is ignored.
+final class CancellationSignal: Sendable {
     private struct State {
         var lastTicket: UInt64 = 0
         var cancelledTicket: UInt64 = 0
@@ -14,10 +14,10 @@ final class Interrupt: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Readable after `cancel` or `stop`.
+    /// The descriptor becomes readable after `cancel` or `stop`.
     let descriptor: Int32
 
-    /// - Throws: `other` when the process has no descriptor left.
+    /// - Throws: `other` when the process has no file descriptor left.
     init() throws(PostgresError) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         guard descriptor >= 0 else { throw PostgresError(.other, reason: "no descriptor") }
@@ -25,7 +25,7 @@ final class Interrupt: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Names one run on the session. Runs follow each other, so the newest ticket is the one that runs.
+    /// Returns the identifier of one run on the session. Runs follow each other, so the newest ticket belongs to the current run.
     func nextTicket() -> UInt64 {
         state.withLockedValue { state in
             state.lastTicket += 1
@@ -33,13 +33,13 @@ final class Interrupt: Sendable {
         }
     }
 
-    /// Asks the run with `ticket` to give up.
+    /// Requests that the run with `ticket` ends.
     func cancel(_ ticket: UInt64) {
         state.withLockedValue { $0.cancelledTicket = max($0.cancelledTicket, ticket) }
         wake()
     }
 
-    /// Asks whatever runs, now or later, to give up.
+    /// Requests that the current run and all later runs end.
     func stop() {
         state.withLockedValue { $0.isStopped = true }
         wake()
@@ -60,41 +60,41 @@ final class Interrupt: Sendable {
     private func wake() { _ = eventfd_write(descriptor, 1) }
 }
 
-/// How long one run waits, and what ended its patience. Used by the session's thread only.
-final class Patience {
+/// The time limit of one run, and the reason why the run was interrupted. Used only by the thread of the session.
+final class Deadline {
     /// How long the server may take to confirm a cancellation before the session is given up.
     static let grace: Duration = .seconds(2)
 
-    var deadline: ContinuousClock.Instant
+    var instant: ContinuousClock.Instant
     let ticket: UInt64
 
-    /// Why a cancellation was asked for: `cancelled` or `timeout`; nil while all is well.
+    /// The reason for the cancellation: `cancelled` or `timeout`. Nil while the run is not interrupted.
     private(set) var interruption: PostgresError.Code?
 
-    init(until deadline: ContinuousClock.Instant, ticket: UInt64) {
-        self.deadline = deadline
+    init(until instant: ContinuousClock.Instant, ticket: UInt64) {
+        self.instant = instant
         self.ticket = ticket
     }
 
-    /// What waiting has come to.
+    /// The next action of a waiting run.
     enum Verdict {
-        /// Poll for so many milliseconds.
+        /// Poll for this number of milliseconds.
         case wait(Int32)
-        /// Patience has just ended: ask the server to cancel. Goes to: wait, with the grace period.
+        /// The deadline has just passed, or the run was cancelled: send a cancel request to the server. Goes to: wait, with the grace period.
         case interrupt
-        /// The grace period is over too.
+        /// The grace period has passed too.
         case giveUp
     }
 
     func verdict(now: ContinuousClock.Instant, isCancelled: Bool) -> Verdict {
-        if interruption == nil, isCancelled || now >= deadline {
+        if interruption == nil, isCancelled || now >= instant {
             interruption = isCancelled ? .cancelled : .timeout
-            deadline = now + Self.grace
+            instant = now + Self.grace
             return .interrupt
         }
-        let left = (deadline - now).milliseconds
+        let left = (instant - now).milliseconds
         if interruption != nil, left <= 0 { return .giveUp }
-        // Rounded up: a poll of 0 ms would spin until the deadline.
+        // Rounded up, because a poll of 0 ms would loop until the deadline.
         return .wait(Int32(clamping: left + 1))
     }
 }

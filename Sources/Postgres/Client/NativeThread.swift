@@ -1,15 +1,15 @@
 import Glibc
 
-/// A thread of our own, for C that blocks: libpq must never hold a thread of the cooperative pool.
+/// Starts threads for C functions that block. libpq must never block a thread of the cooperative pool.
 enum NativeThread {
     private final class Body {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts `body` on a new detached thread. False when the system has no thread to give; `body` then never runs.
+    /// Starts `body` on a new detached thread. Returns false when the system cannot create a thread; `body` then never runs.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        // Released by the thread's first line; by the guard below when no thread came to be.
+        // Released by the first line of the thread, or by the guard below when no thread was created.
         let retained = unsafe Unmanaged.passRetained(Body(body))
         var thread = pthread_t()
         let result = unsafe pthread_create(

@@ -1,16 +1,16 @@
 import CPQ
 import Logging
 
-/// One `PGconn`, and nothing but its calls in Swift's types. Used by one thread; only a `CancelHandle` may travel.
+/// Owns one `PGconn` and wraps its functions in Swift types. Used by one thread; only a `CancelHandle` may be passed to another thread.
 @safe final class PGConnection {
     private let raw: OpaquePointer
 
-    /// Where notices go. libpq holds a plain pointer to it, so it lives as long as `raw`.
+    /// Receives notices. libpq keeps a plain pointer to it, so it lives as long as `raw`.
     private let notices: NoticeSink
 
-    /// Begins to connect; `pollConnect` goes on. Host names are looked up here, blocking.
+    /// Starts to connect; `pollConnect` continues. Host names are resolved here, which blocks.
     ///
-    /// - Throws: `cannotConnect` for a string that is not one, or without memory.
+    /// - Throws: `cannotConnect` for a malformed string, or without memory.
     init(parameters: [(keyword: String, value: String)], logger: Logger) throws(PostgresError) {
         let keywords = CStrings(parameters.map(\.keyword))
         let values = CStrings(parameters.map(\.value))
@@ -20,14 +20,14 @@ import Logging
         guard let handle = unsafe handle else { throw PostgresError(.cannotConnect, reason: "out of memory") }
         unsafe raw = unsafe handle
         notices = NoticeSink(logger)
-        // Until the session is open, refusals come as "FATAL:  28P01": libpq 15 has no other way to tell their SQLSTATE.
+        // Until the session is open, errors have the form "FATAL:  28P01": libpq 15 has no other way to return their SQLSTATE.
         unsafe PQsetErrorVerbosity(raw, PQERRORS_SQLSTATE)
         unsafe PQsetNoticeReceiver(raw, receiveNotice, Unmanaged.passUnretained(notices).toOpaque())
     }
 
     deinit { unsafe PQfinish(raw) }
 
-    /// What the socket must be able to do before the next step of connecting.
+    /// The state of the socket that the next step of connecting needs.
     enum Progress { case wantsRead, wantsWrite, open, failed }
 
     func pollConnect() -> Progress {
@@ -41,7 +41,7 @@ import Logging
         }
     }
 
-    /// -1 when there is none.
+    /// Returns -1 when the connection has no socket.
     var socket: Int32 { unsafe PQsocket(raw) }
     var isBad: Bool { unsafe PQstatus(raw) == CONNECTION_BAD }
     var isIdle: Bool { unsafe PQtransactionStatus(raw) == PQTRANS_IDLE }
@@ -49,7 +49,7 @@ import Logging
     var serverVersion: Int { Int(unsafe PQserverVersion(raw)) }
     var backendProcessID: Int32 { unsafe PQbackendPID(raw) }
 
-    /// libpq's last words. May name hosts and roles, and quote values: not for everyone.
+    /// The last error message of libpq. It may contain host names, role names and values, so it must not be shown to everyone.
     var errorMessage: String {
         guard let text = unsafe PQerrorMessage(raw) else { return "" }
         return unsafe String(cString: text)
@@ -59,10 +59,10 @@ import Logging
     func exitPipeline() -> Bool { unsafe PQexitPipelineMode(raw) == 1 }
     func pipelineSync() -> Bool { unsafe PQpipelineSync(raw) == 1 }
 
-    /// Simple protocol: many statements, text results. Not in pipeline mode.
+    /// Sends many statements by the simple protocol, with text results. Not in pipeline mode.
     func sendScript(_ sql: String) -> Bool { unsafe PQsendQuery(raw, sql) == 1 }
 
-    /// One statement without parameters, unprepared.
+    /// Sends one statement without parameters, without preparing it.
     func sendControl(_ sql: String) -> Bool { unsafe PQsendQueryParams(raw, sql, 0, nil, nil, nil, nil, 1) == 1 }
 
     func sendPrepare(name: String, sql: String, types: [UInt32]) -> Bool {
@@ -76,31 +76,31 @@ import Logging
         }
     }
 
-    /// 0 when all is sent, 1 when the socket must drain first, -1 when it failed.
+    /// Returns 0 when everything is sent, 1 when the socket must become writable first, -1 on failure.
     func flush() -> Int32 { unsafe PQflush(raw) }
     func consumeInput() -> Bool { unsafe PQconsumeInput(raw) == 1 }
     var isBusy: Bool { unsafe PQisBusy(raw) == 1 }
 
-    /// The next result; nil at the end of a command. Blocks unless `isBusy` is false.
+    /// Returns the next result, or nil at the end of a command. Blocks unless `isBusy` is false.
     func nextResult() -> PGResult? {
         guard let result = unsafe PQgetResult(raw) else { return nil }
         return unsafe PGResult(result)
     }
 
-    /// 1 when taken, 0 when the socket must drain first, -1 when it failed.
+    /// Returns 1 when the data is queued, 0 when the socket must become writable first, -1 on failure.
     func putCopyData(_ bytes: [UInt8]) -> Int32 {
         unsafe bytes.withUnsafeBytes { buffer in
             unsafe PQputCopyData(raw, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count))
         }
     }
 
-    /// Ends a COPY; with `reason` it fails. Results as `putCopyData`.
+    /// Ends a COPY. With a `reason` the COPY fails. Returns the same values as `putCopyData`.
     func putCopyEnd(failing reason: String?) -> Int32 {
         guard let reason else { return unsafe PQputCopyEnd(raw, nil) }
         return unsafe PQputCopyEnd(raw, reason)
     }
 
-    /// The next notification that `consumeInput` has read, copied out.
+    /// Returns a copy of the next notification that `consumeInput` has read.
     func nextNotification() -> (channel: String, payload: String)? {
         guard let notification = unsafe PQnotifies(raw) else { return nil }
         defer { unsafe PQfreemem(notification) }
@@ -108,7 +108,7 @@ import Logging
         return (channel, unsafe String(cString: notification.pointee.extra))
     }
 
-    /// What another thread needs to cancel a statement here.
+    /// Returns a handle with which another thread can cancel the statement that runs here.
     func makeCancelHandle() -> CancelHandle? {
         guard let handle = unsafe PQgetCancel(raw) else { return nil }
         return unsafe CancelHandle(handle)
@@ -116,9 +116,9 @@ import Logging
 }
 
 extension PGConnection {
-    /// The keywords and values of a URL or conninfo string.
+    /// Parses a URL or conninfo string into keywords and values.
     ///
-    /// - Throws: `cannotConnect`; libpq's complaint may quote a password, so it is dropped.
+    /// - Throws: `cannotConnect`. The error message of libpq may quote a password, so it is dropped.
     static func parse(_ connectionString: String) throws(PostgresError) -> [(keyword: String, value: String)] {
         guard let options = unsafe PQconninfoParse(connectionString, nil) else {
             throw PostgresError(.cannotConnect, reason: "malformed connection string")
@@ -137,9 +137,10 @@ extension PGConnection {
 }
 
 extension PostgresConfiguration {
-    /// A URL or conninfo string as variables of the environment, which PostgreSQL's own programs read. What libpq has no variable for (keepalives) is left out.
+    /// Converts a URL or conninfo string to the environment variables that PostgreSQL's own programs read. Keywords without a variable (keepalives) are
+    /// omitted.
     ///
-    /// - Throws: `cannotConnect`; libpq's complaint may quote a password, so it is dropped.
+    /// - Throws: `cannotConnect`. The error message of libpq may quote a password, so it is dropped.
     package static func environment(of connectionString: String) throws(PostgresError) -> [String: String] {
         guard let options = unsafe PQconninfoParse(connectionString, nil) else {
             throw PostgresError(.cannotConnect, reason: "malformed connection string")
@@ -157,7 +158,7 @@ extension PostgresConfiguration {
     }
 }
 
-/// Where libpq's notices end: a debug line with severity and SQLSTATE.
+/// Receives libpq's notices and logs each with its severity and SQLSTATE at debug level.
 final class NoticeSink {
     private let logger: Logger
 
@@ -168,16 +169,16 @@ final class NoticeSink {
     }
 }
 
-/// libpq's notice callback. Called inside libpq's own calls, on the session's thread.
+/// The notice callback of libpq. It is called inside libpq functions, on the thread of the session.
 private func receiveNotice(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {
     guard let context = unsafe context else { return }
     let sink = unsafe Unmanaged<NoticeSink>.fromOpaque(context).takeUnretainedValue()
     sink.receive(unsafe PGResult.summary(ofNotice: result))
 }
 
-/// One `PGcancel`.
+/// Owns one `PGcancel`.
 ///
-/// `@unchecked Sendable`: it must reach a thread that is not the session's. The struct behind it is written once, by
+/// `@unchecked Sendable`: it must reach a thread other than the session's. The struct behind it is written once, by
 /// `PQgetCancel`, and `PQcancel` only reads it ("safe to be called from a thread other than the one manipulating the
 /// PGconn", libpq manual §34.7). Any thread may call `cancel`.
 @safe final class CancelHandle: @unchecked Sendable {
@@ -187,7 +188,7 @@ private func receiveNotice(_ context: UnsafeMutableRawPointer?, _ result: Opaque
 
     deinit { unsafe PQfreeCancel(raw) }
 
-    /// Asks the server to cancel what runs. Opens a connection of its own, so it blocks.
+    /// Sends a cancel request for the running statement. It opens its own connection, so it blocks.
     func cancel() {
         var message = [CChar](repeating: 0, count: 256)
         _ = unsafe PQcancel(raw, &message, Int32(message.count))

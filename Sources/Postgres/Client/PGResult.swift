@@ -1,15 +1,15 @@
 import CPQ
 
-/// One `PGresult`: freed with this object, read only by copying out.
+/// Owns one `PGresult`, which is freed with this object. Its data is read only by copying.
 @safe final class PGResult {
     private let raw: OpaquePointer
 
-    /// Takes ownership of what `PQgetResult` gave.
+    /// Takes ownership of a result of `PQgetResult`.
     init(_ raw: OpaquePointer) { unsafe self.raw = unsafe raw }
 
     deinit { unsafe PQclear(raw) }
 
-    /// What libpq says this result is.
+    /// The kind of result that libpq reports.
     enum Kind { case rows, done, copyIn, sync, aborted, failed }
 
     var kind: Kind {
@@ -23,7 +23,7 @@ import CPQ
         }
     }
 
-    /// The rows, names and counts, copied out.
+    /// Copies the rows, names and counts.
     func copyOut() -> ResultSet {
         let columnCount = Int(unsafe PQnfields(raw))
         let rowCount = Int(unsafe PQntuples(raw))
@@ -64,15 +64,15 @@ import CPQ
         return (bytes, cells)
     }
 
-    /// The server's refusal in our terms.
+    /// The error that the server reported.
     var error: PostgresError {
         guard let state = field(PGDiagnostic.sqlState) else {
             return PostgresError(.connectionLost, detail: unsafe text(PQresultErrorMessage(raw)))
         }
         var code = PostgresError.Code.of(sqlState: state)
         let sentence = field(PGDiagnostic.messagePrimary) ?? ""
-        // "cached plan must not change result type" shares 0A000 with every unsupported feature; the C function that
-        // raised it tells them apart whatever the server's language.
+        // "cached plan must not change result type" shares SQLSTATE 0A000 with every unsupported feature. The name of the C function that raised it
+        // distinguishes it, in every language of the server.
         if state == "0A000", field(PGDiagnostic.sourceFunction) == "RevalidateCachedQuery" { code = .stalePlan }
         if sentence.contains("shard for the given value does not exist") { code = .shardMoved }
         var error = PostgresError(code, sqlState: state)
@@ -81,17 +81,17 @@ import CPQ
         return error
     }
 
-    /// Citus names a shard's constraint `name_102095` (citus-notes, rule 19).
+    /// Removes the shard number from a constraint name: Citus reports `name_102095` for `name`.
     static func withoutShard(_ name: String) -> String {
         guard let underscore = name.lastIndex(of: "_") else { return name }
         let number = name[name.index(after: underscore)...]
-        // Six digits or more: Citus counts shards from 102008, and our own names may end in a small number.
+        // Six digits or more: Citus numbers shards from 102008, and a constraint of the schema may end in a small number.
         let isShard =
             number.count >= 6 && number.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isShard ? String(name[..<underscore]) : name
     }
 
-    /// Severity and SQLSTATE of a notice, for the log: its sentence may quote data.
+    /// The severity and SQLSTATE of a notice, for the log. The message itself may quote data.
     static func summary(ofNotice raw: OpaquePointer?) -> String {
         guard let raw = unsafe raw else { return "" }
         let severity = unsafe PQresultErrorField(raw, PGDiagnostic.severity)
@@ -112,7 +112,7 @@ import CPQ
     }
 }
 
-/// Letters of the error fields (postgres_ext.h; character constants do not reach Swift).
+/// The letters of the error fields (postgres_ext.h). Swift does not import character constants.
 private enum PGDiagnostic {
     static let severity = Int32(UInt8(ascii: "S"))
     static let sqlState = Int32(UInt8(ascii: "C"))

@@ -1,25 +1,25 @@
-/// Decides who gets which session. Pure: time, randomness and the sessions themselves stay outside.
+/// Assigns sessions to calls. Pure: the caller passes time and randomness and keeps the sessions.
 ///
-/// A slot is: *opening* (goes to leased, gone) → *leased* (goes to idle, leased by a waiter, gone) → *idle* (goes to leased, gone).
+/// The states of a slot: *opening* (goes to leased, gone) → *leased* (goes to idle, leased by a waiter, gone) → *idle* (goes to leased, gone).
 struct PoolMachine {
     typealias Instant = ContinuousClock.Instant
 
-    /// Names one session of the pool for its whole life.
+    /// Identifies one session of the pool for its whole life.
     struct Slot: Hashable { var number: Int }
 
-    /// Names one call that waits.
+    /// Identifies one waiting call.
     struct Waiter: Hashable { var number: UInt64 }
 
-    /// The answer to a call that wants a session.
+    /// The answer to a call that requests a session.
     enum Grant: Equatable {
-        /// This session is yours until you release it.
+        /// The session belongs to the call until the call releases it.
         case lease(Slot)
-        /// Open this one yourself, then say `opened` or `openFailed`.
+        /// The call must open the session itself, then call `opened` or `openFailed`.
         case open(Slot)
         case fail(PostgresError)
     }
 
-    /// What to do outside the lock: answer waiters, let sessions go.
+    /// The work to do outside the lock: answer waiting calls, close sessions.
     struct Action: Equatable {
         var grants: [Waiter: Grant] = [:]
         var closing: [Slot] = []
@@ -39,7 +39,7 @@ struct PoolMachine {
     private(set) var statistics = PoolStatistics()
     private(set) var isClosed = false
 
-    /// When each open slot is too old.
+    /// The time at which each open slot reaches its maximum age.
     private var expiries: [Slot: Instant] = [:]
     private var openingSlots: Set<Slot> = []
     private var idle: [Idle] = []
@@ -54,10 +54,10 @@ struct PoolMachine {
 
     private var openCount: Int { expiries.count + openingSlots.count }
 
-    /// Whether every session has gone, after `close`.
+    /// Whether every session is closed, after `close`.
     var isDrained: Bool { isClosed && openCount == 0 }
 
-    /// Counts as they are now.
+    /// The counts at this moment.
     var currentStatistics: PoolStatistics {
         var now = statistics
         now.openCount = openCount
@@ -68,10 +68,10 @@ struct PoolMachine {
 
     // MARK: Events
 
-    /// A call wants a session and would take one at once. Nil: it has to wait.
+    /// A call requests a session that is available at once. Nil: the call has to wait.
     mutating func acquired(now: Instant) -> Grant? {
         if isClosed { return .fail(PostgresError(.closed)) }
-        // The youngest idle session, so that the others can grow old and go.
+        // The session that was used last, so that the others can become idle for long enough to be closed.
         if waiting.isEmpty, let last = idle.popLast() { return .lease(last.slot) }
         if waiting.isEmpty, mayOpen(now) { return .open(newSlot()) }
         guard waiting.count < limits.maximumWaiters else {
@@ -81,27 +81,27 @@ struct PoolMachine {
         return nil
     }
 
-    /// A name for a call that is about to wait.
+    /// Returns an identifier for a call that is about to wait.
     mutating func makeWaiter() -> Waiter {
         nextWaiter += 1
         return Waiter(number: nextWaiter)
     }
 
-    /// The call goes to the end of the queue; a session may have come back since it was turned away.
+    /// Appends the call to the queue. A session may have been released since the call was sent to the queue.
     mutating func waited(_ waiter: Waiter, until deadline: Instant, now: Instant) -> Action {
         guard !isClosed else { return Action(grants: [waiter: .fail(PostgresError(.closed))]) }
         waiting.append(Waiting(waiter: waiter, deadline: deadline))
         return serve(now)
     }
 
-    /// The caller of a waiting call has gone away. False when it was answered already.
+    /// The caller of a waiting call was cancelled. Returns false when the call has an answer already.
     mutating func waiterCancelled(_ waiter: Waiter) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.waiter == waiter }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// The session of an opening slot is there; the slot is leased to who opened it.
+    /// The session of an opening slot is open. The slot is leased to the call that opened it.
     mutating func opened(_ slot: Slot, now: Instant, random: inout some RandomNumberGenerator) -> Action {
         guard openingSlots.remove(slot) != nil else { return Action() }
         expiries[slot] = now + limits.maximumAge * Double.random(in: 0.9...1, using: &random)
@@ -112,7 +112,7 @@ struct PoolMachine {
         return serve(now)
     }
 
-    /// No session for an opening slot. Others wait for the pause that is due.
+    /// The session of an opening slot could not be opened. Other calls wait for the pause before the next attempt.
     mutating func openFailed(
         _ slot: Slot,
         _ error: PostgresError,
@@ -127,7 +127,7 @@ struct PoolMachine {
         return Action()
     }
 
-    /// A leased session comes back.
+    /// A call releases its session.
     mutating func released(_ slot: Slot, isReusable: Bool, now: Instant) -> Action {
         guard let expiry = expiries[slot] else { return Action() }
         guard isReusable, !isClosed, now < expiry else {
@@ -141,12 +141,12 @@ struct PoolMachine {
         return serve(now)
     }
 
-    /// Time has passed: late waiters, pauses that are over, sessions that are too old or idle for too long.
+    /// Time has passed: handles waiters whose deadline passed, pauses that ended, and sessions that are too old or idle for too long.
     mutating func ticked(now: Instant) -> Action {
         var action = serve(now)
         for late in waiting where late.deadline <= now {
             statistics.shedCount += 1
-            // The reason that matters to the caller: there is no database, not that the pool is busy.
+            // The cause that matters to the caller: the database is unreachable, not that the pool is busy.
             action.grants[late.waiter] = .fail(
                 lastOpenError ?? PostgresError(.overloaded, reason: "no connection in time")
             )
@@ -159,7 +159,7 @@ struct PoolMachine {
         return action
     }
 
-    /// No more calls. Leased sessions go when they come back.
+    /// Refuses further calls. Leased sessions are closed when they are released.
     mutating func closed() -> Action {
         isClosed = true
         var action = Action()
@@ -173,10 +173,10 @@ struct PoolMachine {
         return action
     }
 
-    /// When `ticked` has something to do for those who wait; nil while nobody does.
+    /// The time at which `ticked` has work for waiting calls; nil when no call waits.
     func nextTick(now: Instant) -> Instant? {
         guard let earliest = waiting.map(\.deadline).min() else { return nil }
-        // A pause that is over needs no bell: who probes now will tell.
+        // A pause that has ended needs no timer: the call that probes the server reports the result.
         guard let mayOpenAt, mayOpenAt > now else { return earliest }
         return min(mayOpenAt, earliest)
     }
@@ -191,7 +191,7 @@ struct PoolMachine {
     private func mayOpen(_ now: Instant) -> Bool {
         guard openCount < limits.maximumConnections, !isClosed else { return false }
         guard let mayOpenAt else { return true }
-        // After a failure one call probes; the rest wait for its answer.
+        // After a failure one call probes the server. The others wait for its result.
         return now >= mayOpenAt && openingSlots.isEmpty
     }
 
@@ -202,7 +202,7 @@ struct PoolMachine {
         return slot
     }
 
-    /// Answers those who wait longest, as far as sessions go.
+    /// Answers the calls that wait longest, as far as sessions are available.
     private mutating func serve(_ now: Instant) -> Action {
         var action = Action()
         while let first = waiting.first {

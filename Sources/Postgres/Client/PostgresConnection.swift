@@ -1,33 +1,33 @@
 package import Logging
 
-/// One session with the server, as an actor on a thread of its own.
+/// One session with the server, as an actor with its own thread.
 ///
-/// Made by `PostgresPool`, or by hand for migrations and tests. Ends when nobody holds it. Calls run one after the
-/// other; while C blocks, only this actor's thread does.
+/// Made by `PostgresPool`, or directly for migrations and tests. The session ends when the last reference is gone. Calls run one after the
+/// other; libpq blocks only the thread of this actor.
 package actor PostgresConnection {
-    /// What a run came to, for the pool.
+    /// The result of a run, for the pool.
     struct Performance: Sendable {
         var results: [Result<[ResultSet], PostgresError>] = []
 
         /// Whether the session may serve another call.
         var isReusable = true
 
-        /// The session had ended before this call: nothing was sent, so another session may be asked instead.
+        /// The session had ended before this call: nothing was sent, so the pool can use another session.
         var wasStale = false
     }
 
     private nonisolated let executor: ThreadExecutor
-    private nonisolated let interrupt: Interrupt
+    private nonisolated let cancellation: CancellationSignal
     private nonisolated let configuration: PostgresConfiguration
     private nonisolated let logger: Logger
-    private var session: Session?
+    private var session: PostgresSession?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private init(_ configuration: PostgresConfiguration, logger: Logger) throws(PostgresError) {
         self.configuration = configuration
         self.logger = logger
-        interrupt = try Interrupt()
+        cancellation = try CancellationSignal()
         executor = try ThreadExecutor.start()
     }
 
@@ -43,14 +43,14 @@ package actor PostgresConnection {
     ) async throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(configuration, logger: logger)
         let own = ContinuousClock.now + configuration.connectTimeout
-        let patience = deadline.map { min($0, own) } ?? own
-        try await connection.cancellable { connection, ticket in await connection.open(until: patience, ticket) }.get()
+        let end = deadline.map { min($0, own) } ?? own
+        try await connection.cancellable { connection, ticket in await connection.open(until: end, ticket) }.get()
         return connection
     }
 
     /// Runs one transaction.
     ///
-    /// - Throws: any code of the server's or ours; see `PostgresError.Code`.
+    /// - Throws: any code of the server or the client; see `PostgresError.Code`.
     package nonisolated func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
         -> [ResultSet]
     {
@@ -59,9 +59,9 @@ package actor PostgresConnection {
         return try result.get()
     }
 
-    /// Runs independent transactions in one round trip where they allow it.
+    /// Runs independent transactions, in one round trip if none of them has steps.
     ///
-    /// - Throws: only when nothing could be asked; each transaction's own failure is in its result.
+    /// - Throws: only when nothing could be sent. The failure of a transaction is in its result.
     package nonisolated func run(pipeline: [Transaction], timeout: Duration? = nil) async throws(PostgresError)
         -> [Result<[ResultSet], PostgresError>]
     {
@@ -70,56 +70,60 @@ package actor PostgresConnection {
         return performance.results
     }
 
-    /// Runs many statements without parameters, by the simple protocol. Not for anything that holds a caller's text.
+    /// Runs many statements without parameters, by the simple protocol. Must not be used for SQL that contains a caller's text.
     ///
     /// - Throws: the first failure. A transaction left open is rolled back.
     package nonisolated func script(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {
         let end = deadline(timeout)
-        try await cancellable { connection, ticket in await connection.script(sql, Patience.Terms(end, ticket)) }.get()
+        try await cancellable { connection, ticket in await connection.script(sql, Deadline.Terms(end, ticket)) }.get()
     }
 
-    /// Copies rows in. Row-level security must not apply to the role.
+    /// Copies rows into a table. Row-level security must not apply to the role.
     ///
-    /// - Throws: the server's refusal; then no row was kept.
+    /// - Throws: the error of the server. No row was stored then.
     package nonisolated func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
         try await perform(copy, until: deadline(timeout)).0.get()
     }
 
-    /// Ends the session after what runs. Every later call throws `closed`.
+    /// Ends the session after the current run. Every later call throws `closed`.
     package func close() { session = nil }
 
     // MARK: For the pool
 
-    /// As a group all wait for one flush; see `Session.run(group:_:)`.
+    /// With `isGroup`, all transactions wait for one flush; see `PostgresSession.run(group:_:)`.
     nonisolated func perform(
         _ transactions: [Transaction],
         asGroup isGroup: Bool = false,
         until deadline: ContinuousClock.Instant
     ) async -> Performance {
         await cancellable { connection, ticket in
-            await connection.perform(transactions, asGroup: isGroup, Patience.Terms(deadline, ticket))
+            await connection.perform(transactions, asGroup: isGroup, Deadline.Terms(deadline, ticket))
         }
     }
 
     nonisolated func perform(_ copy: Copy, until deadline: ContinuousClock.Instant) async
         -> (Result<Int, PostgresError>, isReusable: Bool)
     {
-        await cancellable { connection, ticket in await connection.copy(copy, Patience.Terms(deadline, ticket)) }
+        await cancellable { connection, ticket in await connection.copy(copy, Deadline.Terms(deadline, ticket)) }
     }
 
     // MARK: On the thread
 
     private func open(until deadline: ContinuousClock.Instant, _ ticket: UInt64) -> Result<Void, PostgresError> {
         do throws(PostgresError) {
-            let patience = Patience(until: deadline, ticket: ticket)
-            session = try Session(configuration, interrupt: interrupt, patience: patience, logger: logger)
+            session = try PostgresSession(
+                configuration,
+                cancellation: cancellation,
+                deadline: Deadline(until: deadline, ticket: ticket),
+                logger: logger
+            )
             return .success(())
         } catch {
             return .failure(error)
         }
     }
 
-    private func perform(_ transactions: [Transaction], asGroup isGroup: Bool, _ terms: Patience.Terms) -> Performance {
+    private func perform(_ transactions: [Transaction], asGroup isGroup: Bool, _ terms: Deadline.Terms) -> Performance {
         func all(_ error: PostgresError) -> [Result<[ResultSet], PostgresError>] {
             transactions.map { _ in .failure(error) }
         }
@@ -128,35 +132,35 @@ package actor PostgresConnection {
         if session.isStale() {
             return Performance(results: all(PostgresError(.connectionLost)), isReusable: false, wasStale: true)
         }
-        let patience = Patience(until: terms.deadline, ticket: terms.ticket)
-        let results = isGroup ? session.run(group: transactions, patience) : session.run(transactions, patience)
+        let deadline = Deadline(until: terms.instant, ticket: terms.ticket)
+        let results = isGroup ? session.run(group: transactions, deadline) : session.run(transactions, deadline)
         return Performance(results: results, isReusable: session.isUsable)
     }
 
-    private func script(_ sql: String, _ terms: Patience.Terms) -> Result<Void, PostgresError> {
+    private func script(_ sql: String, _ terms: Deadline.Terms) -> Result<Void, PostgresError> {
         guard let session, session.isUsable else { return .failure(PostgresError(.closed)) }
         do throws(PostgresError) {
-            return .success(try session.script(sql, Patience(until: terms.deadline, ticket: terms.ticket)))
+            return .success(try session.script(sql, Deadline(until: terms.instant, ticket: terms.ticket)))
         } catch {
             return .failure(error)
         }
     }
 
-    private func copy(_ copy: Copy, _ terms: Patience.Terms) -> (Result<Int, PostgresError>, isReusable: Bool) {
+    private func copy(_ copy: Copy, _ terms: Deadline.Terms) -> (Result<Int, PostgresError>, isReusable: Bool) {
         guard let session, !session.isStale() else { return (.failure(PostgresError(.connectionLost)), false) }
         if let error = notBegun(terms) { return (.failure(error), true) }
         do throws(PostgresError) {
-            let count = try session.copy(copy, Patience(until: terms.deadline, ticket: terms.ticket))
+            let count = try session.copy(copy, Deadline(until: terms.instant, ticket: terms.ticket))
             return (.success(count), session.isUsable)
         } catch {
             return (.failure(error), session.isUsable)
         }
     }
 
-    /// A call that was given up before its turn costs nothing but this look.
-    private func notBegun(_ terms: Patience.Terms) -> PostgresError? {
-        if interrupt.isCancelled(terms.ticket) { return PostgresError(.cancelled) }
-        return ContinuousClock.now >= terms.deadline ? PostgresError(.timeout) : nil
+    /// Checks whether the call was cancelled or timed out before its turn.
+    private func notBegun(_ terms: Deadline.Terms) -> PostgresError? {
+        if cancellation.isCancelled(terms.ticket) { return PostgresError(.cancelled) }
+        return ContinuousClock.now >= terms.instant ? PostgresError(.timeout) : nil
     }
 
     // MARK: Helpers
@@ -165,27 +169,27 @@ package actor PostgresConnection {
         .now + (timeout ?? configuration.batchTimeout)
     }
 
-    /// Runs `body` with a ticket that the task's cancellation revokes.
+    /// Runs `body` with a ticket that is cancelled together with the task.
     private nonisolated func cancellable<Value: Sendable>(
         _ body: @Sendable (PostgresConnection, UInt64) async -> Value
     ) async -> Value {
-        let ticket = interrupt.nextTicket()
+        let ticket = cancellation.nextTicket()
         return await withTaskCancellationHandler {
             await body(self, ticket)
         } onCancel: {
-            interrupt.cancel(ticket)
+            cancellation.cancel(ticket)
         }
     }
 }
 
-extension Patience {
-    /// What a `Patience` is made from, for crossing threads.
+extension Deadline {
+    /// The values from which the session's thread makes a `Deadline`.
     struct Terms: Sendable {
-        var deadline: ContinuousClock.Instant
+        var instant: ContinuousClock.Instant
         var ticket: UInt64
 
-        init(_ deadline: ContinuousClock.Instant, _ ticket: UInt64) {
-            self.deadline = deadline
+        init(_ instant: ContinuousClock.Instant, _ ticket: UInt64) {
+            self.instant = instant
             self.ticket = ticket
         }
     }

@@ -1,5 +1,5 @@
 extension PostgresError {
-    /// What went wrong, in the caller's terms.
+    /// The kind of error, in the caller's terms.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String {
             case connectionLost, cannotConnect, authenticationFailed, timeout, cancelled, overloaded, closed
@@ -20,21 +20,21 @@ extension PostgresError {
         package static let connectionLost = Code(.connectionLost)
         /// No session could be opened.
         package static let cannotConnect = Code(.cannotConnect)
-        /// The server knows neither the role nor the database, or refuses the proof.
+        /// The server does not know the role or the database, or rejects the credentials.
         package static let authenticationFailed = Code(.authenticationFailed)
-        /// Our deadline, or the server's `statement_timeout`, passed.
+        /// The gateway's deadline or the server's `statement_timeout` passed.
         package static let timeout = Code(.timeout)
         /// The caller's task was cancelled.
         package static let cancelled = Code(.cancelled)
-        /// Too many wait for a connection already, or waited too long.
+        /// Too many calls wait for a connection already, or this call waited too long.
         package static let overloaded = Code(.overloaded)
-        /// The pool or the connection was closed by us.
+        /// The pool or the connection was closed by the gateway.
         package static let closed = Code(.closed)
         /// 23505, and 23P01 (exclusion).
         package static let uniqueViolation = Code(.uniqueViolation)
         /// 23503.
         package static let foreignKeyViolation = Code(.foreignKeyViolation)
-        /// 23514; a row for which no partition exists arrives so too.
+        /// 23514. A row that fits no partition has this code too.
         package static let checkViolation = Code(.checkViolation)
         /// 23502.
         package static let notNullViolation = Code(.notNullViolation)
@@ -56,33 +56,33 @@ extension PostgresError {
         package static let insufficientPrivilege = Code(.insufficientPrivilege)
         /// Class 22: a value the server cannot take.
         package static let invalidData = Code(.invalidData)
-        /// A prepared statement the server no longer honours; prepared anew and repeated once, so rarely seen.
+        /// A prepared statement that the server no longer accepts. It is prepared again and repeated once, so callers rarely see this code.
         package static let stalePlan = Code(.stalePlan)
         /// 53100.
         package static let diskFull = Code(.diskFull)
         /// 25006: a standby, or `default_transaction_read_only`.
         package static let readOnly = Code(.readOnly)
-        /// 57P01, 57P02, 57P03: the server goes down or comes up.
+        /// 57P01, 57P02, 57P03: the server is stopping or starting.
         package static let shuttingDown = Code(.shuttingDown)
-        /// Citus finished moving or splitting the shard meanwhile (citus-notes, rule 25).
+        /// Citus moved or split the shard during the transaction.
         package static let shardMoved = Code(.shardMoved)
-        /// P0001 or a code of our own: RAISE in PL/pgSQL.
+        /// P0001 or a code of the gateway's schema: RAISE in PL/pgSQL.
         package static let raised = Code(.raised)
         /// Any other SQLSTATE.
         package static let server = Code(.server)
-        /// A NULL where the caller asked for a value.
+        /// A NULL where the caller expected a value.
         package static let unexpectedNull = Code(.unexpectedNull)
-        /// A column of another type than the caller asked for.
+        /// A column whose type is not the one the caller expected.
         package static let typeMismatch = Code(.typeMismatch)
         /// The result has no such column.
         package static let noSuchColumn = Code(.noSuchColumn)
-        /// `only()` met none or several rows.
+        /// `only()` found no row or more than one.
         package static let unexpectedRowCount = Code(.unexpectedRowCount)
         /// The caller's `then` decided to roll back.
         package static let abandoned = Code(.abandoned)
         /// A parameter PostgreSQL cannot hold (a NUL in text), or too many of them.
         package static let invalidParameter = Code(.invalidParameter)
-        /// libpq refused a call, or answered out of order.
+        /// libpq refused a call, or returned results out of order.
         package static let other = Code(.other)
 
         /// Whether the same call may succeed later.
@@ -112,7 +112,7 @@ extension PostgresError.Code {
         case "40": return .serializationFailure
         case "53": return .overloaded
         case "P0": return .raised
-        // Our own RAISE … USING ERRCODE: PostgreSQL leaves class names that begin with a letter but P, F, H, X to users.
+        // The schema's own RAISE … USING ERRCODE: PostgreSQL leaves to users all class names that begin with a letter except P, F, H and X.
         case "GW": return .raised
         default: return .server
         }

@@ -1,26 +1,26 @@
-/// Why the database could not be asked, or would not do it.
+/// Why a database call failed.
 ///
-/// `description` is safe to show anyone: the code, the SQLSTATE and the constraint, never a parameter or a row.
+/// `description` is safe to show to anyone: it contains the code, the SQLSTATE and the constraint, never a parameter or a row.
 package struct PostgresError: Error, Sendable, Equatable {
-    /// What went wrong, in the caller's terms. A struct over a private enum, so that it can grow.
+    /// The kind of error, in the caller's terms. A struct over a private enum, so that it can grow.
     package var code: Code
 
-    /// The server's five characters, where the server spoke (PostgreSQL manual, appendix A).
+    /// The server's five-character SQLSTATE, if the error came from the server (PostgreSQL manual, appendix A).
     package var sqlState: String?
 
-    /// The constraint that refused, without the shard number that Citus appends (`device_token_102095`).
+    /// The violated constraint, without the shard number that Citus appends (`device_token_102095`).
     package var constraint: String?
 
-    /// The caller's own word for `abandoned`, or the name of the column for a decoding error. Never data.
+    /// The caller's reason for `abandoned`, or the name of the column for a decoding error. It never contains data.
     package var reason: String?
 
-    /// The server's sentence. Kept out of `description`; empty for class 22, whose sentences quote values.
+    /// The server's message. It is kept out of `description`, and empty for class 22, whose messages quote values.
     package var detail: String?
 
-    /// True when COMMIT had left us and no answer came: the transaction may have happened.
+    /// True when COMMIT was sent and no answer came: the transaction may be committed.
     package var isIndeterminate = false
 
-    /// Makes an error of `code`; the server's own errors are made from its result.
+    /// Makes an error of the given code. Errors of the server are made from its result.
     package init(_ code: Code, sqlState: String? = nil, reason: String? = nil, detail: String? = nil) {
         self.code = code
         self.sqlState = sqlState
@@ -28,12 +28,12 @@ package struct PostgresError: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// A caller's decision, inside `Transaction.then`, to roll back.
+    /// The error with which `Transaction.then` decides to roll back.
     package static func abandoned(_ reason: String) -> PostgresError {
         PostgresError(.abandoned, reason: reason)
     }
 
-    /// The same call may succeed later. Ask `isIndeterminate` before repeating a write that is not idempotent.
+    /// Whether the same call may succeed later. Check `isIndeterminate` before repeating a write that is not idempotent.
     package var isRetriable: Bool { code.isRetriable }
 }
 

@@ -2,31 +2,31 @@ import Glibc
 package import Logging
 import NIOConcurrencyHelpers
 
-/// What a listening session hears.
+/// An event of a listening session.
 package enum ListenEvent: Sendable, Equatable {
     /// `NOTIFY channel, 'payload'`.
     case notification(channel: String, payload: String)
 
-    /// Notifications may have been missed: the session is new (the first time too), or the listener too slow. Read the
-    /// tables.
+    /// Notifications may have been missed, because the session is new (this includes the first one) or the consumer is too slow. The consumer must read
+    /// the tables.
     case mayHaveMissed
 }
 
-/// A session of its own that listens on channels, and comes back after every loss.
+/// A separate session that listens on channels and reconnects after every loss.
 ///
-/// Notifications are hints (design §5.9): whoever listens must be right without them. The session is opened by `events`
-/// and ended by the end of its consumer or by `stop`.
+/// Notifications are hints: a consumer must work correctly without them. `events` opens the session. It ends when its consumer ends, or
+/// by `stop`.
 package final class PostgresListener: Sendable {
-    /// 1024 events wait for a slow consumer. More are dropped, and `mayHaveMissed` says so.
+    /// 1024 events are buffered for a slow consumer. Further events are dropped and reported as `mayHaveMissed`.
     package static let bufferCount = 1024
 
-    /// How long silence lasts before the server is asked whether it is still there.
+    /// After this time of silence, a statement checks whether the server still answers.
     static let keepAlive: Duration = .seconds(20)
 
     private let configuration: PostgresConfiguration
     private let channels: [String]
     private let logger: Logger
-    private let interrupt: NIOLockedValueBox<Interrupt?> = NIOLockedValueBox(nil)
+    private let cancellation: NIOLockedValueBox<CancellationSignal?> = NIOLockedValueBox(nil)
     private let isStopped = NIOLockedValueBox(false)
 
     package init(_ configuration: PostgresConfiguration, channels: [String], logger: Logger) {
@@ -49,7 +49,7 @@ package final class PostgresListener: Sendable {
     /// Ends the session and the stream.
     package func stop() {
         isStopped.withLockedValue { $0 = true }
-        interrupt.withLockedValue { $0 }?.stop()
+        cancellation.withLockedValue { $0 }?.stop()
     }
 
     // MARK: On the thread
@@ -60,11 +60,11 @@ package final class PostgresListener: Sendable {
         var random = SystemRandomNumberGenerator()
         while !isStopped.withLockedValue({ $0 }) {
             do throws(PostgresError) {
-                let interrupt = try Interrupt()
-                self.interrupt.withLockedValue { $0 = interrupt }
-                // `stop` may have come before it could see this interrupt.
+                let cancellation = try CancellationSignal()
+                self.cancellation.withLockedValue { $0 = cancellation }
+                // `stop` may have been called before the cancellation signal was visible to it.
                 if isStopped.withLockedValue({ $0 }) { break }
-                let session = try open(interrupt)
+                let session = try open(cancellation)
                 backoff.succeeded()
                 mailbox.mayHaveMissed()
                 try hear(session, &mailbox)
@@ -76,48 +76,48 @@ package final class PostgresListener: Sendable {
         continuation.finish()
     }
 
-    private func open(_ interrupt: Interrupt) throws(PostgresError) -> Session {
-        let patience = Patience(until: .now + configuration.connectTimeout, ticket: interrupt.nextTicket())
-        let session = try Session(configuration, interrupt: interrupt, patience: patience, logger: logger)
+    private func open(_ cancellation: CancellationSignal) throws(PostgresError) -> PostgresSession {
+        let deadline = Deadline(until: .now + configuration.connectTimeout, ticket: cancellation.nextTicket())
+        let session = try PostgresSession(configuration, cancellation: cancellation, deadline: deadline, logger: logger)
         var sql = ""
         for channel in channels { sql += "LISTEN \(try SQLText.identifier(channel));" }
-        try session.script(sql, Patience(until: .now + configuration.batchTimeout, ticket: interrupt.nextTicket()))
+        try session.script(sql, Deadline(until: .now + configuration.batchTimeout, ticket: cancellation.nextTicket()))
         return session
     }
 
-    private func hear(_ session: Session, _ mailbox: inout Mailbox) throws(PostgresError) {
+    private func hear(_ session: PostgresSession, _ mailbox: inout Mailbox) throws(PostgresError) {
         while true {
             while let (channel, payload) = session.connection.nextNotification() {
                 mailbox.deliver(.notification(channel: channel, payload: payload))
             }
             mailbox.repeatIfDropped()
-            // Before each wait: a `stop` during the last call has used up its wake-up.
-            if session.interrupt.isStopped { throw PostgresError(.closed) }
+            // Checked before each wait: the last call has already consumed the wake-up of a `stop`.
+            if session.cancellation.isStopped { throw PostgresError(.closed) }
             let hasInput = Poller.wait(
                 session.connection.socket,
                 for: POLLIN,
-                orFor: session.interrupt,
+                orFor: session.cancellation,
                 milliseconds: Int32(clamping: Self.keepAlive.milliseconds)
             )
-            if session.interrupt.isStopped { throw PostgresError(.closed) }
+            if session.cancellation.isStopped { throw PostgresError(.closed) }
             if hasInput {
                 try session.consume()
-            } else if !session.interrupt.isStopped {
-                let patience = Patience(until: .now + .seconds(5), ticket: session.interrupt.nextTicket())
-                try session.script("SELECT 1", patience)
+            } else if !session.cancellation.isStopped {
+                let deadline = Deadline(until: .now + .seconds(5), ticket: session.cancellation.nextTicket())
+                try session.script("SELECT 1", deadline)
             }
         }
     }
 
-    /// Waits out a pause, `stop` permitting.
+    /// Waits until the pause ends or `stop` is called.
     private func sleep(_ pause: Duration) {
-        guard let interrupt = interrupt.withLockedValue({ $0 }), !interrupt.isStopped else { return }
-        var descriptor = pollfd(fd: interrupt.descriptor, events: Int16(POLLIN), revents: 0)
+        guard let cancellation = cancellation.withLockedValue({ $0 }), !cancellation.isStopped else { return }
+        var descriptor = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&descriptor, 1, Int32(clamping: pause.milliseconds))
     }
 }
 
-/// The stream's buffer, and whether something did not fit.
+/// The buffer of the stream, and whether an event was dropped.
 private struct Mailbox {
     let continuation: AsyncStream<ListenEvent>.Continuation
     private var hasDropped = false

@@ -2,17 +2,17 @@ import Logging
 import NIOConcurrencyHelpers
 
 extension PostgresPool {
-    /// A call that waits for its group's flush.
+    /// A call that waits for the flush of its group.
     struct PendingCall: Sendable {
         var transaction: Transaction
         var deadline: ContinuousClock.Instant
         var continuation: CheckedContinuation<Result<[ResultSet], PostgresError>, Never>
     }
 
-    /// Runs one transaction beside others that are asked for at the same time: each commits or fails by itself, one flush to disk serves all.
+    /// Runs one transaction together with concurrent ones: each commits or fails separately, and one flush to disk serves all of them.
     ///
-    /// For short writes. One with steps, or of a pool that does not share flushes, runs by itself. A cancellation does not stop it.
-    /// - Returns: the results, when they are on disk; also what the transaction only read then is.
+    /// For short writes. A transaction with steps, or on a pool that does not share flushes, runs separately. A cancellation does not stop the call.
+    /// - Returns: the results, once they and everything that the transaction read are on disk.
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func run(gathered transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
         -> [ResultSet]
@@ -25,7 +25,7 @@ extension PostgresPool {
         let result = await withCheckedContinuation { continuation in
             enqueue(PendingCall(transaction: transaction, deadline: deadline, continuation: continuation))
         }
-        // What the server undid for others' sake is repeated where it is alone, with the pool's patience.
+        // A transaction that the server rolled back because of another one is repeated alone, with the pool's own retries.
         if Self.isWorthRepeating(result, until: deadline) {
             return try await run(transaction, timeout: deadline - .now)
         }
@@ -60,9 +60,9 @@ extension PostgresPool {
         }
     }
 
-    /// Takes a group to the server, joined where it can be, and gives each call its result.
+    /// Sends a group to the server, merged into batches where possible, and passes each call its result.
     private func send(_ group: [PendingCall]) async {
-        // The oldest has the least time.
+        // The oldest call has the earliest deadline.
         let deadline = group.first?.deadline ?? .now
         let transactions = group.map(\.transaction)
         let batched = BatchedTransactions(transactions)

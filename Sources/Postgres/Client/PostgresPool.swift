@@ -1,12 +1,12 @@
 package import Logging
 import NIOConcurrencyHelpers
 
-/// Sessions of one role on one database, lent to one call at a time.
+/// Sessions of one role on one database, each leased to one call at a time.
 ///
-/// Calls are batches, not closures: a session is never held while its caller does something else. It comes back without
-/// a transaction and without a tenant, or it is closed. Any task may call; `close` ends it.
+/// Calls are batches, not closures: a session is never held while its caller does something else. A session is returned without
+/// a transaction and without a tenant, or it is closed. Any task may call; `close` ends the pool.
 package final class PostgresPool: Sendable {
-    /// A session in the hands of one call.
+    /// A session that one call uses.
     private struct Lease {
         var slot: PoolMachine.Slot
         var connection: PostgresConnection
@@ -19,32 +19,32 @@ package final class PostgresPool: Sendable {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Wakes the housekeeper, which holds this and not the pool.
-    private let bell = Bell()
+    /// Wakes the housekeeping thread, which holds the timer but not the pool.
+    private let timer = WakeupTimer()
     private let state: NIOLockedValueBox<State>
-    /// Short writes that go together.
+    /// Short writes that are sent together.
     let gathering = NIOLockedValueBox(GatherMachine<PendingCall>(limits: GatherLimits()))
     package let configuration: PostgresConfiguration
     private let limits: PoolLimits
     private let logger: Logger
 
-    /// Opens nothing yet: the first call does.
+    /// Makes a pool without sessions. The first call opens one.
     package init(_ configuration: PostgresConfiguration, limits: PoolLimits = PoolLimits(), logger: Logger) {
         self.configuration = configuration
         self.limits = limits
         self.logger = logger
         state = NIOLockedValueBox(State(machine: PoolMachine(limits: limits)))
-        let bell = bell
+        let timer = timer
         let isKept = NativeThread.start { [weak self] in
-            // Waiters' deadlines and idle sessions; the thread ends with the pool.
-            while bell.wait() { bell.next(self?.tick()) }
+            // Handles the deadlines of waiting calls and idle sessions. The thread ends with the pool.
+            while timer.wait() { timer.next(self?.tick()) }
         }
         if !isKept { logger.debug("No thread for the pool's housekeeping") }
     }
 
-    deinit { bell.stop() }
+    deinit { timer.stop() }
 
-    /// Runs statements as one transaction of `tenant` (nil: of none).
+    /// Runs statements as one transaction of `tenant` (nil: without a tenant).
     ///
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func run(_ statements: [Statement], tenant: String?, timeout: Duration? = nil) async throws(PostgresError)
@@ -53,7 +53,7 @@ package final class PostgresPool: Sendable {
         try await run(Transaction(tenant: tenant, statements), timeout: timeout)
     }
 
-    /// Runs one statement as one transaction of `tenant` (nil: of none).
+    /// Runs one statement as one transaction of `tenant` (nil: without a tenant).
     ///
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func run(_ statement: Statement, tenant: String?, timeout: Duration? = nil) async throws(PostgresError)
@@ -64,7 +64,7 @@ package final class PostgresPool: Sendable {
         return result
     }
 
-    /// Runs one transaction; the results of all its steps, in order.
+    /// Runs one transaction and returns the results of all its steps, in order.
     ///
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError) -> [ResultSet] {
@@ -82,9 +82,9 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Runs independent transactions, each with its own tenant, commit and outcome; one round trip if none has steps.
+    /// Runs independent transactions, each with its own tenant, commit and outcome, in one round trip if none has steps.
     ///
-    /// - Throws: only when nothing could be asked.
+    /// - Throws: only when nothing could be sent.
     package func run(pipeline: [Transaction], timeout: Duration? = nil) async throws(PostgresError)
         -> [Result<[ResultSet], PostgresError>]
     {
@@ -93,9 +93,9 @@ package final class PostgresPool: Sendable {
         return try await perform(pipeline, until: .now + (timeout ?? configuration.batchTimeout))
     }
 
-    /// Copies rows in, all or none. Only for roles that bypass row-level security.
+    /// Copies rows into a table, all or none. Only for roles that bypass row-level security.
     ///
-    /// - Returns: how many rows the server took.
+    /// - Returns: how many rows the server stored.
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
         let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
@@ -105,7 +105,7 @@ package final class PostgresPool: Sendable {
         return try result.get()
     }
 
-    /// Turns away new calls and waits until those under way have ended; each has its deadline.
+    /// Refuses new calls and waits until the running calls have ended. Each of them has a deadline.
     package func close() async {
         let action = state.withLockedValue { $0.machine.closed() }
         perform(action)
@@ -118,7 +118,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// What the pool is doing now and has done.
+    /// The current state and the counters of the pool.
     package var statistics: PoolStatistics { state.withLockedValue { $0.machine.currentStatistics } }
 
     // MARK: One call
@@ -132,13 +132,13 @@ package final class PostgresPool: Sendable {
             let lease = try await acquire(until: deadline)
             let performance = await lease.connection.perform(transactions, asGroup: isGroup, until: deadline)
             release(lease, isReusable: performance.isReusable)
-            // The server had closed an idle session; nothing was sent. Each round closes one, so this ends.
+            // The server had closed an idle session, and nothing was sent. Each round closes one such session, so the loop ends.
             if performance.wasStale, ContinuousClock.now < deadline { continue }
             return performance.results
         }
     }
 
-    /// Shows a transaction to whoever inspects statements; on the caller's task, so that a test knows what it asked.
+    /// Passes a transaction to the statement inspector, on the caller's task, so that a test can match it to its call.
     func show(_ transaction: Transaction) {
         guard let inspect = configuration.inspect else { return }
         transaction.statements.forEach(inspect)
@@ -154,17 +154,17 @@ package final class PostgresPool: Sendable {
     }
 
     private func acquire(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> Lease {
-        let patience = min(deadline, .now + limits.waitTimeout)
+        let waitEnd = min(deadline, .now + limits.waitTimeout)
         while true {
-            switch await grant(until: patience) {
+            switch await grant(until: waitEnd) {
             case .lease(let slot):
                 if let lease = lease(slot) { return lease }
             case .open(let slot):
                 do throws(PostgresError) {
                     return try await open(slot, until: deadline)
                 } catch {
-                    // A server that restarts is worth waiting for; one that does not know us is not.
-                    guard error.isRetriable, ContinuousClock.now < patience else { throw error }
+                    // Waiting helps when a server restarts, but not when it rejects the credentials.
+                    guard error.isRetriable, ContinuousClock.now < waitEnd else { throw error }
                 }
             case .fail(let error): throw error
             }
@@ -193,10 +193,10 @@ package final class PostgresPool: Sendable {
             return Lease(slot: slot, connection: connection)
         } catch {
             logger.debug("No session with the database", metadata: ["error": .string("\(error)")])
-            // One caller's short time says nothing about the server: others need not pause for it.
+            // The short timeout of one caller proves nothing about the server, so the other calls do not have to pause.
             let verdict = isHurried && error.code == .timeout ? PostgresError(.cancelled) : error
             perform(state.withLockedValue { $0.machine.openFailed(slot, verdict, now: .now, random: &random) })
-            bell.ring()
+            timer.wake()
             throw error
         }
     }
@@ -207,18 +207,18 @@ package final class PostgresPool: Sendable {
 
     // MARK: Waiting
 
-    private func grant(until patience: ContinuousClock.Instant) async -> PoolMachine.Grant {
+    private func grant(until waitEnd: ContinuousClock.Instant) async -> PoolMachine.Grant {
         if let grant = state.withLockedValue({ $0.machine.acquired(now: .now) }) { return grant }
         let waiter = state.withLockedValue { $0.machine.makeWaiter() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let action = state.withLockedValue { state in
                     state.continuations[waiter] = continuation
-                    return state.machine.waited(waiter, until: patience, now: .now)
+                    return state.machine.waited(waiter, until: waitEnd, now: .now)
                 }
                 perform(action)
-                bell.ring()
-                // Cancelled before it had a place in the queue: nobody else will tell it.
+                timer.wake()
+                // Cancelled before the call was in the queue: the cancellation handler could not find it.
                 if Task.isCancelled { giveUp(waiter) }
             }
         } onCancel: {
@@ -235,7 +235,7 @@ package final class PostgresPool: Sendable {
 
     // MARK: Housekeeping
 
-    /// When to be called again; nil when nobody waits.
+    /// Returns the time of the next call; nil when no call waits.
     private func tick() -> ContinuousClock.Instant? {
         let (action, next) = state.withLockedValue { state in
             (state.machine.ticked(now: .now), state.machine.nextTick(now: .now))
@@ -244,7 +244,7 @@ package final class PostgresPool: Sendable {
         return next
     }
 
-    /// Does outside the lock what the machine decided inside it.
+    /// Performs, outside the lock, the action that the machine decided inside it.
     private func perform(_ action: PoolMachine.Action) {
         let (answers, closers) = state.withLockedValue { state in
             for slot in action.closing { state.connections[slot] = nil }
@@ -261,6 +261,6 @@ package final class PostgresPool: Sendable {
 }
 
 extension PostgresError {
-    /// The server undid the transaction so that another could go on: repeating it is what it asks for.
+    /// The server rolled back this transaction in favour of a concurrent one. The client is expected to repeat it.
     var wasRolledBackForOthers: Bool { code == .serializationFailure || code == .deadlock }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Type numbers of `pg_type`, which are fixed for ever for built-in types (src/include/catalog/pg_type.dat).
+/// Type numbers of `pg_type`, which never change for built-in types (src/include/catalog/pg_type.dat).
 enum TypeID {
     static let inferred: UInt32 = 0
     static let bool: UInt32 = 16
@@ -32,10 +32,10 @@ enum TypeID {
     static let jsonb: UInt32 = 3802
 }
 
-/// PostgreSQL's clock counts microseconds from 2000-01-01 UTC, ours from 1970.
+/// Converts between PostgreSQL's clock, which counts microseconds from 2000-01-01 UTC, and Unix time.
 enum PostgresTime {
     static let epochOffset: Int64 = 946_684_800_000_000
-    /// 4713 BC and AD 294276 are the ends of timestamptz; these are safely inside (years 1 and 9999).
+    /// 4713 BC and AD 294276 are the limits of timestamptz. These values are safely inside (years 1 and 9999).
     static let earliest: Int64 = -62_135_596_800_000_000
     static let latest: Int64 = 253_402_300_799_999_999
 
@@ -43,7 +43,7 @@ enum PostgresTime {
         min(max(microseconds, earliest), latest) - epochOffset
     }
 
-    /// The two infinities come as the ends of Int64 and stay there.
+    /// Converts to Unix time. The two infinities are the extreme values of Int64 and are not changed.
     static func toUnix(_ microseconds: Int64) -> Int64 {
         let (sum, overflow) = microseconds.addingReportingOverflow(epochOffset)
         return overflow ? microseconds : sum
@@ -51,7 +51,7 @@ enum PostgresTime {
 }
 
 extension PostgresValue {
-    /// The type declared to the server when the statement is prepared.
+    /// The type that is declared to the server when the statement is prepared.
     var typeID: UInt32 {
         switch self {
         case .null, .untyped: TypeID.inferred
@@ -77,7 +77,7 @@ extension PostgresValue {
         }
     }
 
-    /// Whether the bytes that `append` writes are PostgreSQL's binary format. Inferred types must travel as text.
+    /// Whether `append` writes PostgreSQL's binary format. Values of an inferred type must be sent as text.
     var isBinary: Bool {
         switch self {
         case .null, .untyped: false
@@ -85,7 +85,7 @@ extension PostgresValue {
         }
     }
 
-    /// Appends the wire bytes to `out`. False for NULL, which has none.
+    /// Appends the wire bytes to `out`. Returns false for NULL, which has no bytes.
     ///
     /// - Throws: `invalidParameter` for text with a NUL, or an array of more than `WireLimits.arrayElementCount`.
     func append(to out: inout [UInt8]) throws(PostgresError) -> Bool {
@@ -119,17 +119,17 @@ extension PostgresValue {
     }
 }
 
-/// Bounds of what one statement may carry.
+/// Limits of what one statement may contain.
 enum WireLimits {
-    /// 100,000 elements per array. A slice has 500 and a bulk statement 1000s; more would build one packet of tens of
-    /// megabytes, held twice.
+    /// 100,000 elements per array. A slice has 500 and a bulk statement some thousands; more would build one packet of tens of
+    /// megabytes, held in memory twice.
     static let arrayElementCount = 100_000
 
-    /// 64 MiB per value: the server's own limit is 1 GB, and a client that sends so much stalls everybody else's.
+    /// 64 MiB per value. The server's own limit is 1 GB, and a client that sends so much delays all other clients.
     static let valueBytes = 64 << 20
 }
 
-/// What can be written in PostgreSQL's binary format.
+/// A type that can be written in PostgreSQL's binary format.
 protocol WireEncodable {
     func appendWire(to out: inout [UInt8]) throws(PostgresError)
 }
@@ -162,7 +162,7 @@ enum Wire {
         for value in values { try appendField(value, to: &out) }
     }
 
-    /// A field with its length in front: an array's element, or a column of a binary COPY row.
+    /// Appends a field preceded by its length: an element of an array, or a column of a binary COPY row.
     static func appendField(_ value: (some WireEncodable)?, to out: inout [UInt8]) throws(PostgresError) {
         let header = out.count
         append(Int32(-1), to: &out)

@@ -2,10 +2,10 @@ package import FoundationEssentials
 
 /// One typed parameter of a statement.
 ///
-/// Scalars take optionals, so a nullable column never changes the statement's parameter types, and with them its
-/// prepared form. Everything but text travels in PostgreSQL's binary format: no parsing on either side.
+/// Scalars take optionals, so that a nullable column does not change the statement's parameter types and therefore not its
+/// prepared form. Everything except text is sent in PostgreSQL's binary format, so that neither side has to parse it.
 package enum PostgresValue: Sendable, Equatable {
-    /// NULL of a type the server infers. Prefer a typed nil.
+    /// NULL of a type that the server infers. Prefer a nil of a declared type.
     case null
     /// `boolean`.
     case bool(Bool?)
@@ -13,11 +13,11 @@ package enum PostgresValue: Sendable, Equatable {
     case int16(Int16?)
     /// `integer`.
     case int32(Int32?)
-    /// `bigint`; PostgreSQL compares and stores it into the smaller integers too.
+    /// `bigint`. PostgreSQL also compares it with the smaller integer types and stores it into them.
     case int64(Int64?)
     /// `double precision`.
     case double(Double?)
-    /// `text`. May not contain U+0000: PostgreSQL has no such text.
+    /// `text`. It must not contain U+0000, which PostgreSQL cannot store.
     case text(String?)
     /// `bytea`.
     case bytes([UInt8]?)
@@ -56,7 +56,7 @@ package enum PostgresValue: Sendable, Equatable {
 
     /// `timestamptz` from milliseconds since 1970, UTC.
     ///
-    /// A count beyond what PostgreSQL's clock holds becomes its nearest end, not a trap.
+    /// A value outside the range of PostgreSQL's clock becomes the nearest limit.
     package static func milliseconds(_ value: Int64?) -> PostgresValue {
         .timestamp(value.map(microseconds(ofMilliseconds:)))
     }

@@ -1,6 +1,6 @@
-/// Which statements one session has prepared, by text and parameter types, the least recently used given up first.
+/// The statements that one session has prepared, by text and parameter types. The least recently used are dropped first.
 ///
-/// Pure. A new name is only a plan until `confirm`: the server may refuse the statement.
+/// Pure. A new name is provisional until `confirm`, because the server may reject the statement.
 struct PreparedStatements {
     struct Key: Hashable {
         var sql: String
@@ -13,20 +13,20 @@ struct PreparedStatements {
         var isConfirmed: Bool
     }
 
-    /// 256 plans per session. Each costs the server tens of kilobytes, and more texts than this means that somebody
-    /// writes values into SQL.
+    /// 256 plans per session. Each costs the server tens of kilobytes. More distinct texts indicate that a caller writes values
+    /// into SQL.
     static let capacity = 256
 
     private var entries: [Key: Entry] = [:]
     private var tick: UInt64 = 0
     private var nextNumber: UInt64 = 0
 
-    /// Names that were given up and that the server still holds.
+    /// Names that were dropped here and that the server still holds.
     private(set) var abandonedNames: [String] = []
 
     var count: Int { entries.count }
 
-    /// The name for `key`, and whether it must be prepared first.
+    /// Returns the name for `key`, and whether the statement must be prepared first.
     mutating func name(for key: Key) -> (name: String, isNew: Bool) {
         tick += 1
         if let entry = entries[key] {
@@ -39,23 +39,23 @@ struct PreparedStatements {
         return (name, true)
     }
 
-    /// The server has prepared it.
+    /// The server has prepared the statement.
     mutating func confirm(_ key: Key) { entries[key]?.isConfirmed = true }
 
-    /// The server refused it, or no longer honours it: prepared anew at its next use.
+    /// The server rejected the statement, or no longer accepts it. It is prepared again at its next use.
     mutating func forget(_ key: Key) {
         guard let entry = entries.removeValue(forKey: key), entry.isConfirmed else { return }
         abandonedNames.append(entry.name)
     }
 
-    /// Gives up what exceeds the capacity. Between batches only: a batch may use more than fits.
+    /// Drops the entries above the capacity. Called only between batches, because one batch may use more.
     mutating func trim() {
         while entries.count > Self.capacity, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             forget(oldest.key)
         }
     }
 
-    /// The names to deallocate now.
+    /// Returns the names to deallocate now.
     mutating func takeAbandonedNames() -> [String] {
         defer { abandonedNames = [] }
         return abandonedNames

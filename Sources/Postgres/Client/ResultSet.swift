@@ -1,6 +1,6 @@
-/// The rows of one statement, copied out of libpq: nothing here points into memory of C.
+/// The rows of one statement, copied from libpq. It contains no pointer into C memory.
 package struct ResultSet: Sendable {
-    /// Names and types of the columns, shared by all rows.
+    /// The names and types of the columns, shared by all rows.
     final class Shape: Sendable {
         let names: [String]
         let types: [UInt32]
@@ -13,7 +13,7 @@ package struct ResultSet: Sendable {
         static let empty = Shape(names: [], types: [])
     }
 
-    /// Where a value lies in `bytes`; a negative length is NULL.
+    /// The position of a value in `bytes`. A negative length means NULL.
     struct Cell {
         var offset: Int
         var length: Int
@@ -24,10 +24,10 @@ package struct ResultSet: Sendable {
     let cells: [Cell]
     let rowCount: Int
 
-    /// Rows inserted, updated, deleted, selected or copied, as the server counts them; 0 for other commands.
+    /// Rows inserted, updated, deleted, selected or copied, as the server counts them. 0 for other commands.
     package let affectedRows: Int
 
-    /// The server's name for what it did: `INSERT 0 3`, `SELECT 1`.
+    /// The command tag of the server: `INSERT 0 3`, `SELECT 1`.
     package let commandTag: String
 
     init(shape: Shape, bytes: [UInt8], cells: [Cell], rowCount: Int, affectedRows: Int, commandTag: String) {
@@ -39,7 +39,7 @@ package struct ResultSet: Sendable {
         self.commandTag = commandTag
     }
 
-    /// No rows, no columns.
+    /// A result without rows and columns.
     package static let empty = ResultSet(
         shape: .empty,
         bytes: [],
@@ -49,10 +49,10 @@ package struct ResultSet: Sendable {
         commandTag: ""
     )
 
-    /// The columns' names, in order.
+    /// The names of the columns, in order.
     package var columnNames: [String] { shape.names }
 
-    /// The one row of a result that must have exactly one.
+    /// The row of a result that must have exactly one.
     ///
     /// - Throws: `unexpectedRowCount`.
     package func only() throws(PostgresError) -> Row {
@@ -67,7 +67,7 @@ extension ResultSet: RandomAccessCollection {
     package subscript(position: Int) -> Row { Row(set: self, index: position) }
 }
 
-/// Which column: by name or by number from 0. Literals of either kind are one.
+/// Identifies a column by its name or by its number from 0. Literals of either kind convert to it.
 package enum ColumnReference: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case name(String)
     case index(Int)
@@ -75,7 +75,7 @@ package enum ColumnReference: Sendable, ExpressibleByStringLiteral, ExpressibleB
     package init(stringLiteral value: String) { self = .name(value) }
     package init(integerLiteral value: Int) { self = .index(value) }
 
-    /// For errors: our own column's name, never a value.
+    /// The text for error messages: the column's name or number, never a value.
     package var label: String {
         switch self {
         case .name(let name): name
@@ -89,7 +89,7 @@ package struct Row: Sendable {
     let set: ResultSet
     let index: Int
 
-    /// The bytes and the type of a column; nil bytes are NULL.
+    /// Returns the bytes and the type of a column. Nil bytes mean NULL.
     ///
     /// - Throws: `noSuchColumn`.
     func cell(_ column: ColumnReference) throws(PostgresError) -> (bytes: ArraySlice<UInt8>?, type: UInt32) {

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-// Every getter throws `noSuchColumn` and `typeMismatch`; the plain ones `unexpectedNull` too, the optional ones give nil.
+// Every getter throws `noSuchColumn` and `typeMismatch`. For NULL, the plain getters throw `unexpectedNull` and the optional ones return nil.
 extension Row {
-    /// A whole number: smallint, integer, bigint, oid, or a numeric without fraction (what `sum(bigint)` gives).
+    /// A whole number: smallint, integer, bigint, oid, or a numeric without a fraction (the type of `sum(bigint)`).
     package func int(_ column: ColumnReference) throws(PostgresError) -> Int {
         let value: WireInteger = try required(column)
         return Int(value.value)
@@ -56,7 +56,7 @@ extension Row {
     /// `uuid`, or nil for NULL.
     package func optionalUUID(_ column: ColumnReference) throws(PostgresError) -> UUID? { try optional(column) }
 
-    /// `timestamptz` (or `date`, its midnight UTC). Unit: microseconds since 1970.
+    /// `timestamptz` or `date` (its midnight in UTC). Unit: microseconds since 1970.
     package func microseconds(_ column: ColumnReference) throws(PostgresError) -> Int64 {
         let value: WireTimestamp = try required(column)
         return value.microseconds

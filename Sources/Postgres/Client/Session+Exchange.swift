@@ -1,56 +1,56 @@
-/// One thing to send in a pipeline.
-enum Command {
-    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK, DEALLOCATE: no parameters, no rows.
+/// A command that is sent in a pipeline.
+enum SessionCommand {
+    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK or DEALLOCATE, without parameters and rows.
     case control(String)
     case prepare(name: String, key: PreparedStatements.Key)
     case execute(name: String, key: PreparedStatements.Key, EncodedParameters)
 }
 
-/// Commands that end with a synchronisation point: when one fails, the server skips the others up to that point.
+/// Commands that end with a synchronisation point. When one command fails, the server skips the others up to that point.
 struct Segment {
-    var commands: [Command]
+    var commands: [SessionCommand]
 }
 
-/// How one segment ended.
+/// The outcome of one segment.
 struct SegmentOutcome {
     /// The results of its `execute` commands, in order, up to the first failure.
     var results: [ResultSet] = []
 
-    /// The tag of the last `control` command that ran: COMMIT answers `ROLLBACK` in a failed transaction.
+    /// The tag of the last `control` command that ran. COMMIT returns `ROLLBACK` in a failed transaction.
     var lastControlTag = ""
 
     /// The first failure.
     var error: PostgresError?
 
-    /// The statement that failed, where one did.
+    /// The statement that failed, if a statement did.
     var failedKey: PreparedStatements.Key?
 
     /// Whether the server has confirmed the end of the segment.
     var isComplete = false
 }
 
-extension Session {
-    /// Sends all segments at once and reads their outcomes: one round trip.
+extension PostgresSession {
+    /// Sends all segments at once and reads their outcomes, in one round trip.
     ///
-    /// A lost connection does not throw: what was confirmed before counts, and every later outcome carries the error.
-    func exchange(_ segments: [Segment], _ patience: Patience) -> [SegmentOutcome] {
+    /// A lost connection does not throw: outcomes confirmed before the loss are valid, and every later outcome contains the error.
+    func exchange(_ segments: [Segment], _ deadline: Deadline) -> [SegmentOutcome] {
         var outcomes = [SegmentOutcome](repeating: SegmentOutcome(), count: segments.count)
         do throws(PostgresError) {
             for segment in segments { try send(segment) }
-            try flush(patience)
-            for index in segments.indices { try read(segments[index], into: &outcomes[index], patience) }
+            try flush(deadline)
+            for index in segments.indices { try read(segments[index], into: &outcomes[index], deadline) }
         } catch {
             isUsable = false
             for index in outcomes.indices where !outcomes[index].isComplete && outcomes[index].error == nil {
                 outcomes[index].error = error
             }
         }
-        return outcomes.map { explained($0, patience) }
+        return outcomes.map { explained($0, deadline) }
     }
 
-    /// A cancellation that we asked for comes back as 57014: say why we asked.
-    private func explained(_ outcome: SegmentOutcome, _ patience: Patience) -> SegmentOutcome {
-        guard let code = patience.interruption, let error = outcome.error,
+    /// A cancellation by the client returns as 57014. Replaces that code by the reason for the cancellation.
+    private func explained(_ outcome: SegmentOutcome, _ deadline: Deadline) -> SegmentOutcome {
+        guard let code = deadline.interruption, let error = outcome.error,
             error.sqlState == "57014" || error.code == .connectionLost
         else { return outcome }
         var explained = outcome
@@ -71,14 +71,14 @@ extension Session {
         guard connection.pipelineSync() else { throw lost() }
     }
 
-    private func read(_ segment: Segment, into outcome: inout SegmentOutcome, _ patience: Patience)
+    private func read(_ segment: Segment, into outcome: inout SegmentOutcome, _ deadline: Deadline)
         throws(PostgresError)
     {
-        for command in segment.commands { try read(command, into: &outcome, patience) }
-        // An implicit transaction commits here, so a failure may still come, in front of the sync.
+        for command in segment.commands { try read(command, into: &outcome, deadline) }
+        // An implicit transaction commits here, so an error may still arrive before the sync result.
         var emptyCount = 0
         while true {
-            guard let result = try nextResult(patience) else {
+            guard let result = try nextResult(deadline) else {
                 emptyCount += 1
                 if connection.isBad || emptyCount > 4 { throw lost() }
                 continue
@@ -93,22 +93,22 @@ extension Session {
         }
     }
 
-    /// Reads all results of one command. Those after a failure come as `aborted`.
-    private func read(_ command: Command, into outcome: inout SegmentOutcome, _ patience: Patience)
+    /// Reads all results of one command. Results after a failure have the kind `aborted`.
+    private func read(_ command: SessionCommand, into outcome: inout SegmentOutcome, _ deadline: Deadline)
         throws(PostgresError)
     {
-        while let result = try nextResult(patience) {
+        while let result = try nextResult(deadline) {
             switch result.kind {
             case .rows, .done: succeed(command, result, into: &outcome)
             case .aborted: break
             case .failed: try note(result, command, into: &outcome)
-            // COPY inside a pipeline, or a sync too early: libpq and we disagree about the conversation.
+            // A COPY inside a pipeline, or a sync too early: the state of libpq does not match the state of the session.
             case .copyIn, .sync: throw lost()
             }
         }
     }
 
-    private func succeed(_ command: Command, _ result: PGResult, into outcome: inout SegmentOutcome) {
+    private func succeed(_ command: SessionCommand, _ result: PGResult, into outcome: inout SegmentOutcome) {
         switch command {
         case .control: outcome.lastControlTag = result.copyOut().commandTag
         case .prepare(_, let key): prepared.confirm(key)
@@ -118,8 +118,8 @@ extension Session {
 
     /// Keeps the first failure of a segment.
     ///
-    /// - Throws: `connectionLost` when the failure is libpq's own word for that.
-    private func note(_ result: PGResult, _ command: Command?, into outcome: inout SegmentOutcome)
+    /// - Throws: `connectionLost` when libpq reports that failure.
+    private func note(_ result: PGResult, _ command: SessionCommand?, into outcome: inout SegmentOutcome)
         throws(PostgresError)
     {
         let error = result.error

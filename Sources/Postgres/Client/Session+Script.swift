@@ -1,42 +1,42 @@
-extension Session {
-    /// Runs many statements by the simple protocol, text in, nothing out. Stops at the first failure.
+extension PostgresSession {
+    /// Runs many statements as text by the simple protocol and ignores their rows. Stops at the first failure.
     ///
     /// - Throws: that failure; `other` when the script left a transaction open, which is then rolled back.
-    func script(_ sql: String, _ patience: Patience) throws(PostgresError) {
+    func script(_ sql: String, _ deadline: Deadline) throws(PostgresError) {
         try leavePipeline()
         guard connection.sendScript(sql) else { throw lost() }
-        var failure = try drain(patience)
+        var failure = try drain(deadline)
         if !connection.isIdle {
             guard connection.sendScript("ROLLBACK") else { throw lost() }
-            _ = try drain(patience)
+            _ = try drain(deadline)
             failure = failure ?? PostgresError(.other, reason: "script left a transaction open")
         }
         try reenterPipeline()
         if let failure { throw failure }
     }
 
-    /// `COPY … FROM STDIN` of `copy`'s rows, a transaction of its own.
+    /// Copies the rows of `copy` by `COPY … FROM STDIN`, in a separate transaction.
     ///
-    /// - Returns: how many rows the server took.
-    /// - Throws: the server's refusal; `invalidParameter` for a row that cannot be written, and nothing is kept.
-    func copy(_ copy: Copy, _ patience: Patience) throws(PostgresError) -> Int {
+    /// - Returns: how many rows the server stored.
+    /// - Throws: the error of the server; `invalidParameter` for a row that cannot be written. Nothing is stored then.
+    func copy(_ copy: Copy, _ deadline: Deadline) throws(PostgresError) -> Int {
         var columns: [String] = []
         for column in copy.columns { columns.append(try SQLText.identifier(column)) }
         let sql = "COPY \(copy.table) (\(columns.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
         try leavePipeline()
         guard connection.sendScript(sql) else { throw lost() }
-        try flush(patience)
-        guard let opening = try nextResult(patience) else { throw lost() }
+        try flush(deadline)
+        guard let opening = try nextResult(deadline) else { throw lost() }
         guard opening.kind == .copyIn else {
             let error = opening.error
-            _ = try drain(patience)
+            _ = try drain(deadline)
             try reenterPipeline()
             throw error
         }
-        let invalid = try sendRows(copy, patience)
-        try put(patience) { connection.putCopyEnd(failing: invalid == nil ? nil : "invalid row") }
+        let invalid = try sendRows(copy, deadline)
+        try put(deadline) { connection.putCopyEnd(failing: invalid == nil ? nil : "invalid row") }
         var count = 0
-        let failure = try drain(patience) { count = $0.copyOut().affectedRows }
+        let failure = try drain(deadline) { count = $0.copyOut().affectedRows }
         try reenterPipeline()
         if let error = invalid ?? failure { throw error }
         return count
@@ -44,9 +44,9 @@ extension Session {
 
     /// Sends the rows in blocks.
     ///
-    /// - Returns: why a row could not be written; the rows before it are sent and must be abandoned.
-    private func sendRows(_ copy: Copy, _ patience: Patience) throws(PostgresError) -> PostgresError? {
-        // 64 KiB: enough for one write, small beside the rows that the caller holds anyway.
+    /// - Returns: why a row could not be written. The rows before it are sent already and must be abandoned.
+    private func sendRows(_ copy: Copy, _ deadline: Deadline) throws(PostgresError) -> PostgresError? {
+        // 64 KiB: enough for one write, and small compared with the rows, which the caller holds anyway.
         let blockBytes = 65_536
         // The signature, flags and extension length of the binary format (PostgreSQL manual, COPY, "Binary Format").
         var block: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -61,12 +61,12 @@ extension Session {
                 return error
             }
             if block.count >= blockBytes {
-                try put(patience) { connection.putCopyData(block) }
+                try put(deadline) { connection.putCopyData(block) }
                 block.removeAll(keepingCapacity: true)
             }
         }
         Wire.append(Int16(-1), to: &block)
-        try put(patience) { connection.putCopyData(block) }
+        try put(deadline) { connection.putCopyData(block) }
         return nil
     }
 
@@ -76,11 +76,11 @@ extension Session {
         if try value.append(to: &block) { Wire.patchLength(at: header, in: &block) }
     }
 
-    private func put(_ patience: Patience, _ call: () -> Int32) throws(PostgresError) {
+    private func put(_ deadline: Deadline, _ call: () -> Int32) throws(PostgresError) {
         while true {
             switch call() {
-            case 1: return try flush(patience)
-            case 0: try flush(patience)
+            case 1: return try flush(deadline)
+            case 0: try flush(deadline)
             default: throw lost()
             }
         }
@@ -89,24 +89,24 @@ extension Session {
     /// Reads all results of a command.
     ///
     /// - Returns: the first failure.
-    private func drain(_ patience: Patience, _ body: (PGResult) -> Void = { _ in }) throws(PostgresError)
+    private func drain(_ deadline: Deadline, _ body: (PGResult) -> Void = { _ in }) throws(PostgresError)
         -> PostgresError?
     {
         var failure: PostgresError?
-        try flush(patience)
-        while let result = try nextResult(patience) {
+        try flush(deadline)
+        while let result = try nextResult(deadline) {
             switch result.kind {
             case .failed:
                 let error = result.error
                 if error.sqlState == nil && connection.isBad { throw lost() }
                 if failure == nil { failure = error }
             case .rows, .done: body(result)
-            // COPY FROM STDIN inside a script: there is nothing to send.
-            case .copyIn: try put(patience) { connection.putCopyEnd(failing: "no data") }
+            // COPY FROM STDIN inside a script: it has no data to send.
+            case .copyIn: try put(deadline) { connection.putCopyEnd(failing: "no data") }
             case .sync, .aborted: break
             }
         }
-        if let code = patience.interruption, failure?.sqlState == "57014" { failure?.code = code }
+        if let code = deadline.interruption, failure?.sqlState == "57014" { failure?.code = code }
         return failure
     }
 

@@ -1,63 +1,63 @@
-/// Bounds of what one call may put on one session.
+/// Limits of one call on one session.
 enum SessionLimits {
-    /// 256 transactions per round trip. Their answers wait in libpq's memory until the last is read.
+    /// 256 transactions per round trip. Their results stay in libpq's memory until the last one is read.
     static let pipelineDepth = 256
 
-    /// 16 steps per transaction. Each is a round trip with locks held; a rule that needs more belongs into SQL.
+    /// 16 steps per transaction. Each step is a round trip with locks held. A rule that needs more steps belongs in SQL.
     static let stepCount = 16
 }
 
-/// A transaction turned into what to send.
+/// The commands of one transaction.
 private struct Plan {
-    /// What goes ahead, each in a segment of its own, so that a refused statement stops only its users.
+    /// The statements to prepare first, each in its own segment, so that a rejected statement stops only the transactions that use it.
     var prepares: [Segment] = []
     var body = Segment(commands: [])
 }
 
-extension Session {
-    /// Runs independent transactions in order, in as few round trips as they allow. The session is clean afterwards:
-    /// no transaction, no tenant; or it is not usable.
-    func run(_ transactions: [Transaction], _ patience: Patience) -> [Result<[ResultSet], PostgresError>] {
+extension PostgresSession {
+    /// Runs independent transactions in order, in as few round trips as possible. Afterwards the session has no open transaction
+    /// and no tenant, or it is not usable.
+    func run(_ transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
         var results: [Result<[ResultSet], PostgresError>] = []
         var plain: [Transaction] = []
         func runPlain() {
-            if !plain.isEmpty { results += runPipeline(plain, patience, mayRepeat: true) }
+            if !plain.isEmpty { results += runPipeline(plain, deadline, mayRepeat: true) }
             plain = []
         }
         for transaction in transactions {
             if transaction.then != nil {
                 runPlain()
-                results.append(runSteps(transaction, patience, mayRepeat: true))
+                results.append(runSteps(transaction, deadline, mayRepeat: true))
             } else {
                 plain.append(transaction)
                 if plain.count >= SessionLimits.pipelineDepth { runPlain() }
             }
         }
         runPlain()
-        rollBackIfNeeded(patience)
+        rollBackIfNeeded(deadline)
         return results
     }
 
-    /// Runs independent transactions without steps in order, in one round trip. Each commits by itself without waiting for the disk, so it holds its locks
-    /// no longer than it computes; one flush behind the last covers all of them, and what they read.
+    /// Runs independent transactions without steps in order, in one round trip. Each commits separately without waiting for the disk, so it holds its locks
+    /// only while it computes. One flush after the last transaction covers all of them and everything that they read.
     ///
-    /// All wait for the flush: when it fails, each that had not failed before may or may not be on disk.
-    func run(group transactions: [Transaction], _ patience: Patience) -> [Result<[ResultSet], PostgresError>] {
-        let results = runPipeline(transactions, patience, mayRepeat: true, sharesFlush: true)
-        rollBackIfNeeded(patience)
+    /// All of them wait for the flush. When the flush fails, every transaction that had not failed before may or may not be on disk.
+    func run(group transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
+        let results = runPipeline(transactions, deadline, mayRepeat: true, sharesFlush: true)
+        rollBackIfNeeded(deadline)
         return results
     }
 
-    /// Writes a record to the log; its commit waits until it, and with it all that went before, is as durable as the session's commits are.
+    /// Writes a record to the WAL. Its commit waits until the record and everything before it is as durable as the session's commits are.
     ///
-    /// A commit that wrote nothing waits for nothing, so a call that only finds what another did, which is not flushed yet, needs it as well.
-    private static let flush = Command.control("SELECT pg_logical_emit_message(true, 'push-gateway', '')")
+    /// A commit that wrote nothing does not wait. A call that only reads another call's unflushed row therefore needs this record too.
+    private static let flush = SessionCommand.control("SELECT pg_logical_emit_message(true, 'push-gateway', '')")
 
     // MARK: Transactions without steps: all at once
 
     private func runPipeline(
         _ transactions: [Transaction],
-        _ patience: Patience,
+        _ deadline: Deadline,
         mayRepeat: Bool,
         sharesFlush: Bool = false
     ) -> [Result<[ResultSet], PostgresError>] {
@@ -80,7 +80,7 @@ extension Session {
             prepares += plan.prepares
         }
         if sharesFlush { segments.append(Segment(commands: [Self.flush])) }
-        let outcomes = exchange(prepares + segments, patience)
+        let outcomes = exchange(prepares + segments, deadline)
         let refusals = settle(prepares, outcomes)
         let main = outcomes.dropFirst(prepares.count)
         var results = answers.map { answer in
@@ -98,19 +98,19 @@ extension Session {
             else { continue }
             let key = main[main.startIndex + range.lowerBound].failedKey
             results[index] = afterStalePlan(key, error, refusals, mayRepeat) {
-                runPipeline([transactions[index]], patience, mayRepeat: false, sharesFlush: sharesFlush)[0]
+                runPipeline([transactions[index]], deadline, mayRepeat: false, sharesFlush: sharesFlush)[0]
             }
         }
         return results
     }
 
-    /// The answer of one transaction: its body's segment and, where there is one, COMMIT's.
+    /// Builds the result of one transaction from the segment of its body and, if it has one, the segment of its COMMIT.
     private static func result(of outcomes: ArraySlice<SegmentOutcome>) -> Result<[ResultSet], PostgresError> {
         guard let body = outcomes.first, let last = outcomes.last else { return .success([]) }
         let isExplicit = outcomes.count == 2
         if var error = body.error {
-            // COMMIT had left together with the body: silence says nothing about it. An implicit transaction may even
-            // have committed when the server announces its own end.
+            // COMMIT was sent together with the body, so a missing answer does not say whether it happened. An implicit transaction may even
+            // have committed when the server announces its shutdown.
             error.isIndeterminate =
                 error.sqlState == nil || (!isExplicit && error.code == .shuttingDown && body.results.count > 0)
             return .failure(error)
@@ -119,7 +119,7 @@ extension Session {
         return .success(body.results)
     }
 
-    /// Why a COMMIT did not commit.
+    /// The reason why a COMMIT did not commit.
     private static func commitFailure(_ outcome: SegmentOutcome) -> PostgresError? {
         if outcome.lastControlTag == "COMMIT" { return nil }
         guard var error = outcome.error else { return PostgresError(.other, reason: "rolled back at commit") }
@@ -129,7 +129,7 @@ extension Session {
 
     // MARK: Transactions with steps: one round trip each
 
-    private func runSteps(_ transaction: Transaction, _ patience: Patience, mayRepeat: Bool)
+    private func runSteps(_ transaction: Transaction, _ deadline: Deadline, mayRepeat: Bool)
         -> Result<[ResultSet], PostgresError>
     {
         var plan = Plan()
@@ -142,15 +142,15 @@ extension Session {
                 let isLast = step.then == nil
                 let prepares = takeDeallocations() + plan.prepares
                 let commit = isLast ? [Segment(commands: [.control("COMMIT")])] : []
-                let outcomes = exchange(prepares + [plan.body] + commit, patience)
+                let outcomes = exchange(prepares + [plan.body] + commit, deadline)
                 let refusals = settle(prepares, outcomes)
                 let body = outcomes[prepares.count]
                 if var error = body.error {
                     error.isIndeterminate = isLast && error.sqlState == nil
-                    rollBackIfNeeded(patience)
+                    rollBackIfNeeded(deadline)
                     guard error.code == .stalePlan else { return .failure(error) }
                     return afterStalePlan(body.failedKey, error, refusals, mayRepeat) {
-                        runSteps(transaction, patience, mayRepeat: false)
+                        runSteps(transaction, deadline, mayRepeat: false)
                     }
                 }
                 results += body.results
@@ -163,7 +163,7 @@ extension Session {
             }
             throw PostgresError(.invalidParameter, reason: "too many steps")
         } catch {
-            rollBackIfNeeded(patience)
+            rollBackIfNeeded(deadline)
             return .failure(error)
         }
     }
@@ -177,7 +177,7 @@ extension Session {
         plan.body.commands.append(.control("BEGIN"))
         if sharesFlush { plan.body.commands.append(.control("SET LOCAL synchronous_commit = off")) }
         guard let tenant = transaction.tenant else { return }
-        // A literal, not set_config(): Citus hands only SET LOCAL on to its workers (citus-notes, rule 23).
+        // SET LOCAL with a literal instead of set_config(), because Citus propagates only SET LOCAL to its workers.
         plan.body.commands.append(.control("SET LOCAL gateway.tenant = \(try SQLText.literal(tenant))"))
     }
 
@@ -196,7 +196,7 @@ extension Session {
         return prepared.takeAbandonedNames().map { Segment(commands: [.control("DEALLOCATE \($0)")]) }
     }
 
-    /// Forgets the statements that the server refused to prepare, and gives the reasons.
+    /// Removes the statements that the server refused to prepare, and returns the errors.
     private func settle(_ prepares: [Segment], _ outcomes: [SegmentOutcome]) -> [PreparedStatements.Key: PostgresError]
     {
         var refusals: [PreparedStatements.Key: PostgresError] = [:]
@@ -208,9 +208,9 @@ extension Session {
         return refusals
     }
 
-    /// A statement that the server does not know (it refused to prepare it), or no longer honours (the schema changed).
+    /// Handles a statement that the server does not know (it refused to prepare it), or no longer accepts (the schema changed).
     ///
-    /// The second is repeated once: the failed transaction left nothing behind.
+    /// In the second case the transaction is repeated once: the failed attempt changed nothing.
     private func afterStalePlan(
         _ key: PreparedStatements.Key?,
         _ error: PostgresError,
@@ -224,10 +224,10 @@ extension Session {
         return mayRepeat && isUsable ? run() : .failure(error)
     }
 
-    /// Ends a transaction that is still open, or the session with it.
-    private func rollBackIfNeeded(_ patience: Patience) {
+    /// Ends a transaction that is still open. If that fails, the session becomes unusable.
+    private func rollBackIfNeeded(_ deadline: Deadline) {
         guard isUsable, !connection.isIdle else { return }
-        _ = exchange([Segment(commands: [.control("ROLLBACK")])], patience)
+        _ = exchange([Segment(commands: [.control("ROLLBACK")])], deadline)
         if !connection.isIdle { isUsable = false }
     }
 }

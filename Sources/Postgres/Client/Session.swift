@@ -2,31 +2,31 @@ import CLinuxEvents
 import Glibc
 import Logging
 
-/// One open session with the server: sends, waits, reads, and knows whether it may be used again.
+/// One open session with the server: sends commands, waits, reads results, and records whether the session can be used again.
 ///
-/// Made and used on one thread; made by `PostgresConnection` and `PostgresListener`. Other threads reach it through
-/// its `Interrupt` only.
-final class Session {
+/// Made and used on one thread, by `PostgresConnection` or `PostgresListener`. Other threads access it only through
+/// its `CancellationSignal`.
+final class PostgresSession {
     let connection: PGConnection
-    let interrupt: Interrupt
+    let cancellation: CancellationSignal
     var prepared = PreparedStatements()
 
-    /// False once the state of the session is unknown or the server is gone. Goes to: nothing; open another session.
+    /// False once the state of the session is unknown or the server is gone. This state is final: open another session.
     var isUsable = true
 
     private let cancelHandle: CancelHandle?
 
-    /// Reads of what came while idle: each takes all that is there, so a second normally finds the end of the stream.
+    /// How often the input of an idle session is read. Each read takes everything that has arrived, so the second read normally finds the end of the stream.
     private static let idleReadCount = 8
 
     /// Opens a session.
     ///
     /// - Throws: `cannotConnect`, `authenticationFailed`, `shuttingDown`, `overloaded`, `timeout`, `cancelled`.
-    init(_ configuration: PostgresConfiguration, interrupt: Interrupt, patience: Patience, logger: Logger)
+    init(_ configuration: PostgresConfiguration, cancellation: CancellationSignal, deadline: Deadline, logger: Logger)
         throws(PostgresError)
     {
-        self.interrupt = interrupt
-        connection = try Self.connect(try Self.parameters(of: configuration), interrupt, patience, logger)
+        self.cancellation = cancellation
+        connection = try Self.connect(try Self.parameters(of: configuration), cancellation, deadline, logger)
         cancelHandle = connection.makeCancelHandle()
         guard connection.enterPipeline() else { throw PostgresError(.other, reason: "no pipeline mode") }
     }
@@ -39,7 +39,7 @@ final class Session {
             if !parameters.contains(where: { $0.keyword == keyword }) { parameters.append((keyword, value)) }
         }
         setDefault("application_name", configuration.applicationName)
-        // An idle session behind a firewall must not vanish unnoticed: probe after 30 s, give up 30 s later.
+        // A firewall may drop an idle session silently: the first probe is sent after 30 s, and the session ends 30 s later.
         setDefault("keepalives_idle", "30")
         setDefault("keepalives_interval", "10")
         setDefault("keepalives_count", "3")
@@ -51,44 +51,44 @@ final class Session {
         return parameters
     }
 
-    /// Connects to the first server of the list that takes us, each with an equal share of the time that is left.
+    /// Connects to the first server of the list that accepts the session. Each server gets an equal share of the remaining time.
     private static func connect(
         _ parameters: HostList.Parameters,
-        _ interrupt: Interrupt,
-        _ patience: Patience,
+        _ cancellation: CancellationSignal,
+        _ deadline: Deadline,
         _ logger: Logger
     ) throws(PostgresError) -> PGConnection {
         let list = HostList(parameters)
         var failure = PostgresError(.cannotConnect, reason: "no server is named")
         for (tried, index) in list.order.enumerated() {
             let now = ContinuousClock.now
-            let share = (patience.deadline - now) / (list.servers.count - tried)
+            let share = (deadline.instant - now) / (list.servers.count - tried)
             do throws(PostgresError) {
                 let connection = try PGConnection(parameters: list.servers[index], logger: logger)
-                try open(connection, interrupt, Patience(until: now + share, ticket: patience.ticket))
+                try open(connection, cancellation, Deadline(until: now + share, ticket: deadline.ticket))
                 list.answered(index)
                 return connection
             } catch {
                 if error.code == .cancelled { throw error }
-                // Of several refusals the one that a person can mend.
+                // Of several errors, the one that an administrator can fix is reported.
                 if tried == 0 || failure.code != .authenticationFailed { failure = error }
             }
         }
         throw failure
     }
 
-    private static func open(_ connection: PGConnection, _ interrupt: Interrupt, _ patience: Patience)
+    private static func open(_ connection: PGConnection, _ cancellation: CancellationSignal, _ deadline: Deadline)
         throws(PostgresError)
     {
-        // Connecting begins as if the last poll had asked to write (libpq manual §34.1, PQconnectPoll).
+        // libpq requires to start as if the last poll had returned "writing" (libpq manual §34.1, PQconnectPoll).
         var progress = PGConnection.Progress.wantsWrite
         if connection.isBad { progress = .failed }
         while true {
             switch progress {
             case .open: return
             case .failed: throw connectError(connection.errorMessage)
-            case .wantsRead: try waitToOpen(connection, POLLIN, interrupt, patience)
-            case .wantsWrite: try waitToOpen(connection, POLLOUT, interrupt, patience)
+            case .wantsRead: try waitToOpen(connection, POLLIN, cancellation, deadline)
+            case .wantsWrite: try waitToOpen(connection, POLLOUT, cancellation, deadline)
             }
             progress = connection.pollConnect()
         }
@@ -97,19 +97,21 @@ final class Session {
     private static func waitToOpen(
         _ connection: PGConnection,
         _ events: Int32,
-        _ interrupt: Interrupt,
-        _ patience: Patience
+        _ cancellation: CancellationSignal,
+        _ deadline: Deadline
     ) throws(PostgresError) {
         while true {
-            switch patience.verdict(now: .now, isCancelled: interrupt.isCancelled(patience.ticket)) {
-            case .interrupt, .giveUp: throw PostgresError(patience.interruption ?? .timeout, reason: "connecting")
+            switch deadline.verdict(now: .now, isCancelled: cancellation.isCancelled(deadline.ticket)) {
+            case .interrupt, .giveUp: throw PostgresError(deadline.interruption ?? .timeout, reason: "connecting")
             case .wait(let milliseconds):
-                if Poller.wait(connection.socket, for: events, orFor: interrupt, milliseconds: milliseconds) { return }
+                if Poller.wait(connection.socket, for: events, orFor: cancellation, milliseconds: milliseconds) {
+                    return
+                }
             }
         }
     }
 
-    /// Reads the SQLSTATE out of `… FATAL:  28P01`; without one the server was not reached.
+    /// Reads the SQLSTATE from `… FATAL:  28P01`. A message without one means that the server was not reached.
     static func connectError(_ message: String) -> PostgresError {
         let trimmed = message.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
         let isState =
@@ -124,10 +126,10 @@ final class Session {
         }
     }
 
-    /// Whether the server has hung up, or says something, while the session lay idle.
+    /// Whether the server closed the connection or sent an error while the session was idle.
     func isStale() -> Bool {
         guard isUsable else { return true }
-        // A parameter's change or a notice is harmless; the end of the stream shows only after the last bytes are read.
+        // A changed parameter or a notice is harmless. The end of the stream is visible only after the last bytes are read.
         for _ in 0..<Self.idleReadCount
         where isUsable && Poller.wait(connection.socket, for: POLLIN, orFor: nil, milliseconds: 0) {
             if !connection.consumeInput() || connection.isBad { isUsable = false }
@@ -137,38 +139,40 @@ final class Session {
 
     // MARK: Waiting
 
-    /// Waits until the socket can do one of `events`, sending what is left to send meanwhile.
+    /// Waits until the socket is ready for one of `events`, and sends queued output meanwhile.
     ///
-    /// When patience ends the server is asked, from another thread, to cancel; then a short grace period runs.
-    /// - Throws: `connectionLost` or, after the grace period, why patience ended. The session is then unusable.
-    func wait(for events: Int32, _ patience: Patience) throws(PostgresError) {
+    /// When the deadline passes, another thread sends a cancel request to the server, and a short grace period begins.
+    /// - Throws: `connectionLost` or, after the grace period, the reason of the interruption. The session is then unusable.
+    func wait(for events: Int32, _ deadline: Deadline) throws(PostgresError) {
         while true {
-            switch patience.verdict(now: .now, isCancelled: interrupt.isCancelled(patience.ticket)) {
+            switch deadline.verdict(now: .now, isCancelled: cancellation.isCancelled(deadline.ticket)) {
             case .interrupt: askToCancel()
             case .giveUp:
                 isUsable = false
-                throw PostgresError(patience.interruption ?? .timeout)
+                throw PostgresError(deadline.interruption ?? .timeout)
             case .wait(let milliseconds):
-                if Poller.wait(connection.socket, for: events, orFor: interrupt, milliseconds: milliseconds) { return }
+                if Poller.wait(connection.socket, for: events, orFor: cancellation, milliseconds: milliseconds) {
+                    return
+                }
             }
         }
     }
 
-    /// A late cancellation could hit the next statement, so the session is not used again afterwards.
+    /// Sends a cancel request. A late cancellation could hit the next statement, so the session is not used again afterwards.
     private func askToCancel() {
         isUsable = false
         guard let cancelHandle else { return }
-        // Without a thread the grace period ends the session just as well.
+        // If no thread can be created, the end of the grace period ends the session.
         _ = NativeThread.start { cancelHandle.cancel() }
     }
 
-    /// Sends what libpq holds, reading meanwhile so that neither side waits for the other.
-    func flush(_ patience: Patience) throws(PostgresError) {
+    /// Sends the output that libpq holds. It reads meanwhile, so that both sides do not wait for each other.
+    func flush(_ deadline: Deadline) throws(PostgresError) {
         while true {
             switch connection.flush() {
             case 0: return
             case 1:
-                try wait(for: POLLIN | POLLOUT, patience)
+                try wait(for: POLLIN | POLLOUT, deadline)
                 try consume()
             default: throw lost()
             }
@@ -176,11 +180,11 @@ final class Session {
     }
 
     /// The next result of the running command; nil at its end.
-    func nextResult(_ patience: Patience) throws(PostgresError) -> PGResult? {
+    func nextResult(_ deadline: Deadline) throws(PostgresError) -> PGResult? {
         while connection.isBusy {
-            try flush(patience)
+            try flush(deadline)
             guard connection.isBusy else { break }
-            try wait(for: POLLIN, patience)
+            try wait(for: POLLIN, deadline)
             try consume()
         }
         return connection.nextResult()
@@ -190,25 +194,27 @@ final class Session {
         guard connection.consumeInput() else { throw lost() }
     }
 
-    /// Marks the session as gone and says so.
+    /// Marks the session as lost and returns the error.
     func lost() -> PostgresError {
         isUsable = false
         return PostgresError(.connectionLost, detail: connection.errorMessage)
     }
 }
 
-/// `poll` on a socket and on an interrupt at once.
+/// Polls a socket and a cancellation signal at once.
 enum Poller {
-    /// True when the socket has one of `events` or failed; false after the time, a signal or an interrupt.
-    static func wait(_ socket: Int32, for events: Int32, orFor interrupt: Interrupt?, milliseconds: Int32) -> Bool {
-        guard socket >= 0 else { return true }  // The next call to libpq tells what happened.
+    /// Returns true when the socket is ready for one of `events` or failed; false after a timeout, a signal or a cancellation.
+    static func wait(_ socket: Int32, for events: Int32, orFor cancellation: CancellationSignal?, milliseconds: Int32)
+        -> Bool
+    {
+        guard socket >= 0 else { return true }  // The next call to libpq reports the error.
         var descriptors = [
             pollfd(fd: socket, events: Int16(events), revents: 0),
-            pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: cancellation?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         guard ready > 0 else { return false }
-        if descriptors[1].revents != 0 { interrupt?.clear() }
+        if descriptors[1].revents != 0 { cancellation?.clear() }
         return descriptors[0].revents != 0
     }
 }

@@ -1,20 +1,20 @@
 /// One SQL statement with its parameters.
 ///
-/// `sql` is the key of the prepared-statement cache: keep it constant and put what varies into parameters.
+/// `sql` is the key of the prepared-statement cache: keep it constant and pass everything that varies as parameters.
 package struct Statement: Sendable {
-    /// One statement, with `$1`, `$2` … for the parameters.
+    /// One statement, with `$1`, `$2` … as placeholders of the parameters.
     package var sql: String
 
-    /// At most 65535, PostgreSQL's own limit.
+    /// At most 65535, the limit of PostgreSQL.
     package var parameters: [PostgresValue]
 
-    /// Over whose rows it goes, where that is known: tests hold it to that.
+    /// The rows that the statement may touch, if known. Tests check the statement against it.
     package var reach: Reach?
 
     package enum Reach: Sendable {
-        /// One tenant's rows: it names `tenant_id` for each tenant table in it.
+        /// The rows of one tenant: the statement compares `tenant_id` for each tenant table that it uses.
         case tenant
-        /// Reference tables, bookkeeping, or a look over all tenants by the engine's role.
+        /// Reference tables, bookkeeping, or rows of all tenants, read by the engine's role.
         case global
     }
 
@@ -25,10 +25,10 @@ package struct Statement: Sendable {
     }
 }
 
-/// What to do inside an open transaction once the results of the last step are known.
+/// Decides what to do inside an open transaction once the results of the last step are known.
 ///
-/// Pure, synchronous and repeatable: it runs on the connection's thread, and again if the transaction is run again.
-/// Throwing rolls back, and the error reaches the caller.
+/// Pure, synchronous and repeatable: it runs on the connection's thread, and again when the transaction is repeated.
+/// Throwing rolls back, and the caller receives the error.
 package typealias NextStep = @Sendable ([ResultSet]) throws(PostgresError) -> Step
 
 /// The next statements of an open transaction.
@@ -41,27 +41,27 @@ package struct Step: Sendable {
         self.then = then
     }
 
-    /// Nothing more to do: commit.
+    /// Ends the transaction with a commit.
     package static let commit = Step([])
 }
 
-/// Statements that happen together or not at all, for one tenant or for none.
+/// Statements of one tenant, or of none, that are committed together or not at all.
 ///
 /// With a tenant: `BEGIN; SET LOCAL gateway.tenant = …; statements; COMMIT` in one round trip. Row-level security reads
-/// that setting, and it dies with the transaction. Without a tenant, a single statement commits by itself.
+/// that setting, which ends with the transaction. Without a tenant, a single statement commits by itself.
 package struct Transaction: Sendable {
     package var tenant: String?
     package var statements: [Statement]
     package var then: NextStep?
 
-    /// Whether the answer waits until what the statements read is on disk too, although its writer may not have waited
-    /// yet (`PostgresPool.run(gathered:)`). For answers that the reader builds on. Without `then`.
+    /// Whether the results are returned only when everything that the statements read is on disk too, even if its writer has not waited
+    /// for the disk yet (`PostgresPool.run(gathered:)`). For results on which the reader relies. Not combined with `then`.
     package var flushes: Bool
 
-    /// How its statements join others of their kind (`PostgresPool.run(gathered:)`): one for each, or they do not.
+    /// How the statements join those of other calls (`PostgresPool.run(gathered:)`): one entry per statement, or empty if they do not.
     package var batches: [StatementBatch] = []
 
-    /// Each step of `then` costs one more round trip, with the transaction open.
+    /// Each step of `then` costs one more round trip while the transaction is open.
     package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {
         self.tenant = tenant
         self.statements = statements
@@ -73,13 +73,13 @@ package struct Transaction: Sendable {
     var isExplicit: Bool { tenant != nil || statements.count != 1 || flushes || then != nil }
 }
 
-/// `COPY … FROM STDIN` in the binary format. Only for roles that bypass row-level security.
+/// Rows for `COPY … FROM STDIN` in the binary format. Only for roles that bypass row-level security.
 package struct Copy: Sendable {
-    /// The table's name as SQL, schema included; ours, never a caller's text.
+    /// The name of the table as SQL, including the schema. It must never contain a caller's text.
     package var table: String
     package var columns: [String]
 
-    /// Each value must have exactly its column's type: COPY does not convert.
+    /// Each value must have exactly the type of its column, because COPY does not convert.
     package var rows: [[PostgresValue]]
 
     package init(into table: String, columns: [String], rows: [[PostgresValue]]) {
@@ -89,9 +89,9 @@ package struct Copy: Sendable {
     }
 }
 
-/// Literals and names in SQL that cannot take parameters.
+/// Quotes literals and names for SQL that cannot have parameters.
 package enum SQLText {
-    /// A string literal; with `standard_conforming_strings` (forced at connect) only the quote needs doubling.
+    /// A string literal. With `standard_conforming_strings` (forced at connection), only the quote must be doubled.
     ///
     /// - Throws: `invalidParameter` for a NUL.
     package static func literal(_ text: String) throws(PostgresError) -> String { "'" + (try doubled(text, "'")) + "'" }

@@ -1,16 +1,16 @@
-/// How one statement of a call joins others of its kind: one statement with arrays does for all what each would do alone.
+/// Describes how the statement of one call is merged with those of other calls: one statement with arrays does the work of all of them.
 ///
-/// The statement for many gives a row per call, in order, with the columns of the statement for one, and NULL in the second of them (`ordinal`, …) where a
-/// call has to go alone after all. Of a call with several statements each is joined; those behind one that goes alone have happened then, and happen again:
-/// they must bear it.
+/// The merged statement returns one row per call, in order, with the columns of the single statement, and NULL in the second column (`ordinal`, …) for a
+/// call that must run alone. If a call has several statements, each is merged. The statements after one that must run alone have run already and run
+/// again: they must tolerate that.
 package struct StatementBatch: Sendable {
-    /// The statement for many, with the parameters that are shared; one array per value of `row` follows them.
+    /// The merged statement, with the parameters that all calls share. One array per value of `row` follows them.
     var shared: Statement
-    /// This call's own values: text, uuid or timestamptz.
+    /// The values of this call: text, uuid or timestamptz.
     var row: [PostgresValue]
-    /// Whom the call is about: two about the same one do not go together. Nil: they may.
+    /// The subject of the call: two calls with the same subject are not merged. Nil: no restriction.
     var subject: String?
-    /// How many calls go together at most. Nil: a whole group.
+    /// The maximum number of calls in one merged statement. Nil: a whole group.
     var limit: Int?
 
     package init(shared: Statement, row: [PostgresValue], subject: String? = nil, limit: Int? = nil) {
@@ -20,12 +20,12 @@ package struct StatementBatch: Sendable {
         self.limit = limit
     }
 
-    /// Whether the two can go together, for one tenant.
+    /// Whether both calls, of the same tenant, can be merged.
     func joins(_ other: StatementBatch) -> Bool {
         shared.sql == other.shared.sql && shared.parameters == other.shared.parameters && row.count == other.row.count
     }
 
-    /// The statement for all of these, which join each other; nil where a value is of a kind that is not joined.
+    /// The merged statement of `batches`; nil when the type of a value cannot be merged.
     static func joined(_ batches: [StatementBatch]) -> Statement? {
         guard let first = batches.first else { return nil }
         var statement = first.shared
@@ -37,16 +37,16 @@ package struct StatementBatch: Sendable {
     }
 }
 
-/// A group of transactions as it goes to the server: those that can be joined are one.
+/// A group of transactions as it is sent to the server: those that can be merged become one.
 struct BatchedTransactions: Sendable {
-    /// Calls that go together.
+    /// Calls that are merged.
     private struct BatchGroup {
         var tenant: String?
         var batches: [StatementBatch]
         var members: [Int]
         var subjects: Set<String>
 
-        /// Takes the call in, if it may come along.
+        /// Adds the call if it can be merged with this group.
         mutating func admits(_ transaction: Transaction, _ member: Int) -> Bool {
             guard members.count < batches.first?.limit ?? .max, tenant == transaction.tenant,
                 batches.count == transaction.batches.count,
@@ -58,9 +58,9 @@ struct BatchedTransactions: Sendable {
         }
     }
 
-    /// What is sent.
+    /// The transactions to send.
     private(set) var transactions: [Transaction] = []
-    /// For each that is sent, which of the group's it does; more than one is joined.
+    /// For each sent transaction, the indexes of its calls in the group. More than one index means that they are merged.
     private var members: [[Int]] = []
 
     init(_ calls: [Transaction]) {
@@ -98,7 +98,7 @@ struct BatchedTransactions: Sendable {
         self.members.append(members)
     }
 
-    /// What each of the group got; nil: it has to go alone, nothing happened for it.
+    /// The result of each call of the group. Nil: the call must run alone, and nothing happened for it.
     func split(
         _ results: [Result<[ResultSet], PostgresError>],
         count: Int
@@ -118,7 +118,7 @@ struct BatchedTransactions: Sendable {
                 where sets.allSatisfy({ (try? $0[row].isNull(1)) == false }) {
                     split[member] = .success(sets.map { $0.only(row: row) })
                 }
-            // One may have spoiled it for all: each is tried alone. What may have happened is not tried again.
+            // One call may have caused the failure of all, so each is repeated alone. A transaction that may have been committed is not repeated.
             case .failure(let error):
                 if error.isIndeterminate { for member in members { split[member] = .failure(error) } }
             }
@@ -128,7 +128,7 @@ struct BatchedTransactions: Sendable {
 }
 
 extension PostgresValue {
-    /// An array of values of one kind; nil for kinds that are not joined.
+    /// An array of values of one type; nil for types that cannot be merged.
     fileprivate static func array(of values: [PostgresValue]) -> PostgresValue? {
         switch values.first {
         case .text: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
@@ -140,7 +140,7 @@ extension PostgresValue {
 }
 
 extension ResultSet {
-    /// One of the rows as a result of its own.
+    /// A result that contains only the given row.
     fileprivate func only(row: Int) -> ResultSet {
         let width = shape.types.count
         return ResultSet(

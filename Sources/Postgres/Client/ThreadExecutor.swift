@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// A serial executor with a thread of its own: what runs an actor that calls blocking C.
+/// A serial executor with its own thread, for actors that call blocking C functions.
 ///
-/// Made with the actor, stopped by the actor's `deinit`. Jobs run one after the other in the order they came.
+/// Made with the actor and stopped by the actor's `deinit`. Jobs run one after the other, in the order in which they arrive.
 final class ThreadExecutor: SerialExecutor {
     private enum Signal: Equatable { case nothing, work }
 
@@ -16,9 +16,9 @@ final class ThreadExecutor: SerialExecutor {
 
     private init() {}
 
-    /// An executor whose thread is running.
+    /// Makes an executor whose thread is running.
     ///
-    /// - Throws: `other` when the system gives no thread.
+    /// - Throws: `other` when the system cannot create a thread.
     static func start() throws(PostgresError) -> ThreadExecutor {
         let executor = ThreadExecutor()
         guard NativeThread.start({ executor.loop() }) else { throw PostgresError(.other, reason: "no thread") }

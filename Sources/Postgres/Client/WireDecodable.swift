@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// What can be read from PostgreSQL's binary format. Nil for a type that is not this one, or for bytes that are not.
+/// A type that can be read from PostgreSQL's binary format. Decoding returns nil for another column type or malformed bytes.
 protocol WireDecodable {
     init?(wire bytes: ArraySlice<UInt8>, type: UInt32)
 }
 
-/// Readers of the binary format. Every length is checked: a broken server must not become a trap.
+/// Readers of the binary format. Every length is checked, because a broken server must not cause a trap.
 enum WireReader {
     /// The big-endian integer that fills `bytes` exactly.
     static func integer<Value: FixedWidthInteger>(_ bytes: ArraySlice<UInt8>, as: Value.Type = Value.self) -> Value? {
@@ -58,8 +58,8 @@ extension Double: WireDecodable {
 }
 
 extension String: WireDecodable {
-    /// Types below 16384 are the server's own: of these only the textual ones are text in binary format too. Above are
-    /// the database's: enums, domains over text, citext.
+    /// Types below 16384 are built in: of these, only the textual ones have text as their binary format. Types above belong to
+    /// the database: enums, domains over text, citext.
     private static let firstUserType: UInt32 = 16384
     private static let textual: Set<UInt32> = [
         TypeID.text, TypeID.varchar, TypeID.name, TypeID.json, 18 /* "char" */, 705 /* unknown */, 1042 /* bpchar */,
@@ -99,7 +99,7 @@ extension UUID: WireDecodable {
     }
 }
 
-/// A whole number of any of the server's types.
+/// A whole number of any integer type of the server.
 struct WireInteger: WireDecodable {
     var value: Int64
 
@@ -117,7 +117,7 @@ struct WireInteger: WireDecodable {
         value = read
     }
 
-    /// `numeric` is base-10000 digits with the weight of the first (src/backend/utils/adt/numeric.c, numeric_send).
+    /// Decodes `numeric`: base-10000 digits with the weight of the first digit (src/backend/utils/adt/numeric.c, numeric_send).
     private static func wholeNumeric(_ bytes: ArraySlice<UInt8>) -> Int64? {
         let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { index in
             WireReader.integer(bytes[index..<min(index + 2, bytes.endIndex)], as: UInt16.self) ?? 0
@@ -125,7 +125,7 @@ struct WireInteger: WireDecodable {
         guard words.count >= 4, bytes.count == 8 + 2 * Int(words[0]) else { return nil }
         let weight = Int(Int16(bitPattern: words[1]))
         let isNegative = words[2] == 0x4000
-        guard isNegative || words[2] == 0, weight <= 4 else { return nil }  // else NaN, an infinity, or too large
+        guard isNegative || words[2] == 0, weight <= 4 else { return nil }  // otherwise NaN, an infinity, or too large
         let digits = words.dropFirst(4)
         guard digits.dropFirst(max(weight + 1, 0)).allSatisfy({ $0 == 0 }) else { return nil }
         var value: Int64 = 0
@@ -140,12 +140,12 @@ struct WireInteger: WireDecodable {
     }
 }
 
-/// A point in time of any of the server's types.
+/// A point in time of any date or time type of the server.
 struct WireTimestamp: WireDecodable {
-    /// Since 1970, UTC.
+    /// Unit: microseconds since 1970, UTC.
     var microseconds: Int64
 
-    /// Since 1970, UTC, rounded down.
+    /// Milliseconds since 1970, UTC, rounded down.
     var milliseconds: Int64 {
         let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1000)
         return remainder < 0 ? quotient - 1 : quotient
@@ -158,7 +158,7 @@ struct WireTimestamp: WireDecodable {
             microseconds = PostgresTime.toUnix(raw)
         case TypeID.date:
             guard let days = WireReader.integer(bytes, as: Int32.self) else { return nil }
-            // The infinities are the ends of Int32; they become those of Int64, as for timestamptz.
+            // The infinities are the extreme values of Int32. They become those of Int64, as for timestamptz.
             let (product, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400_000_000)
             microseconds = overflow ? (days < 0 ? .min : .max) : PostgresTime.toUnix(product)
         default:

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The operating-system account that a cluster runs under: ours, or another when we are root, which PostgreSQL refuses.
+/// The operating-system account under which a cluster runs: that of the gateway, or another one if the gateway runs as root, which PostgreSQL refuses.
 package struct ClusterAccount: Sendable, Equatable {
     var name: String
     var userID: uid_t
     var groupID: gid_t
 
-    /// Whether processes must change to it.
+    /// Whether processes must switch to this account.
     var differsFromOurs: Bool { userID != geteuid() }
 
-    /// `postgres` if the machine has it, else `nobody`, when we are root; otherwise ourselves.
+    /// Chooses the account: for root, `postgres` if the machine has it, otherwise `nobody`; for all other users, the current account.
     ///
-    /// - Throws: `noAccess` when the account has no name: PostgreSQL's peer authentication goes by names.
+    /// - Throws: `noAccess` when the account has no name, because PostgreSQL's peer authentication compares names.
     static func choose() throws(EmbeddedClusterError) -> ClusterAccount {
         if geteuid() != 0 { return try current() }
         for name in ["postgres", "nobody"] {
@@ -23,7 +23,7 @@ package struct ClusterAccount: Sendable, Equatable {
         )
     }
 
-    /// The account we run as.
+    /// Returns the account of this process.
     ///
     /// - Throws: `noAccess` when it has no name.
     static func current() throws(EmbeddedClusterError) -> ClusterAccount {
@@ -35,7 +35,7 @@ package struct ClusterAccount: Sendable, Equatable {
 
     private static func named(_ name: String) -> ClusterAccount? { unsafe account(getpwnam(name)) }
 
-    /// Copies what the C library lends until its next call.
+    /// Copies the entry, which the C library overwrites at its next call.
     private static func account(_ entry: UnsafeMutablePointer<passwd>?) -> ClusterAccount? {
         guard let entry = unsafe entry, let name = unsafe entry.pointee.pw_name else { return nil }
         return ClusterAccount(

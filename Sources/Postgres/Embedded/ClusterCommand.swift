@@ -3,16 +3,16 @@ import Subprocess
 
 /// Runs PostgreSQL's programs as the cluster's account.
 package struct ClusterCommand {
-    /// What a program said, at most this much: initdb's and pg_ctl's complaints are a few lines.
+    /// The maximum output of a program. The error messages of initdb and pg_ctl have a few lines.
     private static let outputBytes = 64 << 10
 
     var binaries: PostgresBinaries
     var account: ClusterAccount
 
-    /// Where the program runs; the account must be able to enter it.
+    /// The working directory of the program. The account must be able to enter it.
     var directory: String
 
-    /// How a program ended.
+    /// The exit status and output of a program.
     package struct Ending: Sendable {
         package var isSuccess: Bool
         package var output: String
@@ -23,7 +23,7 @@ package struct ClusterCommand {
         }
     }
 
-    /// Runs to the end.
+    /// Runs a program to its end.
     ///
     /// - Throws: `failed` when the program could not be started.
     func run(_ program: String, _ arguments: [String]) async throws(EmbeddedClusterError) -> Ending {
@@ -37,17 +37,17 @@ package struct ClusterCommand {
         async throws(EmbeddedClusterError) -> Ending
     {
         var options = PlatformOptions()
-        // A session of its own, so that ^C at our terminal does not reach PostgreSQL before we have drained.
+        // A separate session, so that ^C at the terminal does not reach PostgreSQL before the gateway has drained.
         options.createSession = true
-        // `setpriv` changes the user after exec. Doing it between fork and exec (`PlatformOptions.userID`) calls glibc's setgroups in a copy of a
-        // process with many threads, where a lock that another thread held is held for ever: seen as a child that never starts.
+        // `setpriv` changes the user after exec. Changing it between fork and exec (`PlatformOptions.userID`) calls glibc's setgroups in a copy of a process
+        // with many threads, where a lock that another thread held is never released. It was observed as a child that never starts.
         var command = [path] + arguments
         if let account, account.differsFromOurs {
             let identity = ["--reuid=\(account.userID)", "--regid=\(account.groupID)", "--clear-groups"]
             command = ["setpriv"] + identity + ["--"] + command
         }
-        // The shell sets mask and directory, then is the program. Nothing of our environment goes along: PGDATA and
-        // PGOPTIONS would mislead the server, and secrets are none of its business.
+        // The shell sets umask and directory, then executes the program. The environment of the gateway is not passed on: PGDATA and
+        // PGOPTIONS would mislead the server, and the server must not get secrets.
         let script = "umask 077 && cd \"$1\" && shift && exec \"$@\""
         do {
             let result = try await Subprocess.run(

@@ -1,31 +1,31 @@
 import FoundationEssentials
 import Glibc
 
-/// Files and directories of a cluster, with their owners.
+/// Creates and reads files and directories of a cluster, with their owners.
 package enum ClusterFiles {
-    /// Creates a directory, or takes an existing one of the right owner.
+    /// Creates a directory, or uses an existing one with the right owner.
     ///
-    /// - Throws: `noAccess` when the path is somebody else's, `failed`.
+    /// - Throws: `noAccess` when the path belongs to another user, `failed`.
     static func makeDirectory(_ path: String, mode: mode_t, owner: ClusterAccount?) throws(EmbeddedClusterError) {
         let userID = owner?.userID ?? geteuid()
         if unsafe mkdir(path, mode) == 0 {
             if let owner, owner.differsFromOurs, unsafe chown(path, owner.userID, owner.groupID) != 0 {
-                throw EmbeddedClusterError(.failed, "\(path) cannot be given to \(owner.name): \(reason())")
+                throw EmbeddedClusterError(.failed, "\(path) could not be assigned to \(owner.name): \(reason())")
             }
         } else if errno != EEXIST {
-            throw EmbeddedClusterError(.failed, "\(path) cannot be made: \(reason())")
+            throw EmbeddedClusterError(.failed, "\(path) could not be created: \(reason())")
         }
         var status = stat()
-        // lstat: in a shared directory somebody may have planted a link under our name.
+        // lstat, because in a shared directory another user may have placed a link with this name.
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == userID else {
             throw EmbeddedClusterError(.noAccess, "\(path) is not a directory of user \(owner?.name ?? "\(userID)")")
         }
         if status.st_mode & 0o7777 != mode, unsafe chmod(path, mode) != 0 {
-            throw EmbeddedClusterError(.failed, "\(path) cannot be closed to others: \(reason())")
+            throw EmbeddedClusterError(.failed, "\(path) could not be made private: \(reason())")
         }
     }
 
-    /// Creates a path's missing parents, open for passing.
+    /// Creates the missing parents of a path. Other users may pass through them.
     ///
     /// - Throws: `failed`.
     static func makeParents(of path: String) throws(EmbeddedClusterError) {
@@ -33,12 +33,12 @@ package enum ClusterFiles {
         for part in path.split(separator: "/").dropLast() {
             parent += "/\(part)"
             if unsafe mkdir(parent, 0o711) != 0, errno != EEXIST {
-                throw EmbeddedClusterError(.failed, "\(parent) cannot be made: \(reason())")
+                throw EmbeddedClusterError(.failed, "\(parent) could not be created: \(reason())")
             }
         }
     }
 
-    /// Refuses a place that the account cannot reach, naming the directory that is in the way.
+    /// Throws if the account cannot reach the path, and names the directory that prevents it.
     ///
     /// - Throws: `noAccess`.
     static func checkPassage(to path: String, for account: ClusterAccount) throws(EmbeddedClusterError) {
@@ -53,14 +53,14 @@ package enum ClusterFiles {
             if status.st_mode & bit == 0 {
                 throw EmbeddedClusterError(
                     .noAccess,
-                    "PostgreSQL runs as \(account.name), who cannot pass \(parent) on the way to \(path): "
+                    "PostgreSQL runs as \(account.name), which cannot enter \(parent) on the way to \(path): "
                         + "choose another --data-dir (for root: /var/lib/push-gateway), or chmod o+x \(parent)"
                 )
             }
         }
     }
 
-    /// Writes a file for the cluster's account to read, whole or not at all.
+    /// Writes a file that the cluster's account can read, completely or not at all.
     ///
     /// - Throws: `failed`.
     static func write(_ text: String, to path: String) throws(EmbeddedClusterError) {
@@ -72,25 +72,25 @@ package enum ClusterFiles {
         _ = unsafe chmod(path, 0o644)
     }
 
-    /// A small text file's content; nil when it cannot be read.
+    /// Returns the content of a small text file; nil when it cannot be read.
     static func read(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Why the last system call failed.
+    /// The error message of the last system call.
     package static func reason() -> String {
         guard let text = unsafe strerror(errno) else { return "error \(errno)" }
         return unsafe String(cString: text)
     }
 }
 
-/// A lock file held for the life of this object. The system drops it with the process, however that ends.
+/// A lock file that is held for the life of this object. The system releases it when the process ends for any reason.
 final class ClusterLock: Sendable {
     private let descriptor: Int32
 
     /// - Throws: `inUse` when another process holds it, `failed`.
     init(path: String) throws(EmbeddedClusterError) {
-        // Close on exec: a PostgreSQL that inherited the lock would hold it after our death.
+        // Close on exec: a PostgreSQL that inherited the lock would hold it after the end of the gateway.
         let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else {
             throw EmbeddedClusterError(.failed, "\(path) cannot be opened: \(ClusterFiles.reason())")

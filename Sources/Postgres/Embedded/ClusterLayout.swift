@@ -1,26 +1,26 @@
 import FoundationEssentials
 
-/// Where everything of a cluster lies.
+/// The paths of a cluster.
 ///
 /// ```
-/// <directory>/              ours; 0711, so that the account can pass
-///   push-gateway-cluster    marker: this directory is ours to manage
-///   gateway.lock            held by the gateway that has the cluster
-///   settings/               ours: postgresql.conf, pg_hba.conf, pg_ident.conf, written at each start
-///   data/                   the account's: what initdb made
+/// <directory>/              the gateway's; 0711, so that the account can enter
+///   push-gateway-cluster    marker: the gateway manages this directory
+///   gateway.lock            locked by the gateway that uses the cluster
+///   settings/               the gateway's: postgresql.conf, pg_hba.conf, pg_ident.conf, written at each start
+///   data/                   the account's: the data directory of initdb
 ///   log/postgres.log        the account's
 ///   run/                    the account's, 0700: the socket
 /// ```
 struct ClusterLayout: Sendable, Equatable {
-    /// A socket's path must fit `sockaddr_un.sun_path` with its NUL (108 bytes on Linux).
+    /// The path of a socket must fit `sockaddr_un.sun_path` with its NUL (108 bytes on Linux).
     static let socketPathBytes = 107
 
-    /// The part of the name that PostgreSQL adds; the number is a name only, nothing listens on a port.
+    /// The number in the name of the socket. The server does not listen on a port.
     static let port = 5432
 
     var directory: String
 
-    /// Where a socket directory goes when the cluster's own path is too long for one.
+    /// The socket directory to use when the path of the cluster is too long for a socket.
     var shortDirectory: String
 
     init(directory: String, userID: UInt32, runtimeDirectory: String?) {
@@ -39,7 +39,7 @@ struct ClusterLayout: Sendable, Equatable {
     var userMap: String { "\(settings)/pg_ident.conf" }
     var data: String { "\(directory)/data" }
 
-    /// initdb works here and the result is renamed to `data`: a half-made cluster never has that name.
+    /// initdb works here, and the result is renamed to `data`, so that an incomplete cluster never has that name.
     var unfinishedData: String { "\(directory)/data.new" }
     var logDirectory: String { "\(directory)/log" }
     var log: String { "\(logDirectory)/postgres.log" }
@@ -54,7 +54,7 @@ struct ClusterLayout: Sendable, Equatable {
 
     static func socketPath(in directory: String) -> String { "\(directory)/.s.PGSQL.\(port)" }
 
-    /// FNV-1a, 64 bits: only to tell directories apart.
+    /// FNV-1a, 64 bits. It only has to distinguish directories.
     private static func fingerprint(of text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

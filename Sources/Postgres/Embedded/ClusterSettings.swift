@@ -1,18 +1,18 @@
 import DatabaseSchema
 import Foundation
 
-/// The server's own files, written at each start: they belong to the program, not to the data.
+/// The server's configuration files, written at each start: they belong to the program, not to the data.
 struct ClusterSettings {
-    /// The superuser, for bootstrap, migrations and nothing else.
+    /// The superuser, only for bootstrap, migrations and backups.
     static let superuser = "gateway_admin"
 
     var layout: ClusterLayout
     var maximumConnections: Int
 
-    /// Whom the socket serves: the system user that runs the gateway.
+    /// The system user that may connect to the socket: the user that runs the gateway.
     var operatingSystemUser: String
 
-    /// `postgresql.conf`: initdb's own first (locale, memory), then what we promise.
+    /// `postgresql.conf`: includes the file of initdb (locale, memory), then overrides the settings that the gateway requires.
     var configuration: String {
         """
         # Written by push-gateway at each start.
@@ -59,22 +59,22 @@ struct ClusterSettings {
         """
     }
 
-    /// An eighth of the memory, from PostgreSQL's own 128 MB to 1 GB: the gateway is not alone on the machine, and more than the hot pages of its
-    /// indexes gains nothing.
+    /// An eighth of the memory, between PostgreSQL's default of 128 MB and 1 GB: other programs run on the machine, and more than the hot pages of the
+    /// indexes has no benefit.
     static func bufferMegabytes(ofMemory bytes: UInt64) -> UInt64 { min(1024, max(128, bytes >> 23)) }
 
     /// `pg_hba.conf`.
     ///
-    /// Peer, not trust: the account `nobody` may run other things than this cluster, and they could reach its socket.
+    /// Peer instead of trust: the account `nobody` may run other programs, which could reach the socket.
     var hostAuthentication: String { "local all all peer map=gateway\n" }
 
-    /// `pg_ident.conf`: which roles the gateway's system user may be.
+    /// `pg_ident.conf`: the roles that the gateway's system user may assume.
     var userMap: String {
         let roles = [Self.superuser, GatewayRole.call.rawValue, GatewayRole.engine.rawValue]
         return roles.map { "gateway \"\(operatingSystemUser)\" \($0)\n" }.joined()
     }
 
-    /// Writes the three files where the cluster's account can read them.
+    /// Writes the three files to a place that the cluster's account can read.
     ///
     /// - Throws: `failed`.
     func write() throws(EmbeddedClusterError) {

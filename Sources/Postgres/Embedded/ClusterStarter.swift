@@ -3,10 +3,10 @@ import Glibc
 import Logging
 import PostgresClient
 
-/// Brings a cluster's server up: makes the data, takes over a server that runs, or starts one.
+/// Starts the server of a cluster: creates the data, adopts a running server, or starts a new one.
 struct ClusterStarter {
-    /// How long the remains of a killed server may stand in the way of the next.
-    private static let leftoverPatience: Duration = .seconds(20)
+    /// How long the remains of a killed server may prevent the start of the next one.
+    private static let leftoverTimeout: Duration = .seconds(20)
 
     let layout: ClusterLayout
     let account: ClusterAccount
@@ -41,7 +41,7 @@ struct ClusterStarter {
         return (try await startServer(command), false)
     }
 
-    /// The major version that made the data; nil when there is none.
+    /// Returns the major version of the existing data; nil without data.
     private func existingVersion() throws(EmbeddedClusterError) -> Int? {
         guard FileManager.default.fileExists(atPath: layout.data) else { return nil }
         let text = ClusterFiles.read(layout.versionFile) ?? ""
@@ -55,8 +55,8 @@ struct ClusterStarter {
     }
 
     private func makeData(_ command: ClusterCommand) async throws(EmbeddedClusterError) {
-        progress("making a private PostgreSQL \(command.binaries.version) cluster in \(layout.directory)")
-        // A start that was cut short left it; nothing in it was ever served.
+        progress("creating a private PostgreSQL \(command.binaries.version) cluster in \(layout.directory)")
+        // An interrupted start left the directory. Nothing in it was ever served.
         try? FileManager.default.removeItem(atPath: layout.unfinishedData)
         try ClusterFiles.makeDirectory(layout.unfinishedData, mode: 0o700, owner: account)
         let ending = try await command.run(
@@ -68,23 +68,23 @@ struct ClusterStarter {
         )
         guard ending.isSuccess else { throw EmbeddedClusterError(.failed, "initdb failed: \(tail(ending.output))") }
         guard unsafe rename(layout.unfinishedData, layout.data) == 0 else {
-            throw EmbeddedClusterError(.failed, "\(layout.data) cannot be named: \(ClusterFiles.reason())")
+            throw EmbeddedClusterError(.failed, "\(layout.data) could not be renamed: \(ClusterFiles.reason())")
         }
     }
 
-    /// pg_ctl puts the server into a session of its own, with init for a parent: it neither hears our terminal nor ends
-    /// with us, and an adopted server is no different from a started one.
+    /// pg_ctl starts the server in a separate session, as a child of init: it does not receive signals of the terminal, does not end
+    /// with the gateway, and an adopted server is like a started one.
     private func startServer(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> Postmaster {
         rotateLog()
         let hadPredecessor = FileManager.default.fileExists(atPath: layout.postmasterFile)
         progress("starting PostgreSQL \(command.binaries.version)")
-        let deadline = ContinuousClock.now + Self.leftoverPatience
+        let deadline = ContinuousClock.now + Self.leftoverTimeout
         while true {
             let ending = try await launch(command)
             if ending.isSuccess, let postmaster = Postmaster.running(in: layout.data) {
                 return try await checked(postmaster)
             }
-            // The processes of a killed server hold its memory until they notice; only then may another start.
+            // The processes of a killed server hold its shared memory until they notice its end. Only then another server can start.
             guard hadPredecessor, ContinuousClock.now < deadline else {
                 let log = ClusterFiles.read(layout.log) ?? ""
                 throw EmbeddedClusterError(.failed, "PostgreSQL did not start: \(tail(log + ending.output))")
@@ -110,14 +110,17 @@ struct ClusterStarter {
 
     private func checked(_ postmaster: Postmaster) async throws(EmbeddedClusterError) -> Postmaster {
         guard await answers(within: options.startTimeout) else {
-            throw EmbeddedClusterError(.failed, "PostgreSQL started, but does not let us in; see \(layout.log)")
+            throw EmbeddedClusterError(
+                .failed,
+                "PostgreSQL started, but rejects the gateway's connections; see \(layout.log)"
+            )
         }
         return postmaster
     }
 
-    /// Whether the superuser gets a session, asked until it is so.
-    private func answers(within patience: Duration) async -> Bool {
-        let deadline = ContinuousClock.now + patience
+    /// Tries until the superuser gets a session. Returns whether it did.
+    private func answers(within timeout: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + timeout
         let host = layout.socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
         let configuration = PostgresConfiguration(
             "host='\(host)' port=\(ClusterLayout.port) user=\(ClusterSettings.superuser) dbname=postgres"
@@ -129,7 +132,7 @@ struct ClusterStarter {
                     logger: logger,
                     deadline: deadline
                 )
-                _ = try await connection.run(Transaction(tenant: nil, [Statement("SELECT 1")]), timeout: patience)
+                _ = try await connection.run(Transaction(tenant: nil, [Statement("SELECT 1")]), timeout: timeout)
                 return true
             } catch {
                 guard error.isRetriable, ContinuousClock.now < deadline else { return false }
@@ -144,7 +147,7 @@ struct ClusterStarter {
         _ = unsafe rename(layout.log, layout.log + ".1")
     }
 
-    /// The last lines, which say what went wrong.
+    /// The last lines of a log, which contain the cause of the failure.
     private func tail(_ text: String) -> String {
         text.split(separator: "\n").suffix(8).joined(separator: "\n")
     }

@@ -5,16 +5,16 @@ package import Logging
 import NIOConcurrencyHelpers
 import PostgresClient
 
-/// A private PostgreSQL cluster in a directory of its own, on a unix socket, never a port.
+/// A private PostgreSQL cluster in its own directory, which listens on a unix socket and never on a port.
 ///
-/// For trying out and for small installations. Made by `start`, which also finds the cluster that a killed gateway left
-/// running; ended by `stop`. The directory is this process's for the life of the object. Only the system user that runs
-/// the gateway gets in (peer authentication behind a directory of mode 0700), so there is no password to leak.
+/// For evaluation and small installations. Made by `start`, which also adopts the cluster that a killed gateway left
+/// running; ended by `stop`. This process owns the directory for the life of the object. Only the system user that runs
+/// the gateway can connect (peer authentication behind a directory of mode 0700), so no password exists that could leak.
 package final class EmbeddedCluster: Sendable {
     /// The database of the gateway.
     package static let databaseName = "gateway"
 
-    /// True when a running server was taken over instead of started.
+    /// True when a running server was adopted instead of started.
     package let wasAdopted: Bool
 
     private let layout: ClusterLayout
@@ -38,10 +38,10 @@ package final class EmbeddedCluster: Sendable {
         self.wasAdopted = wasAdopted
     }
 
-    /// Makes the cluster if there is none, starts it if it does not run, and sees to database, roles and schema.
+    /// Creates the cluster if it does not exist, starts it if it does not run, and prepares database, roles and schema.
     ///
-    /// `directory` is absolute and the cluster's alone. `progress` gets a line per step that a person may wait for.
-    /// - Throws: `EmbeddedClusterError`; its text says what to do.
+    /// `directory` is an absolute path that only the cluster uses. `progress` receives a line for each slow step.
+    /// - Throws: `EmbeddedClusterError`; its text suggests a remedy.
     package static func start(
         directory: String,
         options: EmbeddedClusterOptions = EmbeddedClusterOptions(),
@@ -65,18 +65,18 @@ package final class EmbeddedCluster: Sendable {
         return cluster
     }
 
-    /// The superuser, for migrations and backups. Not for serving.
+    /// The connection string of the superuser, for migrations and backups. Not for serving.
     package var superuserConnectionString: String { adminConnectionString(database: Self.databaseName) }
 
     /// The same as `superuserConnectionString`.
     package var adminConnectionString: String { superuserConnectionString }
 
-    /// The superuser in another database of the cluster.
+    /// The connection string of the superuser for another database of the cluster.
     package func adminConnectionString(database: String) -> String {
         connectionString(user: ClusterSettings.superuser, database: database)
     }
 
-    /// One of the gateway's roles. The owner cannot log in: for it the superuser takes its place.
+    /// The connection string of one of the gateway's roles. The owner cannot log in, so the superuser is used in its place.
     package func connectionString(role: GatewayRole, database: String = EmbeddedCluster.databaseName) -> String {
         switch role {
         case .call, .engine: connectionString(user: role.rawValue, database: database)
@@ -90,33 +90,33 @@ package final class EmbeddedCluster: Sendable {
     /// The file that the server writes its warnings to.
     package var logPath: String { layout.log }
 
-    /// The server's process.
+    /// The process ID of the server.
     package var processID: Int32 { postmaster.withLockedValue { $0.processID } }
 
-    /// Starts the server again whenever it has died (killed, out of memory), until the task is canceled.
+    /// Restarts the server whenever it has died (killed, out of memory), until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - interval: how often it is looked at; its sessions reconnect by themselves.
-    ///   - report: told each restart and each failed one, in a sentence.
+    ///   - interval: how often the server is checked. Its sessions reconnect by themselves.
+    ///   - report: receives a sentence for each restart and for each failed restart.
     package func keepRunning(every interval: Duration = .seconds(1), report: @Sendable (String) -> Void) async {
         while (try? await Task.sleep(for: interval)) != nil {
-            // By the directory, not the number: that may be a stranger's by now.
+            // Found by the directory instead of the process ID, which may belong to another process by now.
             guard Postmaster.running(in: layout.data) == nil else { continue }
-            report("PostgreSQL has died; starting it again")
+            report("PostgreSQL has died; restarting it")
             do throws(EmbeddedClusterError) {
                 let (server, _) = try await starter.start()
                 postmaster.withLockedValue { $0 = server }
             } catch {
-                report("PostgreSQL could not be started again: \(error)")
+                report("PostgreSQL could not be restarted: \(error)")
             }
         }
     }
 
-    /// Ends the server and gives the directory free. Sessions still open are cut; what they committed is safe.
+    /// Stops the server and releases the directory. Open sessions are terminated; committed data is safe.
     ///
-    /// - Throws: `failed` when the server does not end.
+    /// - Throws: `failed` when the server does not stop.
     package func stop() async throws(EmbeddedClusterError) {
-        // Looked up anew: if the server has died, its number may be a stranger's by now.
+        // Found again: if the server has died, its process ID may belong to another process by now.
         if let running = Postmaster.running(in: layout.data) { try await running.stop(within: options.stopTimeout) }
         lock.withLockedValue { $0 = nil }
     }
@@ -129,19 +129,19 @@ package final class EmbeddedCluster: Sendable {
         guard directory.hasPrefix("/"), !directory.contains("\n"), !directory.utf8.contains(0) else {
             throw EmbeddedClusterError(.failed, "the cluster's directory must be an absolute path")
         }
-        // A runtime directory of root's is closed to the account; /tmp is not.
+        // The account cannot enter the runtime directory of root; it can enter /tmp.
         let runtime = account.differsFromOurs ? nil : ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"]
         return ClusterLayout(directory: directory, userID: account.userID, runtimeDirectory: runtime)
     }
 
-    /// Refuses a directory that is not ours, and makes one that is not there.
+    /// Refuses a directory that is not the gateway's, and creates one that does not exist.
     private static func takeDirectory(_ layout: ClusterLayout, _ account: ClusterAccount) throws(EmbeddedClusterError) {
         let files = FileManager.default
         if files.fileExists(atPath: layout.directory), !files.fileExists(atPath: layout.marker) {
             guard let content = try? files.contentsOfDirectory(atPath: layout.directory), content.isEmpty else {
                 throw EmbeddedClusterError(
                     .foreignDirectory,
-                    "\(layout.directory) holds something that push-gateway did not make: choose another --data-dir, or "
+                    "\(layout.directory) contains files that push-gateway did not create: choose another --data-dir, or "
                         + "connect to a PostgreSQL of your own with --database-url"
                 )
             }

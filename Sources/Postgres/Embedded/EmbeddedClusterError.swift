@@ -1,18 +1,18 @@
-/// Why the private PostgreSQL cluster could not be had. The text says what to do about it.
+/// Why the private PostgreSQL cluster cannot be used. The text suggests a remedy.
 package struct EmbeddedClusterError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What stands in the way.
+    /// The kind of obstacle.
     package enum Code: Sendable, Equatable {
-        /// No usable PostgreSQL programs on this machine.
+        /// This machine has no usable PostgreSQL programs.
         case noBinaries
-        /// The directory holds something that is not a cluster of ours.
+        /// The directory contains files that are not a cluster of the gateway.
         case foreignDirectory
-        /// The cluster was made by a PostgreSQL whose programs are not here.
+        /// The cluster was created by a PostgreSQL version whose programs are not installed.
         case wrongVersion
-        /// Another gateway has the directory.
+        /// Another gateway uses the directory.
         case inUse
-        /// The account that must run PostgreSQL cannot reach the directory, or there is no such account.
+        /// The account that must run PostgreSQL cannot reach the directory, or does not exist.
         case noAccess
-        /// initdb, start or stop failed.
+        /// initdb, a start or a stop failed.
         case failed
     }
 

@@ -1,16 +1,16 @@
 import FoundationEssentials
 
-/// One installed PostgreSQL: where its programs are and which major version they are.
+/// One installed PostgreSQL: the directory of its programs and their major version.
 package struct PostgresBinaries: Sendable, Equatable {
-    /// The oldest major version that the schema's SQL and our client are tested with.
+    /// The oldest major version with which the schema and the client are tested.
     static let oldestVersion = 15
 
     var directory: String
     var version: Int
 
-    /// The programs to use: for an existing cluster of `version` only the same major version will do.
+    /// Finds the programs to use. An existing cluster of `version` needs the same major version.
     ///
-    /// `POSTGRES_BIN` names the directory and then is the only candidate; otherwise Debian's directories, newest first,
+    /// If `POSTGRES_BIN` is set, it is the only candidate; otherwise Debian's directories, newest first,
     /// and the directories of PATH.
     /// - Throws: `noBinaries`, `wrongVersion`.
     static func find(version: Int?, environment: [String: String] = ProcessInfo.processInfo.environment)
@@ -25,7 +25,7 @@ package struct PostgresBinaries: Sendable, Equatable {
         guard let version, !found.isEmpty else {
             throw EmbeddedClusterError(
                 .noBinaries,
-                "no PostgreSQL \(version.map(String.init) ?? "\(oldestVersion) or newer") found in /usr/lib/postgresql, "
+                "did not find PostgreSQL \(version.map(String.init) ?? "\(oldestVersion) or newer") in /usr/lib/postgresql, "
                     + "PATH or POSTGRES_BIN: install the package postgresql, or give --database-url"
             )
         }
@@ -38,7 +38,7 @@ package struct PostgresBinaries: Sendable, Equatable {
         )
     }
 
-    /// Directories that may hold PostgreSQL's programs, the likeliest first.
+    /// Directories that may contain PostgreSQL's programs, the likeliest first.
     package static func candidates(_ environment: [String: String]) -> [String] {
         if let chosen = environment["POSTGRES_BIN"], !chosen.isEmpty { return [chosen] }
         let root = "/usr/lib/postgresql"
@@ -48,7 +48,7 @@ package struct PostgresBinaries: Sendable, Equatable {
         return numbers.map { "\(root)/\($0)/bin" } + path
     }
 
-    /// Nil when a program is missing there, or speaks of no version.
+    /// Returns nil when a program is missing, or prints no version.
     private static func examine(_ directory: String) async throws(EmbeddedClusterError) -> PostgresBinaries? {
         for program in ["postgres", "initdb", "pg_ctl"]
         where !FileManager.default.isExecutableFile(atPath: "\(directory)/\(program)") { return nil }

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// The running server of a data directory, as its `postmaster.pid` tells.
+/// The running server of a data directory, as recorded in its `postmaster.pid`.
 struct Postmaster: Sendable, Equatable {
     var processID: pid_t
     var socketDirectory: String
 
-    /// The live server of `data`; nil when there is none, or when the file speaks of a process that is something else.
+    /// Returns the live server of `data`; nil when no server runs, or when the file names another program's process.
     static func running(in data: String) -> Postmaster? {
         guard let postmaster = parse(ClusterFiles.read("\(data)/postmaster.pid") ?? ""), postmaster.isAlive,
             postmaster.works(in: data)
@@ -21,7 +21,7 @@ struct Postmaster: Sendable, Equatable {
         return Postmaster(processID: processID, socketDirectory: lines.count > 4 ? lines[4] : "")
     }
 
-    /// False for a zombie too: it has ended, whoever is to blame for not collecting it.
+    /// False also for a zombie: it has ended, even if its parent has not collected it.
     var isAlive: Bool {
         guard kill(processID, 0) == 0 || errno == EPERM else { return false }
         guard let status = ClusterFiles.read("/proc/\(processID)/stat"), let name = status.lastIndex(of: ")") else {
@@ -30,7 +30,7 @@ struct Postmaster: Sendable, Equatable {
         return status[name...].dropFirst(2).first != "Z"
     }
 
-    /// A process ID is reused after a reboot; the server works in its data directory, a stranger does not.
+    /// Whether the process works in the data directory. A process ID is reused after a reboot, and another process has another working directory.
     private func works(in data: String) -> Bool {
         guard let directory = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(processID)/cwd")
         else {
@@ -42,21 +42,21 @@ struct Postmaster: Sendable, Equatable {
         return real.st_ino == claimed.st_ino && real.st_dev == claimed.st_dev
     }
 
-    /// Stops the server: first politely to those connected (SIGINT, "fast"), then at once (SIGQUIT).
+    /// Stops the server: first with SIGINT ("fast"), then with SIGQUIT ("immediate").
     ///
-    /// Both lose nothing that was committed; the second means recovery at the next start.
-    /// - Throws: `failed` when it lives on.
-    func stop(within patience: Duration) async throws(EmbeddedClusterError) {
+    /// Neither loses committed data; the second requires recovery at the next start.
+    /// - Throws: `failed` when the server does not stop.
+    func stop(within timeout: Duration) async throws(EmbeddedClusterError) {
         kill(processID, SIGINT)
-        if await hasEnded(within: patience) { return }
+        if await hasEnded(within: timeout) { return }
         kill(processID, SIGQUIT)
         if await hasEnded(within: .seconds(10)) { return }
         throw EmbeddedClusterError(.failed, "PostgreSQL (process \(processID)) does not stop")
     }
 
-    /// Nothing tells the end of a process that is not our child, so it is asked for.
-    private func hasEnded(within patience: Duration) async -> Bool {
-        let deadline = ContinuousClock.now + patience
+    /// Polls, because the end of a process that is not a child is not reported.
+    private func hasEnded(within timeout: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + timeout
         while isAlive {
             if ContinuousClock.now >= deadline { return false }
             do { try await Task.sleep(for: .milliseconds(5)) } catch { usleep(5000) }

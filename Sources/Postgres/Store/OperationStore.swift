@@ -1,19 +1,19 @@
 package import Model
 package import PostgresClient
 
-/// Runs operations: one call is one transaction of one tenant in one round trip, under row-level security.
+/// Runs operations. One call is one transaction of one tenant in one round trip, under row-level security.
 ///
-/// All or nothing, in order; the answer comes after the commit is on disk.
+/// The operations run in order, all or none. The call returns after the commit is on disk.
 package struct OperationStore: Sendable {
     let pool: PostgresPool
     let node: NodeID
 
-    /// At most so many operations of one call share a commit with other calls: theirs wait for them.
+    /// Calls with at most this many operations share a commit with other calls, because the others wait for them.
     private static var sharingLimit: Int { 8 }
 
     /// - Parameters:
     ///   - call: the pool of `gateway_call`.
-    ///   - node: whose row of the counters this process adds to.
+    ///   - node: the node whose row of the counters this process updates.
     package init(call: PostgresPool, node: NodeID) {
         pool = call
         self.node = node
@@ -21,7 +21,7 @@ package struct OperationStore: Sendable {
 
     /// Runs one operation.
     ///
-    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    /// - Throws: `StoreError`. Nothing happened then, except with code `.timedOut`.
     package func run<Operation: StoreOperation>(
         _ operation: Operation,
         in tenant: TenantID
@@ -29,9 +29,9 @@ package struct OperationStore: Sendable {
         try await run(StoreRequest(operation) { $0 }, in: tenant)
     }
 
-    /// Runs the operations in order and gives the answer of each.
+    /// Runs the operations in order and returns the answer of each.
     ///
-    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    /// - Throws: `StoreError`. Nothing happened then, except with code `.timedOut`.
     package func run<each Operation: StoreOperation>(
         _ operation: repeat each Operation,
         in tenant: TenantID
@@ -39,11 +39,12 @@ package struct OperationStore: Sendable {
         try await run(StoreRequest(repeat each operation), in: tenant)
     }
 
-    /// Runs a request; one that is settled asks nothing.
+    /// Runs a request. A settled request returns its answer without a database call.
     ///
-    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    /// - Throws: `StoreError`. Nothing happened then, except with code `.timedOut`.
     package func run<Answer>(_ request: StoreRequest<Answer>, in tenant: TenantID) async throws(StoreError) -> Answer {
         do throws(PostgresError) {
+            if request.hasEnding { return try await ended(request, in: tenant) }
             let results = request.isSettled ? [] : try await results(of: request.operations, in: tenant)
             return try request.read(results)
         } catch {
@@ -51,23 +52,38 @@ package struct OperationStore: Sendable {
         }
     }
 
-    /// Runs a request unless its key came before, and keeps the answer in its transaction. Of two that come at once the second waits for the first.
+    /// Runs a request unless its key was used before, and stores the answer in its transaction. Of two concurrent calls, the second waits for the first.
     ///
-    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    /// - Throws: `StoreError`. Nothing happened then, except with code `.timedOut`.
     package func run<Answer>(
         _ request: StoreRequest<Answer>,
         in tenant: TenantID,
         keeping keep: Keep<Answer>
     ) async throws(StoreError) -> Kept<Answer> {
         let call = StoreCall(tenant: tenant, node: node)
-        let act = KeptAct<Answer>(request.operations.map { $0.statement(call) }, keep) {
-            (results) throws(PostgresError) in
-            try request.read(results)
-        }
+        let act = KeptAct(
+            request.operations.map { $0.statement(call) },
+            keep,
+            read: { (results) throws(PostgresError) in try request.read(results) },
+            last: { (results) throws(PostgresError) in try request.lastOperations(results).map { $0.statement(call) } }
+        )
         return try await asStore { () throws(PostgresError) in try await act.run(on: pool, in: tenant) }
     }
 
-    /// The part that is suspended while the server works: it holds the transaction and nothing else.
+    /// Runs a request whose answer determines the operations that end its transaction.
+    private func ended<Answer>(
+        _ request: StoreRequest<Answer>,
+        in tenant: TenantID
+    ) async throws(PostgresError) -> Answer {
+        let call = StoreCall(tenant: tenant, node: node)
+        let transaction = Transaction(tenant: tenant.rawValue, request.operations.map { $0.statement(call) }) {
+            (results) throws(PostgresError) in
+            Step(try request.lastOperations(results).map { $0.statement(call) })
+        }
+        return try request.read(try await pool.run(transaction))
+    }
+
+    /// The part that is suspended while the server works. It holds the transaction and nothing else.
     private func results(
         of operations: [any StoreOperation],
         in tenant: TenantID
@@ -77,7 +93,7 @@ package struct OperationStore: Sendable {
         return try await pool.run(transaction)
     }
 
-    // Apart from the function that waits: what these compute with would lie in the memory of every call that waits.
+    // Separate from the suspended function, because the variables of this computation would stay in the memory of every waiting call.
 
     @inline(never)
     private func transaction(_ operations: [any StoreOperation], _ tenant: TenantID) -> Transaction {
@@ -91,9 +107,9 @@ package struct OperationStore: Sendable {
         return transaction
     }
 
-    /// Whether these go together with other calls' operations and share one commit: short, and something is written.
+    /// Whether these operations run together with those of other calls and share one commit: they are short, and one of them writes.
     ///
-    /// What writes must never answer from what another call wrote and has not flushed, so a long write ends with a flush of its own.
+    /// An answer to a write must never depend on rows of another call that are not flushed, so a long write ends with a separate flush.
     @inline(never)
     static func shareCommit(_ operations: [any StoreOperation]) -> Bool {
         operations.count <= sharingLimit && operations.contains { $0.writes }

@@ -1,7 +1,7 @@
 import Model
 package import PostgresClient
 
-/// What the native API and the CLI read, under row-level security. Each feature adds its queries in its own folder.
+/// Reads data for the native API and the CLI, under row-level security. Each feature adds its queries in its own folder.
 package struct PostgresQueryStore: Sendable {
     let call: PostgresPool
 
@@ -13,7 +13,7 @@ package struct PostgresQueryStore: Sendable {
         [.id(tenant), .id(scope.app), .id(scope.vendor), .string(after ?? ""), .int(max(0, limit))]
     }
 
-    /// The rows of a page.
+    /// Reads the rows of a page.
     func page<Item>(
         _ statement: Statement,
         in tenant: TenantID,

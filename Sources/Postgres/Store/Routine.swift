@@ -1,22 +1,22 @@
 package import Model
 package import PostgresClient
 
-/// A function of the schema that operations call by the names of its parameters: `accept_message(p_tenant => $1, …)`.
+/// A function of the schema that operations call with named parameters: `accept_message(p_tenant => $1, …)`.
 ///
-/// Each parameter's name is written next to its value, once; the text is made of the names once, so that it stays the key of one prepared statement. For
-/// functions with too many parameters to identify each by its position.
+/// Each parameter's name is declared once, next to its value. The SQL text is built once from the names, so that it is a constant key of a prepared
+/// statement. For functions with too many parameters to identify each by its position.
 package struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
     package typealias Value = @Sendable (Call, Operation) -> PostgresValue
 
     let sql: StoreSQL
     private let values: [Value]
-    /// How many of them, at the front, are the same for all calls of a set.
+    /// The number of leading parameters that are the same for all calls of a batch.
     private let sharedCount: Int
 
     /// - Parameters:
-    ///   - name: the function's, without its schema.
-    ///   - select: the statement around the call; its parameters are numbered as they are declared.
-    ///   - declare: names the parameters with their values.
+    ///   - name: the name of the function, without its schema.
+    ///   - select: the statement around the call. Its parameters are numbered in the order of their declaration.
+    ///   - declare: declares the parameters with their values.
     package init(
         _ name: String,
         select: (_ call: String) -> String = { "SELECT * FROM \($0)" },
@@ -30,19 +30,19 @@ package struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
         sharedCount = parameters.sharedCount ?? 0
     }
 
-    /// The call.
+    /// The statement of one call.
     package func callAsFunction(_ call: Call, _ operation: Operation) -> Statement {
         sql.with(values.map { $0(call, operation) })
     }
 
-    /// The call as one row of a set. What is declared behind `beginRow()` is an array there.
+    /// The call as one row of a batch, in which each parameter that is declared after `beginRow()` is an array.
     ///
     /// - Parameters:
-    ///   - call: whose it is.
-    ///   - operation: what it is about.
-    ///   - subject: whom it is about: two about the same one do not go together. Nil: they may.
-    ///   - limit: how many go together at most. Nil: a whole group.
-    /// - Returns: what joins the rows of other calls.
+    ///   - call: the tenant and node of the call.
+    ///   - operation: the operation.
+    ///   - subject: the subject of the call: two calls with the same subject are not merged. Nil: no restriction.
+    ///   - limit: the maximum number of calls in one merged statement. Nil: a whole group.
+    /// - Returns: a batch that can be merged with the rows of other calls.
     package func row(_ call: Call, _ operation: Operation, subject: String? = nil, limit: Int? = nil) -> StatementBatch
     {
         StatementBatch(
@@ -55,13 +55,13 @@ package struct Routine<Call: Sendable, Operation: Sendable>: Sendable {
     }
 }
 
-/// The parameters of a routine, in the order in which they are declared.
+/// The parameters of a routine, in the order of their declaration.
 package struct RoutineParameters<Call: Sendable, Operation: Sendable> {
     fileprivate var names: [String] = []
     fileprivate var values: [Routine<Call, Operation>.Value] = []
     fileprivate var sharedCount: Int?
 
-    /// Declares a parameter; there is nothing to read.
+    /// Declares a parameter. Reading is not supported.
     package subscript(name: String) -> Routine<Call, Operation>.Value? {
         get { nil }
         set {
@@ -71,12 +71,12 @@ package struct RoutineParameters<Call: Sendable, Operation: Sendable> {
         }
     }
 
-    /// In the set form of a routine: from here on each call of the set has its own.
+    /// Begins the parameters that differ between the calls of a batch.
     package mutating func beginRow() { sharedCount = names.count }
 }
 
 extension RoutineParameters where Call == StoreCall {
-    /// Tenant, app and dialect.
+    /// Declares tenant, app and dialect.
     package mutating func own(_ scope: @escaping @Sendable (Operation) -> AppScope) {
         self["p_tenant"] = { call, _ in .id(call.tenant) }
         self["p_app"] = { .id(scope($1).app) }

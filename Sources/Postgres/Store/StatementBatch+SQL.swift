@@ -2,11 +2,11 @@ package import PostgresClient
 
 extension StatementBatch {
     /// - Parameters:
-    ///   - sql: the statement for many.
-    ///   - shared: its parameters that are the same for all calls.
-    ///   - row: this call's own, each of which becomes an array.
-    ///   - subject: whom the call is about: two about the same one do not go together. Nil: they may.
-    ///   - limit: how many calls go together at most. Nil: a whole group.
+    ///   - sql: the merged statement.
+    ///   - shared: the parameters that are the same for all calls.
+    ///   - row: the values of this call, each of which becomes an element of an array.
+    ///   - subject: the subject of the call: two calls with the same subject are not merged. Nil: no restriction.
+    ///   - limit: the maximum number of calls in one merged statement. Nil: a whole group.
     package init(
         sql: StoreSQL,
         shared: [PostgresValue],

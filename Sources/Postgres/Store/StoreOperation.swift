@@ -1,30 +1,30 @@
 package import Model
 package import PostgresClient
 
-/// One operation of the store: its SQL, its parameters, and how its result reads.
+/// One operation of the store: its SQL, its parameters, and the decoding of its result.
 ///
-/// An operation is declared once, in a file of its own in the folder of its feature, and is used by its type: `store.run(FindApp(scope), in: tenant)`
-/// answers with `AppFacts?`. Operations that run together are one transaction, in order; each reads what those before it wrote, and the rows of another
-/// tenant do not exist for it.
+/// An operation is declared once, in its own file in the folder of its feature, and is used by its type: `store.run(FindApp(scope), in: tenant)`
+/// returns `AppFacts?`. Operations that run together are one transaction, in order. Each reads the rows that the preceding operations wrote, and cannot
+/// see rows of another tenant.
 package protocol StoreOperation: Sendable {
     /// The result that the caller receives.
     associatedtype Answer: Sendable
 
-    /// The statement of this call. Its text must be constant: it is the key of the prepared statement.
+    /// The statement of this call. Its text must be constant, because it is the key of the prepared statement.
     func statement(_ call: StoreCall) -> Statement
 
-    /// The answer in the statement's result. Pure; called again where the transaction is repeated.
+    /// Decodes the answer from the result of the statement. Pure; called again when the transaction is repeated.
     ///
-    /// - Throws: `PostgresError`, when the result is not what the statement should give.
+    /// - Throws: `PostgresError` when the result does not have the expected form.
     func read(_ result: ResultSet) throws(PostgresError) -> Answer
 
-    /// Whether it changes rows.
+    /// Whether the operation changes rows.
     var writes: Bool { get }
 
-    /// Whether it reads and writes few rows, whoever calls: only such operations share a commit with other calls, because those wait for them.
+    /// Whether it reads and writes few rows for every caller. Only such operations share a commit with other calls, because the other calls wait for them.
     var sharesCommit: Bool { get }
 
-    /// The same for many calls in one statement; nil where this call has to go alone.
+    /// The form in which many calls share one statement. Nil when this call must run alone.
     func batch(_ call: StoreCall) -> StatementBatch?
 }
 
@@ -48,10 +48,10 @@ extension StoreWrite {
     package var writes: Bool { true }
 }
 
-/// Whose call an operation belongs to, and which process carries it out.
+/// The tenant of a call, and the node that carries it out.
 package struct StoreCall: Sendable {
     package var tenant: TenantID
-    /// Whose row of the counters this process adds to.
+    /// The node whose row of the counters this process updates.
     package var node: NodeID
 
     package init(tenant: TenantID, node: NodeID) {
@@ -61,11 +61,11 @@ package struct StoreCall: Sendable {
 }
 
 extension StoreCall {
-    /// The parameters that most statements begin with: tenant, app, dialect.
+    /// The first parameters of most statements: tenant, app, dialect.
     func owner(_ scope: AppScope) -> [PostgresValue] { [.id(tenant), .id(scope.app), .id(scope.vendor)] }
 }
 
 extension ResultSet {
-    /// The number in the column `count` of a result of one row.
+    /// Returns the number in the column `count` of a result of one row.
     func count() throws(PostgresError) -> Int { try only().int("count") }
 }

@@ -1,24 +1,32 @@
 import PostgresClient
 
-/// Operations that run in one transaction and one round trip, and what is made of their answers.
+/// Operations that run in one transaction and one round trip, and a function of their answers.
 ///
-/// Rules make requests without a store at hand: pure values, joined and mapped as needed. Nothing is cast: every reader knows its operation's type.
+/// Rules build requests without access to a store: they are pure values that can be combined and mapped. No casts are needed, because every reader knows
+/// the type of its operation.
 package struct StoreRequest<Answer: Sendable>: Sendable {
-    /// In the order in which they run. None: the answer is settled, and no transaction is needed.
+    /// The operations in the order in which they run. If empty, the answer is known and no transaction is needed.
     private(set) var operations: [any StoreOperation]
 
-    /// Takes the results of `operations` off the front of those of the transaction.
+    /// Removes the results of `operations` from the front of the transaction's results and decodes them.
     private let reader: @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
+
+    /// The operations that end the transaction, from the results of `operations`; nil: none.
+    private let closing: Closing?
+
+    private typealias Closing = @Sendable (ArraySlice<ResultSet>) throws(PostgresError) -> [any StoreOperation]
 
     private init(
         operations: [any StoreOperation],
+        closing: Closing? = nil,
         reader: @escaping @Sendable (inout ArraySlice<ResultSet>) throws(PostgresError) -> Answer
     ) {
         self.operations = operations
+        self.closing = closing
         self.reader = reader
     }
 
-    /// The operations in order, and what their answers make.
+    /// Runs the operations in order and transforms their answers.
     package init<each Operation: StoreOperation>(
         _ operation: repeat each Operation,
         answer: @escaping @Sendable (repeat (each Operation).Answer) -> Answer
@@ -32,68 +40,114 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         }
     }
 
-    /// The operations in order, and their answers.
+    /// Runs the operations in order and returns their answers.
     package init<each Operation: StoreOperation>(
         _ operation: repeat each Operation
     ) where Answer == (repeat (each Operation).Answer) {
         self.init(repeat each operation) { (answers: repeat (each Operation).Answer) in (repeat each answers) }
     }
 
-    /// No operation: the answer is known.
+    /// A request without operations, whose answer is known.
     package static func settled(_ answer: Answer) -> StoreRequest {
         StoreRequest(operations: []) { _ in answer }
     }
 
-    /// Whether nothing needs to be asked.
+    /// Whether the answer is known without a database call.
     package var isSettled: Bool { operations.isEmpty }
 
-    /// The answer where nothing needs to be asked.
+    /// The answer if it is known without a database call.
     package var known: Answer? { isSettled ? try? read([]) : nil }
 
-    /// The answer of a request that is settled, or of the results of its operations.
+    /// Decodes the answer from the results of the operations. A settled request needs no results.
     ///
-    /// - Throws: `PostgresError`, when the results are not what the operations should give.
+    /// - Throws: `PostgresError` when the results do not have the expected form.
     func read(_ results: [ResultSet]) throws(PostgresError) -> Answer {
         var rest = results[...]
         return try reader(&rest)
     }
 
-    // MARK: Making others of it
+    /// Whether operations that depend on the answer end the transaction. They cost one more round trip.
+    var hasEnding: Bool { closing != nil }
+
+    /// Returns the operations that end the transaction, given the results of the request's operations.
+    ///
+    /// - Throws: `PostgresError` if the results have unexpected columns.
+    func lastOperations(_ results: [ResultSet]) throws(PostgresError) -> [any StoreOperation] {
+        try closing?(results[...]) ?? []
+    }
+
+    // MARK: Derived requests
+
+    /// Appends operations that depend on the answer and end the transaction, such as a row of the audit. Their answers are not read.
+    package func ending(
+        _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
+    ) -> StoreRequest {
+        let (reader, earlier) = (reader, closing)
+        return StoreRequest(
+            operations: operations,
+            closing: { (results) throws(PostgresError) in
+                var rest = results
+                let answer = try reader(&rest)
+                return (try earlier?(results) ?? []) + last(answer)
+            },
+            reader: reader
+        )
+    }
+
+    /// Shifts a closing by `count` operations that run first.
+    private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
+        guard let closing else { return nil }
+        return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }
+    }
+
+    private static func closing<One>(of requests: [StoreRequest<One>]) -> Closing? {
+        guard requests.contains(where: \.hasEnding) else { return nil }
+        return { (results) throws(PostgresError) in
+            var (rest, last): (ArraySlice<ResultSet>, [any StoreOperation]) = (results, [])
+            for request in requests {
+                last += try request.closing?(rest) ?? []
+                rest = rest.dropFirst(request.operations.count)
+            }
+            return last
+        }
+    }
 
     /// The same operations with another answer.
     package func map<Other: Sendable>(_ transform: @escaping @Sendable (Answer) -> Other) -> StoreRequest<Other> {
         let reader = reader
-        return StoreRequest<Other>(operations: operations) { (results) throws(PostgresError) in
+        return StoreRequest<Other>(operations: operations, closing: closing) { (results) throws(PostgresError) in
             transform(try reader(&results))
         }
     }
 
-    /// The same behind operations whose answers nobody needs, such as conditions that make the transaction fail.
+    /// The same request preceded by operations whose answers are ignored, such as conditions that make the transaction fail.
     package func preceded(by first: [any StoreOperation]) -> StoreRequest {
         guard !first.isEmpty else { return self }
         let (count, reader) = (first.count, reader)
-        return StoreRequest(operations: first + operations) { (results) throws(PostgresError) in
+        return StoreRequest(operations: first + operations, closing: Self.closing(closing, after: count)) {
+            (results) throws(PostgresError) in
             results = results.dropFirst(count)
             return try reader(&results)
         }
     }
 
-    /// The same with one more operation at the end, whose answer is noted in the answer so far.
+    /// The same request with one more operation at the end, whose answer is stored in the answer so far.
     package func adding<Operation: StoreOperation>(
         _ operation: Operation,
         _ note: @escaping @Sendable (inout Answer, Operation.Answer) -> Void = { _, _ in }
     ) -> StoreRequest {
         let (shared, reader) = (SharedOperation(operation), reader)
-        return StoreRequest(operations: operations + [shared]) { (results) throws(PostgresError) in
+        return StoreRequest(operations: operations + [shared], closing: closing) { (results) throws(PostgresError) in
             var answer = try reader(&results)
             note(&answer, try shared.take(&results))
             return answer
         }
     }
 
-    /// Several requests as one, with all their answers.
+    /// Combines several requests into one that returns all their answers.
     package static func all<One>(_ requests: [StoreRequest<One>]) -> StoreRequest where Answer == [One] {
-        StoreRequest(operations: requests.flatMap(\.operations)) { (results) throws(PostgresError) in
+        StoreRequest(operations: requests.flatMap(\.operations), closing: closing(of: requests)) {
+            (results) throws(PostgresError) in
             var answers: [One] = []
             answers.reserveCapacity(requests.count)
             for request in requests { answers.append(try request.reader(&results)) }
@@ -102,7 +156,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
     }
 }
 
-/// An operation that several hold: a reference in place of copies.
+/// An operation that is shared by reference instead of copied.
 private final class SharedOperation<Operation: StoreOperation>: StoreOperation {
     private let operation: Operation
 
@@ -114,7 +168,7 @@ private final class SharedOperation<Operation: StoreOperation>: StoreOperation {
     func batch(_ call: StoreCall) -> StatementBatch? { operation.batch(call) }
     func read(_ result: ResultSet) throws(PostgresError) -> Operation.Answer { try operation.read(result) }
 
-    /// The answer in the next result.
+    /// Decodes the answer from the next result.
     func take(_ results: inout ArraySlice<ResultSet>) throws(PostgresError) -> Operation.Answer {
         guard let result = results.popFirst() else { throw PostgresError(.unexpectedRowCount) }
         return try operation.read(result)

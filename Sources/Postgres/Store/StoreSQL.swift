@@ -1,6 +1,6 @@
 package import PostgresClient
 
-/// A statement's text and over whose rows it goes. Every statement of the stores is one, so that tests hold each to what it says of itself.
+/// The text of a statement and the rows that it may touch. Every statement of the stores is one, so that tests can check each against its declaration.
 package struct StoreSQL: Sendable {
     let text: String
     let reach: Statement.Reach
@@ -23,28 +23,28 @@ package struct StoreSQL: Sendable {
         Statement(text, parameters, reach: reach)
     }
 
-    /// A call of a function of ours with `count` parameters, the first of which is the tenant. Above twelve it is a `Routine`.
+    /// A call of a function of the schema with `count` parameters, the first of which is the tenant. For more than twelve parameters, use a `Routine`.
     package static func function(_ name: String, _ count: Int, columns: String = "*") -> StoreSQL {
         let places = (1...max(1, count)).map { "$\($0)" }.joined(separator: ", ")
         return .tenant("SELECT \(columns) FROM gateway.\(name)(\(places))")
     }
 
-    /// What `SnapshotRow` reads, of `delivery d` and `message m`.
+    /// The columns that `SnapshotRow` reads, of `delivery d` and `message m`.
     package static let snapshotColumns = """
         d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, \
         m.state = 'scheduled' AS is_reserved, m.fallback
         """
 
-    /// What `NotificationRow` reads, of `message m`.
+    /// The columns that `NotificationRow` reads, of `message m`.
     package static let messageColumns =
         "m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, \(numbersColumn)"
 
-    /// What dialects that number messages call `message m`; `$1` is the tenant.
+    /// The numbers of `message m` in the dialects that number messages. `$1` is the tenant.
     package static let numbersColumn = """
         (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r \
         WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers
         """
 
-    /// What `ClockRow` reads, of `device d`.
+    /// The columns that `ClockRow` reads, of `device d`.
     package static let clockColumns = "d.time_zone, d.window_from, d.window_to"
 }

@@ -6,8 +6,9 @@ against its schema, then calls every operation and validates every answer agains
 usage: native_contract.py BASE, an API key with every scope in GATEWAY_KEY, one with only `read` in GATEWAY_READ_KEY.
 """
 
-import hashlib
+import contextlib
 import datetime
+import hashlib
 import json
 import os
 import re
@@ -198,6 +199,8 @@ def devices_and_messages(api: API) -> None:
         if api.call("showMessage", {"message": sent})["state"] == "done":
             break
         time.sleep(0.05)
+    else:
+        check(False, f"{sent} is not done within 10 s")
     deliveries = api.call("listDeliveries", {"message": sent}, {"state": "sent", "limit": 10})["deliveries"]
     check(len(deliveries) == 1, f"one delivery was sent: {deliveries}")
     api.call("showDelivery", {"message": sent, "target": deliveries[0]["target"]})
@@ -353,13 +356,16 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("deleteWebhook", webhook, expect=204)
     order = {"app": "shop", "vendor": "rationalowl", "minutes": 5, "exchanges": 10}
     capture = {"capture": api.call("startCapture", body=order, expect=201)["id"]}
-    time.sleep(1.5)
-    request = urllib.request.Request(BASE + "/pushApp/installApp", b"{}", {"Content-Type": "application/json"})
-    try:
-        urllib.request.urlopen(request, timeout=10).read()
-    except urllib.error.HTTPError:
-        pass
-    api.call("listCaptures")
+    # A node follows a new capture within a second.
+    for _ in range(200):
+        request = urllib.request.Request(BASE + "/pushApp/installApp", b"{}", {"Content-Type": "application/json"})
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(request, timeout=10).read()
+        if any(one["exchanges"] > 0 for one in api.call("listCaptures")["captures"]):
+            break
+        time.sleep(0.05)
+    else:
+        check(False, "no call is captured within 10 s")
     api.call("showCapture", capture, {"limit": 5})
     api.call("stopCapture", capture)
     api.call("deleteCapture", capture, expect=204)

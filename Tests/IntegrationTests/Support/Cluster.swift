@@ -47,6 +47,8 @@ final class Cluster: @unchecked Sendable {
     let world: World
     private var others: [Int: Node] = [:]
     private let starts: [Start]
+    /// Changes the demo's tenants before the nodes after the first one start. nil: the tenants do not change.
+    var changeTenants: ((String) throws -> String)?
 
     /// - Parameters:
     ///   - starts: one per node. The first node's clock is right.
@@ -76,6 +78,13 @@ final class Cluster: @unchecked Sendable {
         try await world.startGateway()
         let applied = try await world.apply()
         try #require(applied.status == 0, "\(applied.log)")
+        if let changeTenants {
+            let file = world.material.path("tenants.yaml")
+            let text = try changeTenants(String(contentsOfFile: file, encoding: .utf8))
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let changed = try await world.apply()
+            try #require(changed.status == 0, "\(changed.log)")
+        }
         for number in 1..<count { try await startNode(number) }
     }
 

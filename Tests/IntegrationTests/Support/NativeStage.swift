@@ -176,14 +176,12 @@ struct NativeStage: Sendable {
                     identifiers: identifiers
                 ),
                 imports: DeviceImports(
-                    devices: devices,
-                    commands: commands,
+                    handler: handler,
                     maintenance: PostgresMaintenance(engine: database.engine, node: node),
                     identifiers: identifiers,
                     clock: clock
                 ),
                 webhooks: WebhookRegistry(
-                    store: PostgresSubscriptionStore(call: database.call),
                     secrets: WebhookSecrets(
                         masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
                         identifiers: identifiers
@@ -242,25 +240,33 @@ struct NativeStage: Sendable {
 
     /// Registers a device and returns its id.
     @discardableResult
-    func register(_ name: String, token: String? = nil) async throws -> String {
+    func register(
+        _ name: String,
+        token: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
         var body = JSONObject([
             ("app", "shop"), ("platform", "ios"), ("key", .string(name)), ("user", .string("u-\(name)")),
         ])
         body["token"] = token.map { .string($0) }
         let answer = try await native(.POST, "/v1/devices", .object(body))
-        try #require(answer.status == 201, "\(answer.text)")
-        return try #require(answer.json?["id"]?.string)
+        try #require(answer.status == 201, "\(answer.text)", sourceLocation: sourceLocation)
+        return try #require(answer.json?["id"]?.string, sourceLocation: sourceLocation)
     }
 
     /// Sends to a device key and returns the message's id.
-    func send(to key: String, body: String = "hello") async throws -> String {
+    func send(
+        to key: String,
+        body: String = "hello",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
         let answer = try await native(
             .POST,
             "/v1/messages",
             ["app": "shop", "to": ["keys": [.string(key)]], "body": .string(body)]
         )
-        try #require(answer.status == 202, "\(answer.text)")
-        return try #require(answer.json?["id"]?.string)
+        try #require(answer.status == 202, "\(answer.text)", sourceLocation: sourceLocation)
+        return try #require(answer.json?["id"]?.string, sourceLocation: sourceLocation)
     }
 
     /// The subjects and actions in the audit, oldest first.

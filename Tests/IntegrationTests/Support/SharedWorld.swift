@@ -10,6 +10,8 @@ struct SharedWorld: SuiteTrait, TestScoping {
     /// The world of the running suite.
     static var current: World { get throws { try #require(running, "the suite has no .sharedWorld") } }
 
+    /// The arguments of `serve` in addition to the directories and listeners.
+    let serveArguments: [String]
     /// Runs once, when the gateway serves.
     let prepare: @Sendable (World) async throws -> Void
 
@@ -18,7 +20,7 @@ struct SharedWorld: SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await World.with { world in
+        try await World.with(serveArguments: serveArguments) { world in
             try await prepare(world)
             try await Self.$running.withValue(world) { try await function() }
         }
@@ -27,8 +29,11 @@ struct SharedWorld: SuiteTrait, TestScoping {
 
 extension Trait where Self == SharedWorld {
     /// One simulator and one gateway with the demo's tenant for the whole suite.
-    static func sharedWorld(_ prepare: @escaping @Sendable (World) async throws -> Void = { _ in }) -> SharedWorld {
-        SharedWorld { world in
+    static func sharedWorld(
+        serveArguments: [String] = [],
+        _ prepare: @escaping @Sendable (World) async throws -> Void = { _ in }
+    ) -> SharedWorld {
+        SharedWorld(serveArguments: serveArguments) { world in
             let applied = try await world.apply()
             try #require(applied.status == 0, "\(applied.log)")
             try await prepare(world)

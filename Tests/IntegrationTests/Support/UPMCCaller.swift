@@ -127,20 +127,28 @@ struct UPMCCaller: Sendable {
     }
 
     @discardableResult
-    func register(_ phone: Phone, _ more: [String: String] = [:]) async throws -> Answer {
+    func register(
+        _ phone: Phone,
+        _ more: [String: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
         let fields = phone.fields.merging(["CNAME": phone.user.capitalized, "APNS_MODE": "REAL"]) { $1 }
         let answer = try await call("new_rcv_register_service_and_user", fields.merging(more) { $1 })
-        try #require(answer.code == "0000", "\(JSONWriter.text(answer.json))")
+        try #require(answer.code == "0000", "\(JSONWriter.text(answer.json))", sourceLocation: sourceLocation)
         return answer
     }
 
     /// Sends to users and returns the message's number.
-    func send(to users: [String], _ more: [String: String] = [:]) async throws -> String {
+    func send(
+        to users: [String],
+        _ more: [String: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
         let list = JSONWriter.text(.array(users.map { .string($0) }))
         let fields = ["TYPE": "E", "CUID": list, "MESSAGE": "Hello", "SENDERCODE": "admin"].merging(more) { $1 }
         let answer = try await call("rcv_register_message", fields)
-        try #require(answer.code == "0000", "\(JSONWriter.text(answer.json))")
-        return try #require(answer.body?["SENDMSG_SEQNO"]?.string)
+        try #require(answer.code == "0000", "\(JSONWriter.text(answer.json))", sourceLocation: sourceLocation)
+        return try #require(answer.body?["SENDMSG_SEQNO"]?.string, sourceLocation: sourceLocation)
     }
 
     func read(_ phone: Phone, _ number: String, badge: Int?) async throws -> Answer {
@@ -157,8 +165,13 @@ extension World {
     /// - Parameters:
     ///   - ending: the ending of their names, different for each test of a shared world.
     ///   - publicURL: the URL where the gateway shows pages.
+    ///   - sourceLocation: the caller's line.
     /// - Throws: when the file is refused.
-    func applyUPMC(ending: String = "", publicURL: String? = nil) async throws {
+    func applyUPMC(
+        ending: String = "",
+        publicURL: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let path = material.path("tenants.yaml")
         if !FileManager.default.fileExists(atPath: path) { _ = try await apply() }
         let marker = "\n# UPMC\n"
@@ -169,9 +182,9 @@ extension World {
         let others = upmcApps.map { Self.otherTenant(ending: $0.ending) }.joined()
         try (before + marker + apps + others).write(toFile: path, atomically: true, encoding: .utf8)
         let applied = try await apply("tenants.yaml", environment: ["UPMC_SECRET": "a secret of sixteen"])
-        try #require(applied.status == 0, "\(applied.log)")
+        try #require(applied.status == 0, "\(applied.log)", sourceLocation: sourceLocation)
         let last = UPMCCaller(base: http.base, ending: ending).of("other")
-        try await eventually("the apps are served") {
+        try await eventually("the apps are served", sourceLocation: sourceLocation) {
             try await last.call("rcv_get_service", UPMCCaller.Phone(user: "nobody").fields).code == "0000"
         }
     }

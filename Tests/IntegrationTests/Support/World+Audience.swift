@@ -8,7 +8,7 @@ import Testing
 /// Many devices and large messages.
 extension World {
     /// Registers `count` iPhones by the native API, 64 calls at a time; returns their tokens.
-    func register(_ count: Int) async throws -> [String] {
+    func register(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws -> [String] {
         let tokens = (0..<count).map { index in
             String(format: "%08x", index) + SystemIdentifiers().randomHex(byteCount: 28)
         }
@@ -28,7 +28,7 @@ extension World {
                             ],
                             bearer: apiKey
                         )
-                        try #require(answer.status == 201, "\(answer.text)")
+                        try #require(answer.status == 201, "\(answer.text)", sourceLocation: sourceLocation)
                     }
                 }
             }
@@ -38,14 +38,17 @@ extension World {
     }
 
     /// Sends to everyone of the app and returns the message's id. Only a 2xx counts as accepted.
-    func sendToEveryone(_ body: String) async throws -> String {
+    func sendToEveryone(
+        _ body: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
         let answer = try await native(
             "POST",
             "/v1/messages",
             ["app": "shop", "to": ["everyone": true], "body": .string(body)]
         )
-        try #require(answer.status == 202, "\(answer.text)")
-        return try #require(answer.json?["id"]?.string)
+        try #require(answer.status == 202, "\(answer.text)", sourceLocation: sourceLocation)
+        return try #require(answer.json?["id"]?.string, sourceLocation: sourceLocation)
     }
 
     /// The funnel after the message is done. The caller may restart the gateway meanwhile.

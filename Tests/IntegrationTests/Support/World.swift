@@ -186,6 +186,15 @@ final class World: @unchecked Sendable {
         return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
     }
 
+    /// The sum of a metric of the gateway over its series with this label.
+    func metric(_ name: String, _ label: String) async throws -> Double {
+        let admin = HTTPCaller(base: "http://\(adminAddress)")
+        let answer = try await admin.call("GET", "/metrics")
+        await admin.close()
+        let series = answer.text.split(separator: "\n").filter { $0.hasPrefix(name + "{") && $0.contains(label) }
+        return series.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
+    }
+
     func stats() async throws -> JSON { try #require(try await control.call("GET", "/_simulator/stats").json) }
 
     func native(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {

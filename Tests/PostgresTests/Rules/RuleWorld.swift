@@ -25,7 +25,7 @@ struct RuleWorld: Sendable {
     var commands: OperationStore { fixture.commands }
     var deliveries: PostgresDeliveryStore { fixture.delivery }
     var webhooks: PostgresWebhookStore { fixture.webhooks }
-    var subscriptions: PostgresSubscriptionStore { fixture.subscriptions }
+    var subscriptions: SubscriptionActs { fixture.subscriptions }
 
     /// The database's time. The server runs on this machine.
     func now() -> Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
@@ -43,8 +43,8 @@ struct RuleWorld: Sendable {
     /// Erases like the native API.
     func erase(_ what: Erasure) async throws {
         switch what {
-        case .device(let id): _ = try await fixture.devices.erase(id, in: tenant, by: .key("test"))
-        case .user(let id): _ = try await fixture.devices.eraseUser(id, in: tenant, by: .key("test"))
+        case .device(let id): _ = try await fixture.erase(id, in: tenant, by: .key("test"))
+        case .user(let id): _ = try await fixture.eraseUser(id, in: tenant, by: .key("test"))
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import EngineStore
 @testable import Store
 
-/// The rules of `SubscriptionStore`, and of `WebhookStore` for webhooks.
+/// The operations of webhooks, and the rules of `WebhookStore` for webhooks.
 @Suite struct SubscriptionRuleTests {
     @Test func aWebhookReceivesLaterEventsInOrder() async throws {
         let world = try await RuleWorld.make()
@@ -218,7 +218,7 @@ import Testing
 /// The tenant's view and the dispatcher's view of webhooks in one world.
 private struct WebhookWorld {
     var world: RuleWorld
-    var store: any SubscriptionStore
+    var store: SubscriptionActs
     var webhooks: any WebhookStore
 
     func new(_ filter: EventFilter) -> NewWebhook {

@@ -22,7 +22,6 @@ package struct DatabaseStores: Sendable {
     package var commands: OperationStore { OperationStore(call: call, node: node) }
     package var delivery: PostgresDeliveryStore { PostgresDeliveryStore(engine: engine, inboxVendors: [.ipns]) }
     package var webhooks: PostgresWebhookStore { PostgresWebhookStore(engine: engine) }
-    package var subscriptions: PostgresSubscriptionStore { PostgresSubscriptionStore(call: call) }
     package var provisioning: PostgresProvisioningStore { PostgresProvisioningStore(engine: engine) }
     package var directory: PostgresDirectory { PostgresDirectory(call: call, engine: engine) }
     package var queries: PostgresQueryStore { PostgresQueryStore(call: call) }

@@ -1,11 +1,11 @@
 package import Model
 
-/// How a value is written in answers. The members give the schema as well as the JSON, so that the two cannot differ.
+/// Defines how a value is written in answers. The members produce both the schema and the JSON, so that the two always agree.
 package struct AnswerShape<Value>: Sendable {
     struct Member: Sendable {
         let name: String
         let schema: JSONSchema
-        /// False: it may be left out.
+        /// False: the member may be absent.
         let isRequired: Bool
         let write: @Sendable (Value) -> JSON?
 
@@ -24,10 +24,10 @@ package struct AnswerShape<Value>: Sendable {
 
     let members: [Member]
     let schema: JSONSchema
-    /// Members that the value itself names, after the declared ones.
+    /// Additional members whose names come from the value, after the declared members.
     private let others: (@Sendable (Value) -> JSONObject)?
 
-    /// `name` is that of the schema in the document. `others` gives members that the value itself names; declared members win.
+    /// `name` is the name of the schema in the document. `others` returns members whose names come from the value; declared members take precedence.
     init(_ name: String, _ members: [Member], others: (@Sendable (Value) -> JSONObject)? = nil) {
         self.members = members
         self.others = others
@@ -95,7 +95,7 @@ extension AnswerShape.Member {
         Member(name, .words(Word.allCases.map(\.rawValue)).described(description)) { .string(read($0).rawValue) }
     }
 
-    /// One of some words.
+    /// One word of a list.
     static func word(
         _ name: String,
         among words: [String],
@@ -201,13 +201,13 @@ extension AnswerShape.Member {
     }
 }
 
-/// One page of a list: the items, and `next`, which is `after` of the page that follows.
+/// One page of a list: the items, and `next`, the value of `after` for the following page.
 struct AnswerPage<Item>: Sendable {
     let name: String
     let shape: AnswerShape<Item>
     let schema: JSONSchema
 
-    /// `next` is the schema of `next` where it is not null; `title` names the page's schema, without it `name` does.
+    /// `next` is the schema of a non-null `next`. `title` is the name of the page's schema; by default it is `name`.
     init(_ name: String, _ shape: AnswerShape<Item>, next: JSONSchema = .text(), title: String? = nil) {
         self.name = name
         self.shape = shape
@@ -216,13 +216,13 @@ struct AnswerPage<Item>: Sendable {
             (name, .list(of: shape.schema), true),
             (
                 "next",
-                next.nullable.described("`after` of the next page; null: this is the last one."),
+                next.nullable.described("The value of `after` for the next page; null on the last page."),
                 true
             ),
         ]).named("\(title)Page")
     }
 
-    /// `next` is written when the page is full: there may be more.
+    /// `next` is written when the page is full, because more items may follow.
     func json(_ items: [Item], limit: Int, next: (Item) -> JSON) -> JSON {
         [
             name: .array(items.map { shape.json($0) }),

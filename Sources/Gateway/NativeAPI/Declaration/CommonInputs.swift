@@ -9,17 +9,17 @@ enum CommonInputs {
     static let repeatKey = HeaderField.optional(
         repeatKeyName,
         .text(CommandLimits.keyBytes, atLeast: 1).example("order-4711"),
-        "The same key with the same call gets the first answer again, for at least 24 hours."
+        "A repeated call with the same key receives the first answer, for at least 24 hours."
     )
     static let app = PathField.required("app", .app, "The app's id, as provisioned.")
-    /// The filter of lists that go over all apps.
-    static let appFilter = QueryField.optional("app", .app, "Only of this app.")
+    /// The filter of lists that cover all apps.
+    static let appFilter = QueryField.optional("app", .app, "Only entries of this app.")
     static let vendor = QueryField.optional(
         "vendor",
         .vendor,
         default: .native,
         as: .string(Vendor.native.rawValue),
-        "The vendor whose users and groups are meant."
+        "The vendor of the users and groups."
     )
     static let user = PathField.required("user", .user, "The user's id.")
     static let group = PathField.required("group", .group, "The group's name.")
@@ -28,13 +28,13 @@ enum CommonInputs {
         .integer(1...NativeAPI.pageLimit),
         default: 100,
         as: 100,
-        "The length of the page."
+        "The maximum number of entries per page."
     )
-    /// `after` of a list whose pages follow an id.
+    /// `after` of a list that is paged by an id.
     static func after<ID: UUIDIdentifier>(_ type: ID.Type) -> InputField<ID?> {
         QueryField.optional("after", .id(type), after)
     }
-    /// `after` of a list whose pages follow a name.
+    /// `after` of a list that is paged by a name.
     static let afterName = QueryField.optional("after", .text(256, atLeast: 1), after)
     private static let after = "`next` of the previous page."
 }
@@ -42,13 +42,13 @@ enum CommonInputs {
 // MARK: Kinds of values
 
 extension InputKind where Value == AppID {
-    /// 64 bytes: as provisioning allows.
+    /// 64 bytes, the limit of provisioning.
     static let app = InputKind<String>.text(64, atLeast: 1).example("shop").map("is not an app") { AppID($0) }
 }
 
 extension InputKind where Value == UserID {
     static let user = InputKind<String>.text(256, atLeast: 1).example("u-1").map("is not a user") { UserID($0) }
-    /// Where an empty text is accepted: it leaves the user as it is.
+    /// For inputs that accept an empty text, which leaves the user unchanged.
     static let userOrEmpty = InputKind<String>.text(256).example("u-1").map("is not a user") { UserID($0) }
 }
 
@@ -74,7 +74,7 @@ extension InputKind where Value == Vendor {
 }
 
 extension InputKind where Value: UUIDIdentifier {
-    /// An id of the gateway's own.
+    /// An id that the gateway created.
     static func id(_ type: Value.Type) -> InputKind {
         InputKind(.uuid) { (json, name) throws(Problem) in
             guard let id = json.string.flatMap({ Value(text: $0) }) else { throw .invalid(name, "must be a UUID") }
@@ -82,7 +82,7 @@ extension InputKind where Value: UUIDIdentifier {
         }
     }
 
-    /// An id in a path: one that cannot exist is answered like one that does not.
+    /// An id in a path: a malformed id is answered like an unknown one.
     static func id(_ type: Value.Type, missing: String) -> InputKind {
         InputKind(.uuid) { (json, _) throws(Problem) in
             guard let id = json.string.flatMap({ Value(text: $0) }) else { throw .notFound(missing) }

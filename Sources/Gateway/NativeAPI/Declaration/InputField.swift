@@ -1,19 +1,19 @@
 import HTTPTypes
 import Model
 
-/// Where an input stands in a request.
+/// The location of an input in a request.
 enum InputPlace: String, Sendable {
     case path, query, header, body
 }
 
-/// One declared input of an operation. Reading it through `NativeCall` is the only way to get at it.
+/// One declared input of an operation. It can only be read through `NativeCall`.
 struct InputField<Value: Sendable>: DeclaredInput {
     let name: String
     let place: InputPlace
     let isRequired: Bool
     let schema: JSONSchema
     let fromText: @Sendable ([String]) -> JSON
-    /// Nil: the request does not have it.
+    /// Converts the JSON value; nil when the input is absent from the request.
     let read: @Sendable (JSON?, String) throws(Problem) -> Value
 
     fileprivate init<Read: Sendable>(
@@ -42,7 +42,7 @@ struct InputField<Value: Sendable>: DeclaredInput {
     }
 }
 
-/// What is known of a declared input without its type.
+/// The properties of a declared input that do not depend on its type.
 protocol DeclaredInput: Sendable {
     var name: String { get }
     var place: InputPlace { get }
@@ -54,12 +54,12 @@ protocol DeclaredInput: Sendable {
 protocol InputFields: Sendable {}
 
 extension InputFields {
-    /// Every declared field. Found by reflection, so that none is missing from the document.
+    /// Every declared field. Reflection finds them, so that none is missing from the document.
     var declared: [any DeclaredInput] {
         Mirror(reflecting: self).children.compactMap { $0.value as? any DeclaredInput }
     }
 
-    /// The schema of the members that stand in a body. `isOpen`: any other members are accepted too.
+    /// The schema of the body's members. `isOpen`: other members are accepted as well.
     func bodySchema(isOpen: Bool = false) -> JSONSchema {
         .object(
             declared.filter { $0.place == .body }.map { ($0.name, $0.schema, $0.isRequired) },
@@ -71,9 +71,9 @@ extension InputFields {
 /// No inputs.
 struct NoInput: InputFields {}
 
-// MARK: Declaring
+// MARK: Declaration
 
-/// Makes the fields of one place: `BodyField.required("app", .app, "…")`.
+/// Creates the fields of one location: `BodyField.required("app", .app, "…")`.
 protocol InputPlacing {
     static var place: InputPlace { get }
 }
@@ -84,7 +84,7 @@ enum HeaderField: InputPlacing { static let place = InputPlace.header }
 enum BodyField: InputPlacing { static let place = InputPlace.body }
 
 extension InputPlacing {
-    /// Must be there.
+    /// A field that must be present.
     static func required<Value>(_ name: String, _ kind: InputKind<Value>, _ description: String) -> InputField<Value> {
         InputField(name, place, kind, isRequired: true, description) { (json, name) throws(Problem) in
             guard let json else { throw .invalid(name, "is missing") }
@@ -92,7 +92,7 @@ extension InputPlacing {
         }
     }
 
-    /// Nil when it is absent or null.
+    /// A field that is nil when it is absent or null.
     static func optional<Value>(_ name: String, _ kind: InputKind<Value>, _ description: String) -> InputField<Value?> {
         var kind = kind
         if place == .body { kind.schema = kind.schema.nullable }
@@ -103,7 +103,7 @@ extension InputPlacing {
         }
     }
 
-    /// `value` when it is absent or null.
+    /// A field that has `value` when it is absent or null.
     static func optional<Value>(
         _ name: String,
         _ kind: InputKind<Value>,
@@ -124,7 +124,7 @@ extension InputPlacing {
 
 // MARK: Reading
 
-/// The values of declared fields in one request, or in one object of its body. A field is read, and checked, when it is asked for.
+/// The values of declared fields in one request, or in one object of its body. A field is read and checked when it is accessed.
 @dynamicMemberLookup
 struct InputValues<Fields: InputFields>: Sendable {
     let fields: Fields
@@ -132,7 +132,7 @@ struct InputValues<Fields: InputFields>: Sendable {
     var query: [String: [String]] = [:]
     var headers = HTTPFields()
     let body: JSONObject
-    /// What problems write before the name of a body field.
+    /// The text before the name of a body field in problems.
     let prefix: String
 
     init(_ fields: Fields, body: JSONObject, prefix: String = "") {
@@ -157,7 +157,7 @@ struct InputValues<Fields: InputFields>: Sendable {
         }
     }
 
-    /// Whether the body has the field, even as null.
+    /// Whether the body contains the field, even as null.
     func mentions<Value>(_ member: KeyPath<Fields, InputField<Value>>) -> Bool {
         body[fields[keyPath: member].name] != nil
     }

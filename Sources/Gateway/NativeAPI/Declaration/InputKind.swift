@@ -1,9 +1,9 @@
 import Model
 
-/// How text of a path, query or header becomes the JSON value that an `InputKind` reads.
+/// Defines how the text of a path, query or header becomes the JSON value that an `InputKind` reads.
 enum InputTextForm: Sendable {
     case text
-    /// Digits become a number, anything else stays text.
+    /// Digits become a number; other text stays text.
     case number
     /// `true` and `false` become a boolean.
     case flag
@@ -11,11 +11,11 @@ enum InputTextForm: Sendable {
     case list
 }
 
-/// How one input is described and read: its schema, and what turns a JSON value into a Swift value or a problem.
+/// The schema of one input, and the function that converts its JSON value to a Swift value or throws a problem.
 struct InputKind<Value: Sendable>: Sendable {
     var schema: JSONSchema
     var form = InputTextForm.text
-    /// The second argument is the input's name in problems.
+    /// The second argument is the name of the input in problems.
     var read: @Sendable (JSON, String) throws(Problem) -> Value
 
     init(
@@ -28,7 +28,7 @@ struct InputKind<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// A kind whose values are made of this one's. `transform` returns nil for a value that cannot be used; the problem then says `fault`.
+    /// A kind whose values are derived from this kind's values. `transform` returns nil for an unusable value; the problem then contains `fault`.
     func map<Other: Sendable>(
         _ fault: String,
         _ transform: @escaping @Sendable (Value) -> Other?
@@ -66,7 +66,7 @@ extension InputKind where Value == String {
         }
     }
 
-    /// One of some words.
+    /// One word of a list.
     static func word(among words: [String]) -> InputKind {
         InputKind(.words(words)) { (json, name) throws(Problem) in
             guard let text = json.string, words.contains(text) else { throw .invalid(name, Self.fault(words)) }
@@ -81,7 +81,7 @@ extension InputKind where Value: RawRepresentable & CaseIterable, Value.RawValue
     /// One case of an enumeration, by its name.
     static func word(_ type: Value.Type) -> InputKind { word(among: Array(Value.allCases)) }
 
-    /// One of some cases.
+    /// One case of a list.
     static func word(among cases: [Value]) -> InputKind {
         let words = cases.map(\.rawValue)
         return InputKind(.words(words)) { (json, name) throws(Problem) in
@@ -152,7 +152,7 @@ extension InputKind {
         }
     }
 
-    /// An object with declared members, and the value they make.
+    /// An object with declared members, and the value created from them.
     static func object<Fields: InputFields>(
         _ fields: Fields,
         _ make: @escaping @Sendable (InputValues<Fields>) throws(Problem) -> Value

@@ -19,7 +19,7 @@ struct JSONSchema: Sendable {
         return JSONSchema(json)
     }
 
-    /// One of some strings.
+    /// One string of a list.
     static func words(_ words: [String]) -> JSONSchema {
         JSONSchema(["type": "string", "enum": .array(words.map { .string($0) })])
     }
@@ -53,7 +53,7 @@ struct JSONSchema: Sendable {
         JSONSchema(["type": "object", "additionalProperties": .object(value.json)], components: value.components)
     }
 
-    /// An object with exactly these members; `isOpen`: and any others.
+    /// An object with exactly these members. `isOpen`: other members are permitted as well.
     static func object(
         _ members: [(name: String, schema: JSONSchema, isRequired: Bool)],
         isOpen: Bool = false
@@ -110,10 +110,10 @@ struct JSONSchema: Sendable {
         return copy
     }
 
-    /// A value that satisfies the schema: its first example, else one made of the examples of its members.
+    /// A value that satisfies the schema: its first example, or else a value made of the examples of its members.
     var exampleValue: JSON { Self.exampleValue(json, components, depth: 0) }
 
-    /// 12 levels: no declared schema is deeper, and one that refers to itself must end.
+    /// 12 levels: no declared schema is deeper, and the recursion must end for a schema that refers to itself.
     private static func exampleValue(_ json: JSONObject, _ components: [String: JSONObject], depth: Int) -> JSON {
         guard depth < 12 else { return .null }
         func inner(_ json: JSON?) -> JSON { exampleValue(json?.object ?? [:], components, depth: depth + 1) }

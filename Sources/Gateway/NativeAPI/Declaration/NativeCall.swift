@@ -5,7 +5,7 @@ import Model
 import NIOCore
 import Store
 
-/// What an API key may do.
+/// The scopes of an API key.
 enum APIScope: String, Sendable, CaseIterable {
     case send, devices, read, admin
 }
@@ -15,7 +15,7 @@ struct NativeCaller: Sendable {
     var request: Request
     var grant: APIKeyGrant
     var remoteAddress: String?
-    /// The call's connection; nil: of a test without one.
+    /// The connection of the call; nil in tests without one.
     var channel: (any Channel)?
 
     var tenant: TenantID { grant.tenant }
@@ -34,7 +34,7 @@ struct NativeCaller: Sendable {
 struct NativeCall<Input: InputFields>: Sendable {
     let caller: NativeCaller
     let values: InputValues<Input>
-    /// The body as it was sent; empty for an operation without a body and for one that reads it as a stream.
+    /// The body as received; empty for an operation without a body and for one that reads it as a stream.
     let bytes: [UInt8]
 
     var tenant: TenantID { caller.tenant }
@@ -51,19 +51,19 @@ struct NativeCall<Input: InputFields>: Sendable {
     }
 }
 
-/// What the body of an operation's request is.
+/// The expected body of an operation's request.
 enum NativeBody: Sendable {
-    /// Whatever is sent is not read.
+    /// The body is ignored.
     case none
     /// A JSON object of the declared body fields. `isOpen`: other members are allowed as well.
     case json(isOpen: Bool = false)
-    /// Bytes, read whole.
+    /// Bytes that are read as a whole.
     case bytes(type: String)
-    /// Bytes of one of these types, which the operation reads as they come.
+    /// Bytes of one of these types, which the operation reads as they arrive.
     case stream(types: [String])
 }
 
-/// One answer that an operation may give.
+/// One possible answer of an operation.
 struct DeclaredAnswer: Sendable {
     struct Header: Sendable {
         let name: String
@@ -73,7 +73,7 @@ struct DeclaredAnswer: Sendable {
 
     let status: Int
     let description: String
-    /// Nil: it has no body.
+    /// Nil: the answer has no body.
     let type: String?
     let schema: JSONSchema
     let example: JSON?
@@ -84,7 +84,7 @@ struct DeclaredAnswer: Sendable {
         json(200, schema, description, example: example)
     }
 
-    /// Without `example`, one is made of the examples of the schema.
+    /// Without `example`, the example is made of the examples of the schema.
     static func json(
         _ status: Int,
         _ schema: JSONSchema,
@@ -104,7 +104,7 @@ struct DeclaredAnswer: Sendable {
         DeclaredAnswer(status: 204, description: description, type: nil, schema: .anything, example: nil)
     }
 
-    /// One JSON object per line. `schema` is that of a line.
+    /// One JSON object per line. `schema` describes a line.
     static func lines(_ schema: JSONSchema, _ description: String, headers: [Header]) -> DeclaredAnswer {
         DeclaredAnswer(
             status: 200,

@@ -3,31 +3,31 @@ import HTTPTypes
 import Hummingbird
 import Model
 
-/// One operation of the native API. The declaration is all there is: it routes, reads, checks and documents.
+/// One operation of the native API. This declaration alone defines routing, input checks and documentation.
 ///
-/// How to add one: docs/native-api.md.
+/// docs/native-api.md describes how to add an operation.
 struct NativeOperation: Sendable {
-    /// What is called: `registerDevice`. Also the name of the method that carries it out.
+    /// The operation's id, for example `registerDevice`. It is also the name of the method that executes it.
     let id: String
     let method: HTTPRequest.Method
-    /// With `{name}` for each path field.
+    /// The path, with `{name}` for each path field.
     let path: String
     let scope: APIScope
     let summary: String
     let inputs: [any DeclaredInput]
     let body: NativeBody
-    /// The schema of a JSON body; nil for other bodies and none.
+    /// The schema of a JSON body; nil without a body and for other types of bodies.
     let bodySchema: JSONSchema?
-    /// Of the body.
+    /// The example of the body.
     let example: JSON?
     let answers: [DeclaredAnswer]
-    /// Every problem it may answer.
+    /// Every problem that the operation may answer.
     let problems: [ProblemCode]
-    /// Reads and checks the inputs, and carries the operation out.
+    /// Reads and checks the inputs, and executes the operation.
     let perform: @Sendable (NativeAPI, NativeCaller, Parameters) async throws(Problem) -> Response
 
-    /// Without `body`, it is JSON if there are body fields. Without `example`, one of a JSON body is made of the examples of its fields. `problems` are
-    /// those that do not follow from the scope, the inputs and the body.
+    /// Without `body`, the body is JSON if there are body fields. Without `example`, the example of a JSON body is made of the examples of its fields.
+    /// `problems` lists those that do not follow from the scope, the inputs and the body.
     init<Input: InputFields>(
         _ id: String,
         _ method: HTTPRequest.Method,
@@ -68,13 +68,13 @@ struct NativeOperation: Sendable {
         }
     }
 
-    /// Those declared and those that follow from the rest, in the order of their codes.
+    /// The declared problems and those that follow from the other properties, in the order of their codes.
     private static func problems(
         _ inputs: [any DeclaredInput],
         _ body: NativeBody,
         _ declared: [ProblemCode]
     ) -> [ProblemCode] {
-        // 422 always: an undeclared query parameter is one.
+        // 422 is always possible: for an undeclared query parameter.
         var all: Set<ProblemCode> = [.unauthorized, .forbidden, .invalid, .unavailable]
         all.formUnion(declared)
         switch body {
@@ -95,7 +95,7 @@ struct NativeInputReader<Input: InputFields>: Sendable {
     private let body: NativeBody
     private let pathNames: [String]
     private let queryNames: Set<String>
-    /// Those that may be given more than once.
+    /// The names of parameters that may be repeated.
     private let listNames: Set<String>
     private let bodyNames: Set<String>
 
@@ -110,7 +110,7 @@ struct NativeInputReader<Input: InputFields>: Sendable {
         bodyNames = Set(names(.body))
     }
 
-    /// - Throws: `Problem` for a parameter or field that is not declared, and for a body that cannot be read.
+    /// - Throws: `Problem` for an undeclared parameter or field, and for an unreadable body.
     func call(_ caller: NativeCaller, _ parameters: Parameters) async throws(Problem) -> NativeCall<Input> {
         let query = try query(caller.request)
         var bytes: [UInt8] = []

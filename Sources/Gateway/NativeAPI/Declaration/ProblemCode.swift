@@ -1,4 +1,4 @@
-/// Every error of the native API. The codes are stable and never change their meaning; `docs/errors.md` holds the same table, and a test compares them.
+/// Every error of the native API. The codes are stable and never change their meaning. `docs/errors.md` contains the same table, and a test compares the two.
 enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case badRequest = "PG-1001"
     case invalid = "PG-1002"
@@ -19,9 +19,9 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     struct Entry: Sendable {
         var status: Int
         var title: String
-        /// What it means, for the documentation.
+        /// The meaning of the error, for the documentation.
         var meaning: String
-        /// What the caller should do.
+        /// The action that the caller should take.
         var advice: String
 
         init(_ status: Int, _ title: String, _ meaning: String, _ advice: String) {

@@ -7,7 +7,7 @@ import Foundation
 package import Model
 package import Store
 
-/// Why a delivery is where it is: for the native API and `message show --device`.
+/// Explains the state of a delivery, for the native API and `message show --device`.
 package struct DeliveryExplainer: Sendable {
     let queries: PostgresQueryStore
     let directory: PostgresDirectory
@@ -26,7 +26,7 @@ package struct DeliveryExplainer: Sendable {
         self.identifiers = identifiers
     }
 
-    /// All about one delivery; nil when the message has no such target.
+    /// Explains one delivery; nil when the message has no such target.
     ///
     /// - Throws: `StoreError`.
     package func explain(
@@ -76,20 +76,21 @@ package struct DeliveryExplainer: Sendable {
     }
 }
 
-/// One delivery, explained. What was written with its outcome is told as it was; the rest is made again from what is stored now, and said to be so.
+/// An explained delivery. Facts stored with its outcome are reported unchanged. Other parts are recomputed from the present data and marked as recomputed.
 package struct DeliveryExplanation: Sendable {
     let message: MessageFacts
     let trail: DeliveryTrail
-    /// Of the app on the device's platform.
+    /// The topic of the app on the device's platform.
     let topic: String?
-    /// The one that it waits for, or that the app has for the device's environment.
+    /// The credential that the delivery waits for, or otherwise the app's credential for the device's environment.
     let credential: CredentialID?
-    /// Nil when that is not provisioned any more.
+    /// Nil when the credential is not provisioned.
     let standing: CredentialStanding?
-    /// Nil when nobody answers to the target any more, or its dialect is not in this build.
+    /// Nil when the target has no active identity, or when this build does not contain its dialect.
     var push: Result<PushPicture, AdapterError>?
 
-    /// What is made again, by its place in `explanation`: it may differ from what was sent, if the device, the app or its settings changed since.
+    /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
+    /// since.
     static let recomputed = ["device", "identity", "route", "push"]
 
     var delivery: DeliveryFacts { trail.delivery }
@@ -126,7 +127,7 @@ package struct DeliveryExplanation: Sendable {
         )
         guard rules.concerns(target.clock.window) else { return nil }
         guard case .wait(let until, let why) = rules.verdict(target.clock, now: queue.seenAt) else { return nil }
-        // A message for everybody's one time is reserved, whatever the hours.
+        // A message with one time for all targets is reserved, whatever the hours.
         if message.localDue == nil, until <= message.dueAt { return nil }
         return HoursWords(why: why, until: until, rules: rules, clock: target.clock)
     }
@@ -136,7 +137,7 @@ package struct DeliveryExplanation: Sendable {
         return Date(timeIntervalSince1970: Double(time.milliseconds) / 1000).formatted(.iso8601)
     }
 
-    /// As people read it: a name and a value per line; what is made again comes under a heading that says so.
+    /// Formats the explanation for people: a name and a value per line, with the recomputed parts under a separate heading.
     package var text: String {
         let snapshot = delivery.snapshot
         var rows: [(String, String?)] = [
@@ -149,13 +150,13 @@ package struct DeliveryExplanation: Sendable {
             ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
         ]
         if let queue = trail.queue {
-            rows.append(("slice", "\(queue.slice), \(queue.state), put back \(queue.attempts) times"))
+            rows.append(("slice", "\(queue.slice), \(queue.state), returned to the queue \(queue.attempts) times"))
         }
         return Self.lines(rows) + "\n\nas it would be sent now:\n" + Self.lines(nowRows)
     }
 
     private var nowRows: [(String, String?)] {
-        guard let target = trail.target else { return [("device", "nobody answers to this target")] }
+        guard let target = trail.target else { return [("device", "the target has no active identity")] }
         let health = standing.map { $0.refusal ?? "works" } ?? "is not provisioned"
         var rows: [(String, String?)] = [
             ("device", target.device?.description),
@@ -166,7 +167,7 @@ package struct DeliveryExplanation: Sendable {
         ]
         switch push {
         case nil: break
-        case .failure(let error): rows.append(("push", "cannot be written: \(error)"))
+        case .failure(let error): rows.append(("push", "cannot be encoded: \(error)"))
         case .success(let picture):
             rows.append(("payload", "\(picture.payload.bytes.count) bytes"))
             if !picture.payload.reduced.isEmpty {

@@ -2,13 +2,13 @@ import EngineStore
 package import Model
 import Store
 
-/// How an explained delivery is written: as elsewhere, with `explanation`.
+/// The JSON form of an explained delivery: the members of other deliveries, and `explanation`.
 extension DeliveryExplanation {
     static let shape = AnswerShape<DeliveryExplanation>(
         "ExplainedDelivery",
         NativeShapes.deliveryMembers.map { member in
             .init(member.name, member.schema) { member.write($0.delivery) }
-        } + [.shape("explanation", explanation, "Where the delivery stands and why.") { $0 }]
+        } + [.shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }]
     )
 
     package var json: JSON { Self.shape.json(self) }
@@ -16,18 +16,21 @@ extension DeliveryExplanation {
     private static let explanation = AnswerShape<DeliveryExplanation>(
         "Explanation",
         [
-            .text("standing", "Where the delivery stands, in a sentence.") { $0.standingText },
-            .optionalText("meaning", "What the reason means.") { $0.reason?.meaning },
-            .optionalText("advice", "What to do about it.") { $0.reason?.advice },
-            .optionalShape("device", device, "The device as it is now.") { $0.known },
-            .optionalShape("identity", identity, "The identity as it is now.") { $0.trail.target },
-            .shape("route", route, "The app's topic and credential as they are now.") { $0 },
+            .text("standing", "The state of the delivery, as a sentence.") { $0.standingText },
+            .optionalText("meaning", "The meaning of the reason.") { $0.reason?.meaning },
+            .optionalText("advice", "The recommended action.") { $0.reason?.advice },
+            .optionalShape("device", device, "The device in its present state.") { $0.known },
+            .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
+            .shape("route", route, "The app's present topic and credential.") { $0 },
             .init("push", push, write: \.pushJSON),
-            .optionalShape("waits", HoursWords.shape, "The hours that it waits for.") { explanation in
+            .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
             },
-            .optionalShape("queue", queue, "Its place in the queue.") { $0.trail.queue },
-            .texts("recomputed", "Members made from what is stored now, not from when it was sent.") { _ in
+            .optionalShape("queue", queue, "The delivery's place in the queue.") { $0.trail.queue },
+            .texts(
+                "recomputed",
+                "Members computed from the present data, which may have changed since the push was sent."
+            ) { _ in
                 DeliveryExplanation.recomputed
             },
         ]
@@ -82,11 +85,11 @@ extension DeliveryExplanation {
         [
             .int("slice", "The part of the message.") { $0.slice },
             .text("state", "`ready` or `leased`.", example: "ready") { $0.state },
-            .time("nextTryAt", "When it is due, or when a lease ends.") { $0.nextAt },
-            .int("attempts", "How often it was put back.") { $0.attempts },
-            .optionalText("heldBy", "The credential that it waits for.") { $0.heldBy?.rawValue },
-            .flag("isPaused", "Whether its lane is paused.") { $0.isLanePaused },
-            .optionalText("gaveUp", "Why it was given up.") { $0.deadReason },
+            .time("nextTryAt", "When the slice is due, or when its lease ends.") { $0.nextAt },
+            .int("attempts", "How often the slice was returned to the queue.") { $0.attempts },
+            .optionalText("heldBy", "The credential for which the slice waits.") { $0.heldBy?.rawValue },
+            .flag("isPaused", "Whether the slice's lane is paused.") { $0.isLanePaused },
+            .optionalText("gaveUp", "Why the gateway stopped trying the slice.") { $0.deadReason },
         ]
     )
 

@@ -1,7 +1,7 @@
 import Foundation
 import Model
 
-/// Which hours a target waits for, as they are now.
+/// Describes the hours for which a target waits, by the present rules.
 struct HoursWords {
     var why: TimingRules.Wait
     var until: Timestamp
@@ -28,8 +28,8 @@ struct HoursWords {
     static let shape = AnswerShape<HoursWords>(
         "WaitingHours",
         [
-            .time("until", "When it can be sent.") { $0.until },
-            .word("because", "What it waits for.") { $0.why },
+            .time("until", "When the push can be sent.") { $0.until },
+            .word("because", "The cause of the wait.") { $0.why },
             .text("timeZone", "The zone of the hours.", example: "Asia/Seoul") { hours in
                 (hours.why == .quietHours ? hours.quietZone : hours.zone).text
             },

@@ -2,17 +2,17 @@ import APNs
 import ApplePayload
 import Model
 
-/// One push as it would be written, without a token.
+/// One push as it would be sent, without the device's token.
 struct PushPicture: Sendable {
-    /// A token that nobody has, in place of the device's.
+    /// A token of no device, in place of the real one.
     static let token = String(repeating: "0", count: 64)
 
     var payload: PushPayload
     var preview: PushPreview
 
-    /// Writes the payload in the adapter's dialect, and the request around it.
+    /// Encodes the payload in the adapter's dialect, and the request around it.
     ///
-    /// - Returns: the picture, or why that dialect has no payload for it.
+    /// - Returns: the picture, or the reason why the dialect has no payload for the message.
     static func make(
         _ adapter: any VendorAdapter,
         _ notification: Notification,
@@ -39,22 +39,22 @@ struct PushPicture: Sendable {
         }
     }
 
-    /// The headers in the order in which they are sent, with `token` where the device's would stand.
+    /// The headers in the order of sending, with `token` in place of the device's token.
     func headers(token: String) -> [(name: String, value: String)] {
         preview.fields.map { ($0.name, $0.name == ":path" ? $0.value.replacing(Self.token, with: token) : $0.value) }
     }
 
     func json(token: String) -> JSON { Self.shape.json(Shown(picture: self, token: token)) }
 
-    /// Why a vendor has no payload.
+    /// The reason why a vendor has no payload.
     static func json(of error: AdapterError) -> JSON { failure.json(error) }
 
-    /// A push, or why there is none.
+    /// A push, or the reason why it cannot be encoded.
     static let schema = JSONSchema.any(of: [shape.schema, failure.schema]).named("PushPreview")
 
     private struct Shown: Sendable {
         var picture: PushPicture
-        /// What stands for the device's token.
+        /// The placeholder for the device's token.
         var token: String
     }
 
@@ -65,7 +65,9 @@ struct PushPicture: Sendable {
             .int("priority", "`apns-priority`.") { Int($0.picture.payload.priority) },
             .optionalText("collapseId", "`apns-collapse-id`.") { $0.picture.payload.collapseID },
             .int("bytes", "The payload's size.") { $0.picture.payload.bytes.count },
-            .texts("reduced", "What was shortened or left out to fit.") { $0.picture.payload.reduced },
+            .texts("reduced", "The parts that were shortened or left out to fit the size limit.") {
+                $0.picture.payload.reduced
+            },
             .init("headers", .map(of: .text()).described("The request's headers.")) { shown in
                 .object(
                     JSONObject(shown.picture.headers(token: shown.token).map { ($0.name, .string($0.value)) })
@@ -81,6 +83,6 @@ struct PushPicture: Sendable {
 
     private static let failure = AnswerShape<AdapterError>(
         "PushFailure",
-        [.text("error", "Why there is no payload.") { $0.description }]
+        [.text("error", "Why the payload cannot be encoded.") { $0.description }]
     )
 }

@@ -4,17 +4,17 @@ import DeliveryEngine
 import Model
 import Store
 
-/// What a delivery's reason means and what is to be done about it: the one place where reasons become sentences.
+/// Explains the reasons of deliveries and the recommended actions. All sentences about reasons are in this file.
 ///
-/// A test holds it to every reason of ours and to every one that APNs is documented to give.
+/// A test checks that it covers every reason of the gateway and every documented reason of APNs.
 enum ReasonText {
     struct Entry: Sendable, Equatable {
         var meaning: String
-        /// Whose turn it is, and what helps.
+        /// The party that should act, and how.
         var advice: String
     }
 
-    /// The sentences of a reason; nil for a word that a push service has learnt since.
+    /// The sentences of a reason; nil for a reason that is not in this table, such as a new one of a push service.
     static func entry(_ reason: String) -> Entry? { table[reason] }
 
     /// The gateway's reasons, then those of APNs (docs/contracts/apns.md#9, docs/contracts/apns.md#12), each by the delivery's reason.
@@ -27,35 +27,36 @@ enum ReasonText {
     private static let ours: [(String, String, String)] = [
         (
             SuppressionReason.noDevice.rawValue,
-            "Nobody answers to the address, or the device has no token that may be used.",
-            "The app has to register with a token; /v1/devices shows the state of the one it has."
+            "No active identity has this address, or the device has no usable token.",
+            "The app has to register with a token; /v1/devices shows the state of its present token."
         ),
         (
-            SuppressionReason.duplicate.rawValue, "Another target of the same message rings the same device.",
-            "Nothing: a message rings a device once."
+            SuppressionReason.duplicate.rawValue, "Another target of the same message notifies the same device.",
+            "Nothing: a message notifies each device once."
         ),
         (
             SuppressionReason.preference.rawValue, "The user has switched pushes off.",
             "Nothing, until the user switches them on again."
         ),
         (
-            SuppressionReason.quietHours.rawValue, "It came in the app's quiet hours, in which nothing waits.",
-            "Send it outside of them, or provision quietHours with outside: delay."
+            SuppressionReason.quietHours.rawValue,
+            "It was due during the app's quiet hours, and the app suppresses such messages.",
+            "Send it outside the quiet hours, or provision quietHours with outside: delay."
         ),
         (
             SuppressionReason.receivingWindow.rawValue,
-            "It came outside of the hours in which the device may be rung, and the app lets nothing wait.",
+            "It was due outside the device's receiving hours, and the app suppresses such messages.",
             "Nothing: the user chose the hours. receivingWindows with outside: delay lets messages wait for them."
         ),
         (
             SuppressionReason.opensTooLate.rawValue,
-            "The hours in which the device may be rung begin when the message has expired, or there are none.",
+            "The device's receiving hours begin after the message expires, or there are none.",
             "Give the message a longer ttlSeconds; compare the device's receivingWindow with the app's quietHours."
         ),
         (
             SuppressionReason.frequencyCap.rawValue,
-            "The device was sent as many messages lately as the app's frequencyCap allows.",
-            "Nothing: that is what the cap is for. Urgent and transactional messages are not capped."
+            "The device has recently received as many messages as the app's frequencyCap allows.",
+            "Nothing: this is the purpose of the cap. Urgent and transactional messages are not capped."
         ),
         (
             FailureReason.noTransport.rawValue, "This gateway cannot reach that platform.",
@@ -67,205 +68,218 @@ enum ReasonText {
             "Shorten the text or the data; ?preview=true shows the size per dialect."
         ),
         (
-            PayloadProblem.payloadInvalid.rawValue, "The SDK on the device cannot show such content.",
-            "See ?preview=true for what that dialect refuses."
+            PayloadProblem.payloadInvalid.rawValue, "The SDK on the device cannot show this content.",
+            "?preview=true shows what the dialect refuses."
         ),
         (
-            PayloadProblem.noAdapter.rawValue, "The identity speaks a dialect that this gateway does not have.",
+            PayloadProblem.noAdapter.rawValue, "The identity uses a dialect that this gateway does not support.",
             "Run a version with that vendor's adapter, or move the device to another dialect."
         ),
         (
             PayloadProblem.withheld.rawValue,
-            "The message is not for this user: its audience does not mean the user, or its template says so (abort_message).",
-            "Nothing: its sender wants it so."
+            "The message is not for this user: its audience does not include the user, or its template aborted it (abort_message).",
+            "Nothing: the sender intends this."
         ),
         (
-            "InvalidPayload", "The payload would have been dropped by the device, so it was not sent.",
-            "Mend the raw payload; ?preview=true names the field."
+            "InvalidPayload", "The device would drop the payload, so it was not sent.",
+            "Fix the raw payload; ?preview=true names the field."
         ),
     ]
 
     private static let tokens: [(String, String, String)] = [
         (
-            "BadDeviceToken", "APNs does not know the token: it is malformed or of the other environment.",
-            "The token is set aside until the app registers again; check that sandbox builds register as sandbox."
+            "BadDeviceToken", "APNs does not know the token: it is malformed or belongs to the other environment.",
+            "The token is not used until the app registers again; check that sandbox builds register as sandbox."
         ),
         (
-            "DeviceTokenNotForTopic", "The token belongs to another app than the topic names.",
-            "Check the app's topic (bundle id) in the provisioning file; the token is set aside until it registers again."
+            "DeviceTokenNotForTopic", "The token belongs to an app other than that of the topic.",
+            "Check the app's topic (bundle id) in the provisioning file; the token is not used until the app registers again."
         ),
         (
-            "Unregistered", "The app was removed from the device, or no longer takes pushes.",
-            "Nothing: the token is dead. It works again when the app registers."
+            "Unregistered", "The app was removed from the device, or no longer accepts pushes.",
+            "Nothing: the token is invalid. It becomes valid when the app registers again."
         ),
         (
             "ExpiredToken", "The device token has expired.",
-            "Nothing: the app gets a new one and registers it when it runs."
+            "Nothing: the app receives a new token and registers it when it runs."
         ),
         (
             "MissingDeviceToken", "The request named no device token.",
-            "A fault of the gateway: report it with the apns-id."
+            "This is a gateway bug: report it with the apns-id."
         ),
     ]
 
     private static let requests: [(String, String, String)] = [
         ("BadCollapseId", "The collapse id is longer than 64 bytes.", "Use a shorter collapseId."),
-        ("BadExpirationDate", "The expiration is no time.", "A fault of the gateway: report it with the apns-id."),
-        ("BadMessageId", "The apns-id is no UUID.", "A fault of the gateway: report it with the apns-id."),
+        ("BadExpirationDate", "The expiration is not a time.", "This is a gateway bug: report it with the apns-id."),
+        ("BadMessageId", "The apns-id is not a UUID.", "This is a gateway bug: report it with the apns-id."),
         (
-            "BadPriority", "The priority is none of 1, 5 and 10, or 10 for a background push.",
+            "BadPriority", "The priority is not 1, 5 or 10, or it is 10 for a background push.",
             "Do not mix silent with visible content."
         ),
-        ("DuplicateHeaders", "A header came twice.", "A fault of the gateway: report it with the apns-id."),
+        ("DuplicateHeaders", "A header occurred twice.", "This is a gateway bug: report it with the apns-id."),
         (
             "InvalidPushType", "The push type is unknown or does not fit the payload.",
-            "Check a raw payload: an alert needs something to show, a background push must have nothing."
+            "Check a raw payload: an alert needs visible content, a background push must not have any."
         ),
-        ("PayloadEmpty", "The request had no payload.", "A fault of the gateway: report it with the apns-id."),
+        ("PayloadEmpty", "The request had no payload.", "This is a gateway bug: report it with the apns-id."),
         (
             "PayloadTooLarge",
             "The payload is above APNs' limit of \(AppleLimits.payloadBytes) bytes (\(AppleLimits.voipPayloadBytes) for VoIP).",
             "Shorten the text or the data; ?preview=true shows the size."
         ),
-        ("BadPath", "The request's path was wrong.", "A fault of the gateway: report it with the apns-id."),
-        ("MethodNotAllowed", "The request was no POST.", "A fault of the gateway: report it with the apns-id."),
+        ("BadPath", "The request's path was wrong.", "This is a gateway bug: report it with the apns-id."),
+        ("MethodNotAllowed", "The request was not a POST.", "This is a gateway bug: report it with the apns-id."),
     ]
 
     private static let credentials: [(String, String, String)] = [
         (
             "BadTopic", "The topic is malformed.",
-            "Mend the app's topic in the provisioning file and apply; what waits is sent then."
+            "Fix the app's topic in the provisioning file and apply it; waiting messages are then sent."
         ),
-        ("MissingTopic", "The request named no topic.", "Give the app a topic in the provisioning file and apply."),
+        ("MissingTopic", "The request named no topic.", "Give the app a topic in the provisioning file and apply it."),
         (
             "TopicDisallowed", "The credential may not push to that topic.",
-            "Use a key of the app's own team, or one whose topics include it, and apply."
+            "Use a key of the app's own team, or one whose topics include it, and apply the file."
         ),
-        ("BadCertificate", "APNs refuses the certificate.", "Provision a valid one and apply; doctor shows the dates."),
         (
-            "BadCertificateEnvironment", "The certificate is of the other environment.",
-            "Name it under the right one of production and sandbox, and apply."
+            "BadCertificate", "APNs refuses the certificate.",
+            "Provision a valid certificate and apply the file; doctor shows the dates."
+        ),
+        (
+            "BadCertificateEnvironment", "The certificate belongs to the other environment.",
+            "Name it under the correct one of production and sandbox, and apply the file."
         ),
         (
             "ExpiredProviderToken", "The provider token was older than an hour.",
-            "The gateway renews it by itself; if it stays, compare the database server's clock with the time."
+            "The gateway renews it automatically; if the error persists, compare the database server's clock with the time."
         ),
-        ("Forbidden", "APNs does not allow it: the key may be revoked.", "Provision a key that is valid and apply."),
+        (
+            "Forbidden", "APNs does not allow it: the key may have been revoked.",
+            "Provision a valid key and apply the file."
+        ),
         (
             "InvalidProviderToken",
-            "APNs cannot verify the provider token: key, key id or team id do not belong together.",
-            "Check teamId, keyId and the .p8 file of the credential, and apply; what waits is sent then."
+            "APNs cannot verify the provider token: key, key id and team id do not match.",
+            "Check teamId, keyId and the .p8 file of the credential, and apply the file; waiting messages are then sent."
         ),
         (
-            "MissingProviderToken", "The request had neither certificate nor provider token.",
-            "Check the credential's kind and apply."
+            "MissingProviderToken", "The request had neither a certificate nor a provider token.",
+            "Check the credential's kind and apply the file."
         ),
         (
-            "UnrelatedKeyIdInToken", "The key does not fit the connection's other keys.",
-            "The gateway opens another connection by itself; if it stays, check the key's topics."
+            "UnrelatedKeyIdInToken", "The key does not match the other keys of the connection.",
+            "The gateway opens another connection automatically; if the error persists, check the key's topics."
         ),
         (
-            "BadEnvironmentKeyIdInToken", "The key is of the other environment.",
-            "Name it under the right one of production and sandbox, and apply."
+            "BadEnvironmentKeyIdInToken", "The key belongs to the other environment.",
+            "Name it under the correct one of production and sandbox, and apply the file."
         ),
         (
             "TooManyProviderTokenUpdates", "The provider token changed too often.",
-            "Wait: the gateway keeps the one it has. Check that nobody else signs with the same key on this connection."
+            "Wait: the gateway keeps its present token. Check that no other program signs with the same key on this connection."
         ),
         (
-            "TopicMismatch", "The credential is not of the channel's app.", "Use a credential of that app and apply."
+            "TopicMismatch", "The credential does not belong to the channel's app.",
+            "Use a credential of that app and apply the file."
         ),
         (
-            "FeatureNotEnabled", "Broadcasts are not switched on for the app.",
-            "Switch the capability on in the developer account."
+            "FeatureNotEnabled", "Broadcasts are not enabled for the app.",
+            "Enable the capability in the developer account."
         ),
     ]
 
     private static let service: [(String, String, String)] = [
         (
-            "IdleTimeout", "APNs closed the connection, because it was idle.",
+            "IdleTimeout", "APNs closed the connection because it was idle.",
             "Nothing: the gateway connects and sends again."
         ),
         (
-            "TooManyRequests", "Too many pushes went to this one device.",
-            "Send less often to it, or collapse; the gateway waits and tries again until the message expires."
+            "TooManyRequests", "Too many pushes were sent to this device.",
+            "Send to it less often, or use a collapseId; the gateway waits and tries again until the message expires."
         ),
-        ("InternalServerError", "APNs had a fault.", "Nothing: the gateway tries again until the message expires."),
+        (
+            "InternalServerError", "APNs had an internal error.",
+            "Nothing: the gateway tries again until the message expires."
+        ),
         ("ServiceUnavailable", "APNs is overloaded.", "Nothing: the gateway tries again until the message expires."),
-        ("Shutdown", "That server of APNs is going down.", "Nothing: the gateway connects elsewhere and sends again."),
+        (
+            "Shutdown", "That APNs server is shutting down.",
+            "Nothing: the gateway connects to another server and sends again."
+        ),
     ]
 
     private static let broadcasts: [(String, String, String)] = [
         ("MissingChannelId", "The broadcast named no channel.", "Name the channel."),
         (
-            "BadChannelId", "There is no such channel in that environment.",
-            "Make the channel anew, or check the environment."
+            "BadChannelId", "The channel does not exist in that environment.",
+            "Create the channel again, or check the environment."
         ),
-        ("ChannelNotRegistered", "The channel does not exist any more.", "Make the channel anew."),
+        ("ChannelNotRegistered", "The channel was deleted.", "Create the channel again."),
         (
             "BadRequestParams", "A parameter of the call is wrong.",
-            "A fault of the gateway: report it with the request id."
+            "This is a gateway bug: report it with the request id."
         ),
         (
             "BadRequestPayload", "The body of the call is wrong.",
-            "A fault of the gateway: report it with the request id."
+            "This is a gateway bug: report it with the request id."
         ),
         (
             "MissingPushType", "The broadcast named no push type.",
-            "A fault of the gateway: report it with the request id."
+            "This is a gateway bug: report it with the request id."
         ),
         (
-            "CannotCreateChannelConfig", "The app has as many channels as it may have.",
-            "Delete channels that are not used."
+            "CannotCreateChannelConfig", "The app has the maximum number of channels.",
+            "Delete unused channels."
         ),
         ("MissingChannelQueueSize", "The channel's storage policy is missing.", "Name the storage policy."),
     ]
 
-    /// Where a delivery stands, in a sentence.
+    /// The state of a delivery, as a sentence.
     static func standing(_ facts: DeliveryFacts, queue: QueueWords?) -> String {
         switch facts.snapshot.state {
-        case .queued: queue?.sentence ?? "It is in no queue any more, and its outcome is not written yet."
+        case .queued: queue?.sentence ?? "It has left the queue, and its outcome is not written yet."
         case .sent where !facts.isCertain:
-            "It was sent, and the answer was lost: the push service may or may not have taken it."
-        case .sent: "The push service has accepted it; the device has not reported it."
-        case .received: "The device has reported it."
+            "It was sent, but the answer was lost: the push service may or may not have accepted it."
+        case .sent: "The push service has accepted it; the device has not reported its receipt."
+        case .received: "The device has reported its receipt."
         case .read: "The user has opened it."
-        case .failed: "It was not delivered, and is not tried again."
+        case .failed: "It was not delivered, and will not be tried again."
         case .suppressed: "It was not sent."
-        case .expired: "Its time was over before it could be sent."
+        case .expired: "It expired before it could be sent."
         case .canceled: "The message was canceled before it was sent."
         }
     }
 
-    /// What a queue's row says.
+    /// The facts of a queued delivery that its sentence needs.
     struct QueueWords {
         var isLeased: Bool
         var isPaused: Bool
         var isReserved: Bool
         var attempts: Int
-        /// The credential it waits for, with the peer's word where it was refused.
+        /// The credential it waits for, with the push service's reason if it was refused.
         var holder: (id: String, refusal: String?)?
-        /// Why its slice gave up.
+        /// The reason why its slice gave up.
         var deadReason: String?
-        /// What keeps the target until a time of day, as a sentence about it.
+        /// A sentence about the hours for which the target waits.
         var hours: String?
-        /// RFC 3339.
+        /// The time of the next try, in RFC 3339 format.
         var nextTry: String
 
         fileprivate var sentence: String {
             if let hours, !isLeased, !isPaused, deadReason == nil { return hours }
             if isReserved { return "It is reserved for \(nextTry)." }
             if let deadReason {
-                return "It was tried too often (\(deadReason)) and rests until the message is requeued, or expires."
+                return "It was tried too often (\(deadReason)) and waits until the message is requeued or expires."
             }
             if isPaused { return "It waits: the message or its lane is paused." }
             if let holder {
                 let why = holder.refusal.map { ", which was refused with \($0)" } ?? ""
                 return
-                    "It waits for the credential \(holder.id)\(why); tried again at \(nextTry), or when it is applied anew."
+                    "It waits for the credential \(holder.id)\(why); the next try is at \(nextTry), or when the credential is applied again."
             }
             if isLeased { return "A node is sending it; if that node dies, another takes over at \(nextTry)." }
-            let past = attempts > 0 ? ", after \(attempts) put-backs" : ""
+            let past = attempts > 0 ? "; tries so far: \(attempts)" : ""
             return "It is queued; its next try is at \(nextTry)\(past)."
         }
     }

@@ -5,7 +5,7 @@ import Imports
 import Model
 import Store
 
-/// `/v1/apps`: what is provisioned.
+/// `/v1/apps`: the provisioned apps.
 enum AppOperations {
     static let all = [list]
 
@@ -21,7 +21,9 @@ enum AppOperations {
             .text("topic", "Apple's topic.", example: "com.example.shop") { $0.topic },
             .init(
                 "environments",
-                .list(of: .words(PushEnvironment.allCases.map(\.rawValue))).described("Those with a credential.")
+                .list(of: .words(PushEnvironment.allCases.map(\.rawValue))).described(
+                    "The environments with a credential."
+                )
             ) { .array($0.environments.map { .string($0.rawValue) }) },
         ]
     )
@@ -30,7 +32,7 @@ enum AppOperations {
         "App",
         [
             .text("app", "The app's id.", example: "shop") { $0.app.rawValue },
-            .list("platforms", platform, "Where the app can send to.") { $0.platforms },
+            .list("platforms", platform, "The platforms to which the app can send.") { $0.platforms },
             .time("createdAt", "When it was first provisioned.") { $0.createdAt },
             .optionalTime("retiredAt", "When it was removed from provisioning; null: it is in use.") { $0.retiredAt },
         ]
@@ -60,7 +62,7 @@ extension NativeAPI {
         return .json(AppOperations.page.json(page, limit: limit) { .string($0.app.rawValue) })
     }
 
-    /// - Throws: `Problem`: `.notFound` when the tenant has no such app.
+    /// - Throws: `Problem`: `.notFound` when the tenant does not have the app.
     func known(_ app: AppID, _ caller: NativeCaller) async throws(Problem) {
         let isKnown = try await asked { () async throws(StoreError) in
             try await imports.knows(AppScope(app: app, vendor: .native), in: caller.tenant)

@@ -4,7 +4,7 @@ import GatewayHTTP
 import Hummingbird
 import Model
 
-/// `/v1/apps/{app}/campaigns`: messages that a vendor's back ends send by name.
+/// `/v1/apps/{app}/campaigns`: messages that a vendor's back ends send by reference to a campaign.
 enum CampaignOperations {
     static let all = [list, create, show, put, delete]
 
@@ -27,7 +27,7 @@ enum CampaignOperations {
             .text("id", "The campaign's id.", example: "9a8b7c6d-0000-4000-8000-000000000001") { $0.campaign.id },
             .text("app", "The app.", example: "shop") { $0.scope.app.rawValue },
             .text("vendor", "The vendor.", example: "braze") { $0.scope.vendor.rawValue },
-            .text("name", "The name that people see.", example: "Winter sale") { $0.campaign.name },
+            .text("name", "The display name.", example: "Winter sale") { $0.campaign.name },
             .time("createdAt", "When it was created.") { $0.campaign.createdAt },
             .time("updatedAt", "When it was last changed.") { $0.campaign.updatedAt },
         ],
@@ -58,7 +58,7 @@ enum CampaignOperations {
     struct CreateInput: InputFields {
         let app = CommonInputs.app
         let vendor = CampaignOperations.vendor
-        let name = BodyField.required("name", .campaignName, "The name that people see.")
+        let name = BodyField.required("name", .campaignName, "The display name.")
     }
 
     private static let example: JSON = [
@@ -71,7 +71,7 @@ enum CampaignOperations {
         .post,
         "/v1/apps/{app}/campaigns",
         scope: .send,
-        "Create a campaign with an id made by the gateway. Other members are what the vendor sends.",
+        "Create a campaign with an id made by the gateway. Other members have the vendor's format.",
         input: CreateInput(),
         body: .json(isOpen: true),
         example: example,
@@ -102,7 +102,7 @@ enum CampaignOperations {
         let app = CommonInputs.app
         let campaign = CampaignOperations.id
         let vendor = CampaignOperations.vendor
-        let name = BodyField.required("name", .campaignName, "The name that people see.")
+        let name = BodyField.required("name", .campaignName, "The display name.")
     }
 
     static let put = NativeOperation(
@@ -110,7 +110,7 @@ enum CampaignOperations {
         .put,
         "/v1/apps/{app}/campaigns/{campaign}",
         scope: .send,
-        "Create a campaign, or replace it. Other members are what the vendor sends.",
+        "Create a campaign, or replace it. Other members have the vendor's format.",
         input: PutInput(),
         body: .json(isOpen: true),
         example: example,

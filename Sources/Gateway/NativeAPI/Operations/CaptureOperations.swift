@@ -6,7 +6,7 @@ import Hummingbird
 import Model
 import Store
 
-/// `/v1/captures`. Each needs `admin`: what callers sent, masked or not, is not for dashboards.
+/// `/v1/captures`. Each operation needs `admin`: captured calls, masked or not, are too sensitive for dashboards.
 enum CaptureOperations {
     static let all = [start, list, show, delete, stop]
 
@@ -18,13 +18,19 @@ enum CaptureOperations {
         let once = CommonInputs.repeatKey
         let app = BodyField.required("app", .app, "The app's id.")
         let vendor = BodyField.required("vendor", .vendor, "The vendor whose calls are recorded.")
-        let minutes = BodyField.optional("minutes", .integer(1...1440), default: 15, as: 15, "How long it records.")
+        let minutes = BodyField.optional(
+            "minutes",
+            .integer(1...1440),
+            default: 15,
+            as: 15,
+            "The capture ends after this number of minutes."
+        )
         let exchanges = BodyField.optional(
             "exchanges",
             .integer(1...1000),
             default: 200,
             as: 200,
-            "After how many calls it ends."
+            "The capture ends after this number of calls."
         )
         let texts = BodyField.optional("texts", .flag, default: false, as: false, "Record texts in full.")
     }
@@ -34,7 +40,7 @@ enum CaptureOperations {
         .post,
         "/v1/captures",
         scope: .admin,
-        "Record what callers of one of an app's bindings send, masked.",
+        "Record the calls of one of an app's bindings, masked.",
         input: StartInput(),
         example: ["app": "shop", "vendor": "upmc", "minutes": 15, "exchanges": 200],
         answers: [.json(201, CaptureShapes.facts.schema, "The capture.")],
@@ -104,7 +110,7 @@ enum CaptureOperations {
         scope: .admin,
         "End a capture. A repeated call changes nothing and succeeds.",
         input: IDInput(),
-        answers: [.json(CaptureShapes.facts.schema, "The capture as it is now.")],
+        answers: [.json(CaptureShapes.facts.schema, "The capture.")],
         problems: [.notFound],
         NativeAPI.stopCapture
     )
@@ -131,18 +137,18 @@ extension NativeAPI {
             limits: CaptureLimits(duration: .seconds(try call.minutes * 60), exchangeCount: try call.exchanges),
             keepsTexts: try call.texts
         )
-        let id = identifiers.uuid(at: clock.now())
+        let isBound = try await asked { () async throws(StoreError) in
+            try await captureStore.hasBinding(order, in: call.tenant)
+        }
         return try await act(
+            CaptureRules.start(identifiers.uuid(at: clock.now()), order, isBound: isBound, by: call.actor),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            refused: { Self.refusal(of: $0, order) },
-            answer: { (start: CaptureStart) in
-                guard case .started(let facts) = start else { return nil }
-                return .json(CaptureShapes.facts.json(facts), status: 201)
-            },
-            { (keep) async throws(StoreError) in
-                try await captureStore.start(order, id: id, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            refused: { Self.refusal(of: $0, order) }
+        ) { start in
+            guard case .started(let facts) = start else { return nil }
+            return .json(CaptureShapes.facts.json(facts), status: 201)
+        }
     }
 
     private static func refusal(of start: CaptureStart, _ order: CaptureOrder) -> Problem {
@@ -174,19 +180,19 @@ extension NativeAPI {
     func deleteCapture(_ call: NativeCall<CaptureOperations.DeleteInput>) async throws(Problem) -> Response {
         let id = try call.capture
         return try await act(
+            CaptureRules.remove(id, by: call.actor),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: CaptureOperations.missing,
-            answer: { (isRemoved: Bool) in isRemoved ? KeptAnswer(status: 204) : nil },
-            { (keep) async throws(StoreError) in
-                try await captureStore.remove(id, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            missing: CaptureOperations.missing
+        ) { isRemoved in
+            isRemoved ? KeptAnswer(status: 204) : nil
+        }
     }
 
     func stopCapture(_ call: NativeCall<CaptureOperations.IDInput>) async throws(Problem) -> Response {
         let id = try call.capture
         _ = try await asked { () async throws(StoreError) in
-            try await captureStore.stop(id, in: call.tenant, by: call.actor)
+            try await handler.run(CaptureRules.stop(id, by: call.actor), in: call.tenant)
         }
         return .json(CaptureShapes.facts.json(try await capture(id, in: call.tenant)))
     }

@@ -17,7 +17,7 @@ enum DeviceOperations {
         let environment = BodyField.optional(
             "environment",
             .word(PushEnvironment.self),
-            "Apple's environment of the token; null: as the app's credentials say."
+            "Apple's environment of the token; null: determined by the app's credentials."
         )
         let token = BodyField.optional(
             "token",
@@ -27,7 +27,7 @@ enum DeviceOperations {
         let key = BodyField.optional(
             "key",
             .deviceKey,
-            "What the caller calls the device; null: the gateway makes a key. A known key updates its registration."
+            "The caller's name for the device; null: the gateway creates a key. A known key updates its registration."
         )
         let user = BodyField.optional("user", .userOrEmpty, "The user who is signed in; empty: unchanged.")
         let name = BodyField.optional("name", .text(256), "The user's display name.")
@@ -39,9 +39,9 @@ enum DeviceOperations {
         let attributes = BodyField.optional(
             "attributes",
             .anyObject.example(["plan": "gold"]),
-            "Any members, kept with the registration."
+            "Any members, stored with the registration."
         )
-        let tags = BodyField.optional("tags", .tags, "All tags of the device from now on; null: unchanged.")
+        let tags = BodyField.optional("tags", .tags, "The complete new set of the device's tags; null: unchanged.")
         let timeZone = BodyField.optional("timeZone", .timeZone, "The device's time zone; null: unchanged.")
         let receivingWindow = BodyField.optional(
             "receivingWindow",
@@ -84,18 +84,18 @@ enum DeviceOperations {
 
     struct ListInput: InputFields {
         let app = CommonInputs.appFilter
-        let vendor = QueryField.optional("vendor", .vendor, "Only with an identity of this vendor.")
-        let user = QueryField.optional("user", .user, "Only with an active identity of this user.")
-        let key = QueryField.optional("key", .deviceKey, "Only with an active identity of this key.")
+        let vendor = QueryField.optional("vendor", .vendor, "Only devices with an identity of this vendor.")
+        let user = QueryField.optional("user", .user, "Only devices with an active identity of this user.")
+        let key = QueryField.optional("key", .deviceKey, "Only devices with an active identity of this key.")
         let phone = QueryField.optional(
             "phone",
             .text(32, atLeast: 1).example("+82 10-1234-5678"),
-            "Only with an active identity of this phone number. Only its digits are compared."
+            "Only devices with an active identity of this phone number. Only its digits are compared."
         )
         let token = QueryField.optional(
             "token",
             .text(4 * 1024, atLeast: 1),
-            "Only with this push token. Answers show it masked."
+            "Only the device with this push token. Answers show the token masked."
         )
         let after = CommonInputs.after(DeviceID.self)
         let limit = CommonInputs.limit
@@ -137,7 +137,7 @@ enum DeviceOperations {
         let user = BodyField.optional("user", .userOrEmpty, "The user who is signed in; null: unchanged.")
         let name = BodyField.optional("name", .text(256), "The user's display name; null: unchanged.")
         let phone = BodyField.optional("phone", .text(32), "The phone number; null: unchanged.")
-        let tags = BodyField.optional("tags", .tags, "All tags from now on; null: unchanged.")
+        let tags = BodyField.optional("tags", .tags, "The complete new set of tags; null: unchanged.")
         let timeZone = BodyField.optional("timeZone", .timeZone, "The device's time zone; null: unchanged.")
         let receivingWindow = BodyField.optional(
             "receivingWindow",
@@ -154,7 +154,7 @@ enum DeviceOperations {
         "Change all active identities of a device.",
         input: UpdateInput(),
         example: ["acceptsPush": false, "tags": ["seoul"]],
-        answers: [.json(NativeShapes.device.schema, "The device as it is now.")],
+        answers: [.json(NativeShapes.device.schema, "The device.")],
         problems: [.notFound],
         NativeAPI.updateDevice
     )
@@ -266,25 +266,25 @@ extension NativeAPI {
             clock: DeviceClock(timeZone: try call.timeZone, window: try call.receivingWindow)
         )
         return try await act(
+            DeviceRules.change(id, patch),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: "no such device",
-            answer: { (facts: DeviceFacts?) in facts.map { .json(NativeShapes.device.json($0)) } },
-            { (keep) async throws(StoreError) in
-                try await devices.patch(id, patch, in: call.tenant, keeping: keep)
-            }
-        )
+            missing: "no such device"
+        ) { facts in
+            facts.map { .json(NativeShapes.device.json($0)) }
+        }
     }
 
     func eraseDevice(_ call: NativeCall<DeviceOperations.EraseInput>) async throws(Problem) -> Response {
         let id = try call.device
         return try await act(
+            DeviceRules.erase(id, by: call.actor),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: "no such device",
-            answer: { (didErase: Bool) in didErase ? KeptAnswer(status: 204) : nil },
-            { (keep) async throws(StoreError) in
-                try await devices.erase(id, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            missing: "no such device"
+        ) { didErase in
+            didErase ? KeptAnswer(status: 204) : nil
+        }
     }
 
     func listDeviceInbox(_ call: NativeCall<DeviceOperations.InboxInput>) async throws(Problem) -> Response {

@@ -6,7 +6,7 @@ import Model
 import NIOCore
 import Store
 
-/// `/v1/events`, `/v1/audit` and `/v1/analytics`: what happened.
+/// `/v1/events`, `/v1/audit` and `/v1/analytics`: events, audit entries and counts.
 enum EventOperations {
     static let all = [list, audit, funnel]
 
@@ -18,7 +18,7 @@ enum EventOperations {
             .position,
             default: 0,
             as: 0,
-            "The offset after which to start; 0: the oldest event that is kept."
+            "The offset after which to start; 0: the oldest stored event."
         )
         let limit = CommonInputs.limit
         let kinds = QueryField.optional(
@@ -28,7 +28,7 @@ enum EventOperations {
             "Only these kinds, comma-separated."
         )
         let app = CommonInputs.appFilter
-        let vendor = QueryField.optional("vendor", .vendor, "Only of this vendor.")
+        let vendor = QueryField.optional("vendor", .vendor, "Only events of this vendor.")
         let follow = QueryField.optional(
             "follow",
             .flag,
@@ -43,11 +43,11 @@ enum EventOperations {
         )
     }
 
-    /// As `EventRecord.json` writes it, which webhooks do too; a test compares the two.
+    /// The same form as `EventRecord.json`, which webhooks use; a test compares the two.
     static let event = JSONSchema.object([
         ("offset", .integer(1...Int64.max, example: 42).described("The event's place in the log."), true),
         ("at", .time.described("When it happened."), true),
-        ("kind", JSONSchema.text(example: "sent").described("What happened. More kinds may be added."), true),
+        ("kind", JSONSchema.text(example: "sent").described("The kind of event. More kinds may be added."), true),
         ("app", JSONSchema.text(example: "shop").described("The app."), true),
         ("vendor", JSONSchema.text(example: "native").described("The vendor; absent for a device."), false),
         ("sender", JSONSchema.text().described("The back end that sent the message."), false),
@@ -56,8 +56,8 @@ enum EventOperations {
         ("identity", .uuid.described("The identity's id."), false),
         ("device", .uuid.described("The device's id."), false),
         ("address", JSONSchema.text(example: "key:phone-1").described("How the caller named the target."), false),
-        ("reason", JSONSchema.text(example: "noDevice").described("Why a delivery did not succeed."), false),
-        ("data", .anything.described("What else belongs to the kind."), false),
+        ("reason", JSONSchema.text(example: "noDevice").described("The reason why a delivery did not succeed."), false),
+        ("data", .anything.described("Further data, which depends on the kind."), false),
     ]).named("Event")
 
     /// The last line of a stream.
@@ -103,13 +103,13 @@ enum EventOperations {
 
     static let auditPage = AnswerPage("entries", NativeShapes.audit, next: .integer(example: 42), title: "Audit")
 
-    /// Needs `admin`, not `read`: the audit names people and keys, and `read` is what dashboards get.
+    /// Needs `admin`, not `read`: the audit names people and keys, and dashboards have `read`.
     static let audit = NativeOperation(
         "listAudit",
         .get,
         "/v1/audit",
         scope: .admin,
-        "List administrative acts, in the order of commits.",
+        "List administrative actions, in the order of commits.",
         input: AuditInput(),
         answers: [.json(auditPage.schema, "A page of entries.")],
         NativeAPI.listAudit
@@ -117,8 +117,8 @@ enum EventOperations {
 
     struct FunnelInput: InputFields {
         let app = CommonInputs.appFilter
-        let from = QueryField.optional("from", .time, "Messages due from here on; default: 7 days ago.")
-        let to = QueryField.optional("to", .time, "Messages due before this; default: tomorrow.")
+        let from = QueryField.optional("from", .time, "Messages due at or after this time; default: 7 days ago.")
+        let to = QueryField.optional("to", .time, "Messages due before this time; default: tomorrow.")
     }
 
     static let funnel = NativeOperation(
@@ -146,7 +146,7 @@ extension NativeAPI {
         let lines = try eventLines(try call.format, call.tenant)
         let follows = try call.follow
         let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
-        // A reader at 0 gets what is kept; one that resumes must learn that events are missing.
+        // A reader that starts at 0 receives the stored events; a reader that resumes must learn that events are missing.
         guard after == 0 || after >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
         guard after <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
         let start = max(after, bounds.first)
@@ -162,7 +162,7 @@ extension NativeAPI {
         )
     }
 
-    /// How events are written: the gateway's own way, or in a vendor's shape.
+    /// The format of events: the gateway's own or a vendor's.
     private func eventLines(_ format: String?, _ tenant: TenantID) throws(Problem) -> EventLines.Spelling {
         guard let format else { return { $0.map(\.json) } }
         guard let exporter = previews.vendors.exporters[format] else {
@@ -193,7 +193,7 @@ extension NativeAPI {
             status: .ok,
             headers: EventLines.headers(through: after, head: head),
             body: ResponseBody { writer in
-                // Kept until the stream ends, or until the response is dropped before it began.
+                // The permit is held until the stream ends, or until the response is dropped before the stream starts.
                 defer { permit.release() }
                 try await follower.run(after: after, into: &writer)
             }

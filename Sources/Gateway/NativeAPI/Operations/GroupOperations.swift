@@ -4,7 +4,7 @@ import Hummingbird
 import Model
 import Store
 
-/// `/v1/apps/{app}/groups`: named sets of users, which a message may be sent to.
+/// `/v1/apps/{app}/groups`: named sets of users, to which messages can be sent.
 enum GroupOperations {
     static let all = [list, create, show, delete, changeMembers, listMembers]
 
@@ -25,7 +25,7 @@ enum GroupOperations {
         [
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
             .text("group", "The group's name.", example: "early birds") { $0.facts.name.rawValue },
-            .int("members", "Users in it, with a device or without.") { $0.facts.memberCount },
+            .int("members", "Users in the group, with or without a device.") { $0.facts.memberCount },
             .time("createdAt", "When it was created.") { $0.facts.createdAt },
         ]
     )
@@ -97,7 +97,7 @@ enum GroupOperations {
             "remove",
             .list(.user, limit: GroupChange.limit),
             default: [],
-            "Users to remove, before others are added."
+            "Users to remove, before users are added."
         )
         let add = BodyField.optional("add", .list(.user, limit: GroupChange.limit), default: [], "Users to add.")
     }
@@ -116,7 +116,7 @@ enum GroupOperations {
                     ("added", .integer(0...Int64.max).described("Users who were not in the group before."), true),
                     ("removed", .integer(0...Int64.max).described("Users who were in the group before."), true),
                 ]).named("ChangedMembers"),
-                "How many users it changed."
+                "The numbers of added and removed users."
             )
         ],
         problems: [.notFound],
@@ -208,7 +208,7 @@ extension NativeAPI {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let change = GroupChange(add: try call.add, remove: try call.remove)
         guard !change.add.isEmpty || !change.remove.isEmpty else {
-            throw .invalid("add", "name users to add or to remove")
+            throw .invalid("add", "needs users to add or to remove")
         }
         let command = GroupCommand.changeMembers(try call.group, change)
         guard case .membersChanged(let added, let removed) = try await ask(command, call.caller, scope) else {

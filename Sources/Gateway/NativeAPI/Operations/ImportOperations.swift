@@ -16,15 +16,21 @@ enum ImportOperations {
             .vendor(among: DeviceLine.vendors),
             default: .native,
             as: .string(Vendor.native.rawValue),
-            "The vendor whose devices they are."
+            "The vendor of the devices."
         )
         let format = QueryField.optional(
             "format",
             .word(DeviceFormat.self),
-            "The body's format; null: by the content type."
+            "The body's format; null: given by the content type."
         )
-        let contentType = HeaderField.optional("Content-Type", .text(256), "Tells the format if `format` does not.")
-        let dryRun = QueryField.optional("dryRun", .flag, default: false, as: false, "Only count what would change.")
+        let contentType = HeaderField.optional("Content-Type", .text(256), "The format, if `format` is absent.")
+        let dryRun = QueryField.optional(
+            "dryRun",
+            .flag,
+            default: false,
+            as: false,
+            "Count the changes without making them."
+        )
         let after = QueryField.optional(
             "after",
             .integer(0...Int.max),
@@ -39,16 +45,16 @@ enum ImportOperations {
         [.int("line", "The line, from 1.") { $0.line }, .text("reason", "Why it was rejected.") { $0.reason }]
     )
 
-    /// What an import answers, and what `import` of a problem holds.
+    /// The answer of an import, and the member `import` of a problem.
     static let progress = AnswerShape<DeviceImports.Report>(
         "ImportReport",
         [
             .flag("dryRun", "Whether nothing was changed.") { $0.isDryRun },
-            .int("line", "The last line that is done: `after` of a call that resumes.") { $0.progress.line },
+            .int("line", "The last processed line, which is `after` of a call that resumes.") { $0.progress.line },
             .int("created", "New devices.") { $0.progress.state.checkpoint.created },
             .int("updated", "Changed devices.") { $0.progress.state.checkpoint.updated },
-            .int("unchanged", "Devices that were as in the body.") { $0.progress.state.unchanged },
-            .int("rejected", "Lines that were not accepted.") { $0.progress.state.checkpoint.rejected },
+            .int("unchanged", "Devices that the import left unchanged.") { $0.progress.state.unchanged },
+            .int("rejected", "Rejected lines.") { $0.progress.state.checkpoint.rejected },
             .list("rejects", reject, "The first \(DeviceImports.listedRejects) rejected lines.") {
                 $0.progress.rejects
             },
@@ -104,7 +110,7 @@ extension NativeAPI {
         )
     }
 
-    /// By `?format=`, else by the content type.
+    /// The format by `?format=`, or otherwise by the content type.
     private static func format(_ call: NativeCall<ImportOperations.Input>) throws(Problem) -> DeviceFormat {
         if let format = try call.format { return format }
         switch try call.contentType?.split(separator: ";").first?.lowercased() {

@@ -7,11 +7,11 @@ enum MessageOperations {
     static let all =
         [send, list, show, withdraw] + MessageControl.allCases.map(control) + [listDeliveries, showDelivery]
 
-    /// A message is named by its id, or by the number its vendor gave it.
+    /// The id of a message, or the number that its vendor assigned.
     static let id = PathField.required(
         "message",
         .text(128, atLeast: 1).example("0198a1f0-7c00-7000-8000-000000000001"),
-        "The message's id, or the number that its vendor gave it."
+        "The message's id, or the number that its vendor assigned."
     )
 
     struct SendInput: InputFields {
@@ -21,7 +21,7 @@ enum MessageOperations {
             .flag,
             default: false,
             as: false,
-            "Answer what each vendor's payload would be, and send nothing."
+            "Answer with each vendor's payload, without sending anything."
         )
         let app = BodyField.required("app", .app, "The app's id.")
         let to = BodyField.required("to", .audience, "The audience.")
@@ -31,8 +31,12 @@ enum MessageOperations {
         let badge = BodyField.optional("badge", .integer(0...Int(Int32.max)), "The app icon's badge.")
         let sound = BodyField.optional("sound", .text(128), "The sound's name; null: the default sound.")
         let category = BodyField.optional("category", .text(128), "The notification's category.")
-        let threadID = BodyField.optional("threadId", .text(128), "Notifications with one id are shown as a group.")
-        let data = BodyField.optional("data", .anyObject, "Members for the app, beside `aps`.")
+        let threadID = BodyField.optional(
+            "threadId",
+            .text(128),
+            "Notifications with the same id are shown as a group."
+        )
+        let data = BodyField.optional("data", .anyObject, "Members for the app, in addition to `aps`.")
         let urgent = BodyField.optional("urgent", .flag, default: false, as: false, "Sent before all others.")
         let silent = BodyField.optional(
             "silent",
@@ -44,13 +48,13 @@ enum MessageOperations {
         let consent = BodyField.optional(
             "consent",
             .word(ConsentRule.self),
-            "Only users who: opted in, did not unsubscribe (default), or all."
+            "The consent that users need: opted in, not unsubscribed (default), or none."
         )
-        let raw = BodyField.optional("raw", .anyObject, "Apple's payload as it is to be sent, for native devices.")
+        let raw = BodyField.optional("raw", .anyObject, "A complete payload for Apple, for native devices.")
         let apns = BodyField.optional(
             "apns",
             .apns,
-            "What only Apple's devices get: headers of the push and members of `aps`."
+            "Options for Apple's devices only: headers of the push and members of `aps`."
         )
         let image = BodyField.optional("image", .imageHash, "The SHA-256 of an image stored with `storeMedia`.")
         let collapseID = BodyField.optional(
@@ -62,11 +66,11 @@ enum MessageOperations {
         let ttlSeconds = BodyField.optional(
             "ttlSeconds",
             .integer(0...2_592_000),
-            "How long the push service may keep it; null: as the app's defaults say."
+            "How long the push service may keep the notification; null: the app's default."
         )
     }
 
-    /// What came of a submission.
+    /// The result of a submission.
     struct Accepted: Sendable {
         var id: MessageID
         var recipients: Int?
@@ -113,7 +117,7 @@ enum MessageOperations {
         .get,
         "/v1/messages",
         scope: .read,
-        "List messages of every vendor, the latest due first. Counts are in each message's own answer.",
+        "List messages of every vendor, the latest due first. `showMessage` shows the counts of a message.",
         input: ListInput(),
         answers: [.json(page.schema, "A page of messages.")],
         NativeAPI.listMessages
@@ -152,19 +156,19 @@ enum MessageOperations {
         .delete,
         "/v1/messages/{message}",
         scope: .send,
-        "Cancel what is not sent yet. The same as `cancelMessage`.",
+        "Cancel the deliveries that are not sent yet. The same as `cancelMessage`.",
         input: ControlInput(),
-        answers: [.json(changed("WithdrawnMessage", "canceled"), "What came of it.")],
+        answers: [.json(changed("WithdrawnMessage", "canceled"), "Whether anything was canceled.")],
         problems: [.notFound],
         NativeAPI.withdrawMessage
     )
 
     private static func summary(_ control: MessageControl) -> String {
         switch control {
-        case .cancel: "Cancel what is not sent yet."
+        case .cancel: "Cancel the deliveries that are not sent yet."
         case .pause: "Stop sending until the message is resumed. Pushes in flight are still sent."
-        case .resume: "Go on with a paused message."
-        case .requeue: "Try again the parts that were given up."
+        case .resume: "Resume a paused message."
+        case .requeue: "Retry the parts that the gateway stopped trying."
         }
     }
 
@@ -219,9 +223,9 @@ enum MessageOperations {
         .get,
         "/v1/messages/{message}/deliveries/{target}",
         scope: .read,
-        "Show one delivery, also a queued one, and explain where it stands.",
+        "Show one delivery, also a queued one, and explain its state.",
         input: DeliveryInput(),
-        answers: [.json(DeliveryExplanation.shape.schema, "The delivery, explained.")],
+        answers: [.json(DeliveryExplanation.shape.schema, "The delivery with its explanation.")],
         problems: [.notFound],
         NativeAPI.showDelivery
     )
@@ -230,11 +234,11 @@ enum MessageOperations {
 /// When a message is due.
 struct MessageSchedule: Sendable, Hashable {
     var at: Timestamp?
-    /// A wall-clock time in each device's own zone.
+    /// A wall-clock time in each device's own time zone.
     var local: LocalTime?
 }
 
-/// The members of `sendAt`, if it is an object.
+/// The members of `sendAt` when it is an object.
 struct LocalScheduleFields: InputFields {
     let local = BodyField.required(
         "local",
@@ -250,7 +254,7 @@ extension InputKind where Value == LocalTime {
 }
 
 extension InputKind where Value == MessageSchedule {
-    /// A moment, or `{"local": …}`.
+    /// A point in time, or `{"local": …}`.
     static let schedule: InputKind = {
         let moment = InputKind<Timestamp>.time
         let local = InputKind<LocalTime>.object(LocalScheduleFields()) { (fields) throws(Problem) in try fields.local }
@@ -262,7 +266,7 @@ extension InputKind where Value == MessageSchedule {
 }
 
 extension InputKind where Value == String {
-    /// 64 hexadecimal digits, in lower case once read.
+    /// 64 hexadecimal digits, converted to lower case.
     fileprivate static let imageHash = text(64).example(.string(String(repeating: "5f", count: 32))).map(
         "must be the hash of PUT /v1/apps/{app}/media/{hash}"
     ) { $0.utf8.count == 64 && HexCoding.decode($0) != nil ? $0.lowercased() : nil }

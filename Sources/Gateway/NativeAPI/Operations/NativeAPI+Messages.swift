@@ -6,7 +6,7 @@ import Hummingbird
 import Model
 import Store
 
-/// What carries out `MessageOperations`.
+/// The execution of `MessageOperations`.
 extension NativeAPI {
     func sendMessage(_ call: NativeCall<MessageOperations.SendInput>) async throws(Problem) -> Response {
         let app = try call.app
@@ -134,7 +134,7 @@ extension NativeAPI {
         try await controlMessage(call, .cancel, answer: "canceled")
     }
 
-    /// The member `name` of the answer says whether anything changed.
+    /// Applies a control to a message. The member `name` of the answer reports whether anything changed.
     ///
     /// - Throws: `Problem`.
     func controlMessage(

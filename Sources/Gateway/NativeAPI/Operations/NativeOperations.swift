@@ -1,4 +1,4 @@
-/// Every operation of the native API, in the order of the document. A new resource is one more line here.
+/// Every operation of the native API, in the order of the document. A new resource adds one line.
 enum NativeOperations {
     static let all: [NativeOperation] = [
         MessageOperations.all,

@@ -14,12 +14,12 @@ enum ReceiptOperations {
             .text(128, atLeast: 1).example("0198a1f0-7c00-7000-8000-000000000001"),
             "The message's id, `messageId` of the payload."
         )
-        let key = BodyField.required("key", .deviceKey, "The key of the device that reports.")
-        let kind = BodyField.required("kind", .word(ReceiptKind.self), "What happened; `read` implies `received`.")
+        let key = BodyField.required("key", .deviceKey, "The key of the reporting device.")
+        let kind = BodyField.required("kind", .word(ReceiptKind.self), "The reported event; `read` implies `received`.")
         let at = BodyField.optional("at", .time, "When it happened; null: now.")
     }
 
-    /// `recorded`, `repeated` or `orphan`: no delivery of the message to the device is known.
+    /// `orphan`: the gateway does not know a delivery of the message to the device.
     static let outcomes = ["recorded", "repeated", "orphan"]
 
     static let report = NativeOperation(
@@ -27,14 +27,14 @@ enum ReceiptOperations {
         .post,
         "/v1/apps/{app}/receipts",
         scope: .devices,
-        "Report that a device received a message, or that it was read.",
+        "Report that a device received a message, or that a user read it.",
         input: ReportInput(),
         answers: [
             .json(
                 JSONSchema.object([
-                    ("outcome", .words(outcomes).described("`orphan`: no such delivery is known."), true)
+                    ("outcome", .words(outcomes).described("`orphan`: the delivery is unknown."), true)
                 ]).named("ReceiptOutcome"),
-                "What came of it."
+                "The outcome of the report."
             )
         ],
         problems: [.notFound, .rateLimited],
@@ -56,7 +56,7 @@ enum ReceiptOperations {
         .put,
         "/v1/apps/{app}/media/{hash}",
         scope: .send,
-        "Store an image, which messages name by its hash.",
+        "Store an image, which messages reference by its hash.",
         input: MediaInput(),
         body: .bytes(type: "application/octet-stream"),
         answers: [

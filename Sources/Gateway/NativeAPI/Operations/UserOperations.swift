@@ -4,7 +4,7 @@ import Hummingbird
 import Model
 import Store
 
-/// `/v1/users/{user}`, `/v1/apps/{app}/users` and `/v1/apps/{app}/consents`: what is known of users beyond their devices.
+/// `/v1/users/{user}`, `/v1/apps/{app}/users` and `/v1/apps/{app}/consents`: facts about users in addition to their devices.
 enum UserOperations {
     static let all = [list, show, update, erase, changeConsents, showConsents]
 
@@ -51,15 +51,15 @@ enum UserOperations {
     private static let act = AnswerShape<ActTally>(
         "UserActivity",
         [
-            .word("kind", "What kind of activity it is.") { $0.kind },
-            .text("name", "Its name.", example: "signed_up") { $0.name },
+            .word("kind", "The kind of activity.") { $0.kind },
+            .text("name", "The name of the activity.", example: "signed_up") { $0.name },
             .int("count", "How often it happened.") { $0.count },
             .time("firstAt", "When it first happened.") { $0.firstAt },
             .time("lastAt", "When it last happened.") { $0.lastAt },
         ]
     )
 
-    // Tokens are shown nowhere.
+    // No operation shows tokens.
     private static let device = AnswerShape<UserDevice>(
         "UserDevice",
         [
@@ -84,7 +84,7 @@ enum UserOperations {
             .anyObject("attributes", "The user's attributes.") { $0.attributes },
             .init("consents", consentSchema.described("By subject."), write: consents),
             .list("aliases", alias, "Other names of the user.") { $0.aliases },
-            .list("acts", act, "What the user did, and how often.") { $0.tallies },
+            .list("acts", act, "The user's activities, with counts.") { $0.tallies },
             .list("devices", device, "The user's devices.") { $0.devices },
         ]
     )
@@ -108,7 +108,7 @@ enum UserOperations {
         let attributes = BodyField.optional(
             "attributes",
             .anyObject,
-            "Attributes to set; null as a value removes the attribute."
+            "Attributes to set; the value null removes an attribute."
         )
         let acceptsPush = BodyField.optional(
             "acceptsPush",
@@ -125,7 +125,7 @@ enum UserOperations {
         "Change a user's attributes and push preference. An unknown user is created.",
         input: UpdateInput(),
         example: ["attributes": ["plan": "gold", "trial": .null]],
-        answers: [.json(user.schema, "The user as it is now.")],
+        answers: [.json(user.schema, "The user.")],
         problems: [.notFound, .conflict, .rateLimited],
         NativeAPI.updateUser
     )
@@ -146,7 +146,7 @@ enum UserOperations {
             .json(
                 JSONSchema.object([("erased", .integer(0...Int64.max).described("Erased identities."), true)])
                     .named("ErasedUser"),
-                "How much was erased; 0: the user was not known."
+                "The number of erased identities; 0: the user was unknown."
             )
         ],
         NativeAPI.eraseUser
@@ -158,9 +158,9 @@ enum UserOperations {
         let subject = BodyField.required(
             "subject",
             .text(CommandLimits.keyBytes, atLeast: 1).example("news"),
-            "What the users consent to."
+            "The subject of the consent."
         )
-        let state = BodyField.required("state", .word(ConsentState.self), "What they said.")
+        let state = BodyField.required("state", .word(ConsentState.self), "The users' decision.")
         let users = BodyField.required(
             "users",
             .list(.user, limit: CommandLimits.usersPerCall),
@@ -177,9 +177,10 @@ enum UserOperations {
         input: ConsentsInput(),
         answers: [
             .json(
-                JSONSchema.object([("changed", .integer(0...Int64.max).described("Users it changed."), true)])
-                    .named("ChangedConsents"),
-                "How many users it changed."
+                JSONSchema.object([("changed", .integer(0...Int64.max).described("Users whose consent changed."), true)]
+                )
+                .named("ChangedConsents"),
+                "The number of changed users."
             )
         ],
         problems: [.notFound, .rateLimited],
@@ -199,7 +200,7 @@ enum UserOperations {
         .get,
         "/v1/apps/{app}/consents/{user}",
         scope: .read,
-        "Show what a user consents to.",
+        "Show a user's consents.",
         input: UserInput(),
         answers: [.json(consentsOfUser.schema, "The user's consents.")],
         problems: [.notFound],
@@ -208,7 +209,7 @@ enum UserOperations {
 }
 
 extension NativeAPI {
-    /// Carries out a command for users of `vendor`.
+    /// Executes a command for users of `vendor`.
     ///
     /// - Throws: `Problem`.
     private func ask(
@@ -265,13 +266,13 @@ extension NativeAPI {
     func eraseUser(_ call: NativeCall<UserOperations.EraseInput>) async throws(Problem) -> Response {
         let user = try call.user
         return try await act(
+            ErasureRules.erase([user], .everywhere, by: call.actor.description),
+            in: call.tenant,
             once: repeatKey(try call.once, call),
-            missing: "no such user",
-            answer: { (count: Int) in .json(["erased": .int(count)]) },
-            { (keep) async throws(StoreError) in
-                try await devices.eraseUser(user, in: call.tenant, by: call.actor, keeping: keep)
-            }
-        )
+            missing: "no such user"
+        ) { count in
+            .json(["erased": .int(count)])
+        }
     }
 
     func changeConsents(_ call: NativeCall<UserOperations.ConsentsInput>) async throws(Problem) -> Response {

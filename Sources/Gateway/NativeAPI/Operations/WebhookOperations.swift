@@ -1,10 +1,11 @@
+import Commands
 import GatewayHTTP
 import Hummingbird
 import Model
 import Secrets
 import Store
 
-/// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one needs `admin`.
+/// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one requires `admin`.
 enum WebhookOperations {
     static let all = [create, list, show, update, delete, replay]
 
@@ -14,7 +15,7 @@ enum WebhookOperations {
         var facts: WebhookFacts
         /// The last offset of the tenant's log.
         var head: Int64
-        /// Only in the answer to its creation.
+        /// The signing secret; present only in the answer to the creation.
         var secret: String?
 
         var state: String {
@@ -25,12 +26,12 @@ enum WebhookOperations {
 
     private static let members: [AnswerShape<Shown>.Member] = [
         .id("id", "The webhook's id.") { $0.facts.id.description },
-        .text("url", "Where it calls.", example: "https://example.com/events") { $0.facts.url },
+        .text("url", "The called URL.", example: "https://example.com/events") { $0.facts.url },
         .optionalText("app", "Only events of this app; null: of all.", example: "shop") {
             $0.facts.filter.app?.rawValue
         },
         .texts("kinds", "Only these kinds of events; empty: all.", example: "sent") { $0.facts.filter.kinds },
-        .flag("active", "Whether it calls.") { $0.facts.isActive },
+        .flag("active", "Whether the webhook is active.") { $0.facts.isActive },
         .word(
             "state",
             among: ["active", "failing", "paused", "stopped"],
@@ -40,8 +41,8 @@ enum WebhookOperations {
         .time("createdAt", "When it was created.") { $0.facts.createdAt },
         .int64("cursor", "The offset of the last event that was delivered.") { $0.facts.cursor },
         .int64("head", "The last offset of the log.") { $0.head },
-        .int("failures", "Failures in a row.") { $0.facts.attempts },
-        .optionalText("lastError", "Why the last call failed.", example: "timeout") { $0.facts.failure },
+        .int("failures", "Consecutive failures.") { $0.facts.attempts },
+        .optionalText("lastError", "The reason why the last call failed.", example: "timeout") { $0.facts.failure },
     ]
 
     static let webhook = AnswerShape<Shown>("Webhook", members)
@@ -64,16 +65,16 @@ enum WebhookOperations {
         .example("https://example.com/events")
 
     struct CreateInput: InputFields {
-        let url = BodyField.required("url", WebhookOperations.urlKind, "Where to call: http or https.")
+        let url = BodyField.required("url", WebhookOperations.urlKind, "The URL to call: http or https.")
         let app = BodyField.optional("app", .app, "Only events of this app; null: of all.")
         let kinds = BodyField.optional("kinds", WebhookOperations.kinds, default: [], "Only these kinds; empty: all.")
         let secret = BodyField.optional(
             "secret",
             .text(WebhookRegistry.secretBytes.upperBound, atLeast: WebhookRegistry.secretBytes.lowerBound)
                 .example("whsec_000102030405060708090a0b0c0d0e0f"),
-            "The signing secret; null: the gateway makes one."
+            "The signing secret; null: the gateway creates one."
         )
-        let active = BodyField.optional("active", .flag, default: true, as: true, "Whether it calls.")
+        let active = BodyField.optional("active", .flag, default: true, as: true, "Whether the webhook is active.")
     }
 
     static let create = NativeOperation(
@@ -122,7 +123,7 @@ enum WebhookOperations {
 
     struct UpdateInput: InputFields {
         let webhook = WebhookOperations.id
-        let url = BodyField.optional("url", WebhookOperations.urlKind, "Where to call; null: unchanged.")
+        let url = BodyField.optional("url", WebhookOperations.urlKind, "The URL to call; null: unchanged.")
         let kinds = BodyField.optional("kinds", WebhookOperations.kinds, "Only these kinds; null: unchanged.")
         let active = BodyField.optional("active", .flag, "False pauses it, true resumes it; null: unchanged.")
     }
@@ -135,7 +136,7 @@ enum WebhookOperations {
         "Change a webhook's URL or kinds, pause it, or resume it.",
         input: UpdateInput(),
         example: ["active": true],
-        answers: [.json(webhook.schema, "The webhook as it is now.")],
+        answers: [.json(webhook.schema, "The webhook.")],
         problems: [.notFound],
         NativeAPI.updateWebhook
     )
@@ -154,7 +155,7 @@ enum WebhookOperations {
 
     struct ReplayInput: InputFields {
         let webhook = WebhookOperations.id
-        let from = BodyField.required("from", .position, "The offset; everything after it is delivered again.")
+        let from = BodyField.required("from", .position, "The offset; all events after it are delivered again.")
     }
 
     static let replay = NativeOperation(
@@ -162,9 +163,9 @@ enum WebhookOperations {
         .post,
         "/v1/webhooks/{webhook}/replay",
         scope: .admin,
-        "Deliver everything after an offset again.",
+        "Deliver all events after an offset again.",
         input: ReplayInput(),
-        answers: [.json(webhook.schema, "The webhook as it is now.")],
+        answers: [.json(webhook.schema, "The webhook.")],
         problems: [.notFound],
         NativeAPI.replayWebhook
     )
@@ -176,7 +177,7 @@ extension NativeAPI {
         in tenant: TenantID,
         secret: String? = nil
     ) async throws(Problem) -> WebhookOperations.Shown {
-        let facts = try await asked { () async throws(StoreError) in try await webhooks.store.webhook(id, in: tenant) }
+        let facts = try await asked { () async throws(StoreError) in try await queries.webhook(id, in: tenant) }
         guard let facts else { throw .notFound("no such webhook") }
         return WebhookOperations.Shown(facts: facts, head: try await head(of: tenant), secret: secret)
     }
@@ -198,15 +199,15 @@ extension NativeAPI {
             isActive: try call.active
         )
         let isCreated = try await asked { () async throws(StoreError) in
-            try await webhooks.store.create(webhook, in: call.tenant, limit: WebhookRegistry.perTenant)
+            try await handler.run(WebhookRules.create(webhook), in: call.tenant)
         }
-        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(WebhookRegistry.perTenant)") }
+        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(CommandLimits.webhooksPerTenant)") }
         let shown = try await shown(id, in: call.tenant, secret: secret)
         return .json(WebhookOperations.created.json(shown), status: .created)
     }
 
     func listWebhooks(_ call: NativeCall<NoInput>) async throws(Problem) -> Response {
-        let all = try await asked { () async throws(StoreError) in try await webhooks.store.webhooks(in: call.tenant) }
+        let all = try await asked { () async throws(StoreError) in try await queries.webhooks(in: call.tenant) }
         let head = try await head(of: call.tenant)
         let shown = all.map { WebhookOperations.Shown(facts: $0, head: head) }
         return .json(["webhooks": .array(shown.map(WebhookOperations.webhook.json))])
@@ -224,7 +225,7 @@ extension NativeAPI {
         change.isActive = try call.active
         let wanted = change
         let isKnown = try await asked { () async throws(StoreError) in
-            try await webhooks.store.change(id, wanted, in: call.tenant)
+            try await handler.run(WebhookRules.change(id, wanted), in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
@@ -233,7 +234,7 @@ extension NativeAPI {
     func deleteWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {
         let id = try call.webhook
         let isKnown = try await asked { () async throws(StoreError) in
-            try await webhooks.store.remove(id, in: call.tenant)
+            try await handler.run(WebhookRules.remove(id), in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return Response(status: .noContent)
@@ -243,13 +244,13 @@ extension NativeAPI {
         let id = try call.webhook
         let from = try call.from
         let outcome = try await asked { () async throws(StoreError) in
-            try await webhooks.store.replay(id, from: from, in: call.tenant)
+            try await handler.run(WebhookRules.replay(id, from: from), in: call.tenant)
         }
         switch outcome {
         case .moved: return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
         case .unknown: throw .notFound("no such webhook")
         case .outside(let bounds):
-            throw .invalid("from", "the log holds what is after \(bounds.first), up to \(bounds.head)")
+            throw .invalid("from", "the log contains the events after \(bounds.first), up to \(bounds.head)")
         }
     }
 }

@@ -1,34 +1,11 @@
 import PostgresClient
 import Store
 
-/// Captures of a vendor's calls. What is written into one goes through `record_exchange` alone, which holds the limits.
+/// Reads, records and deletes captures of a vendor's calls. Exchanges are written only by `record_exchange`, which enforces the limits.
 enum CaptureSQL {
-    private static let columns = """
-        c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, \
-        c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, \
-        c.ended_at IS NULL AND c.ends_at > now() AS is_running
-        """
-
-    static let start = StoreSQL.function("start_capture", 11, columns: "start_capture AS outcome")
-
-    static let stop = StoreSQL.tenant(
-        """
-        UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
-        WHERE c.tenant_id = $1 AND c.capture_id = $2 AND c.ended_at IS NULL AND c.ends_at > now() RETURNING c.capture_id
-        """
-    )
-
-    static let remove = StoreSQL.tenant(
-        "DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETURNING c.capture_id"
-    )
-
-    /// Newest first; there are few.
+    /// Newest first. A tenant has few captures.
     static let list = StoreSQL.tenant(
-        "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id"
-    )
-
-    static let find = StoreSQL.tenant(
-        "SELECT \(columns) FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2"
+        "SELECT \(CaptureRow.columns) FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id"
     )
 
     static let exchanges = StoreSQL.tenant(
@@ -40,7 +17,7 @@ enum CaptureSQL {
         """
     )
 
-    /// Every tenant's running captures: what a node asks each second, and what is mostly nothing.
+    /// The running captures of all tenants. Each node runs this every second, and it normally returns no rows.
     static let running = StoreSQL.global(
         """
         SELECT c.tenant_id, c.capture_id, c.app_id, c.vendor, c.keeps_texts, c.body_limit, c.ends_at FROM gateway.capture c
@@ -56,7 +33,7 @@ enum CaptureSQL {
         """
     )
 
-    /// The dialects that one app alone has a binding of.
+    /// The dialects of which only one app has a binding.
     static let sole = StoreSQL.global(
         """
         SELECT b.vendor FROM gateway.binding b WHERE b.vendor = ANY ($1::text[]) GROUP BY b.vendor

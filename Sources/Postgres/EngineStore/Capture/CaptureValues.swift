@@ -1,105 +1,19 @@
 package import FoundationEssentials
 package import Model
-import PostgresClient
-import Store
-
-/// How much a capture may take. The schema has the same bounds (`0022_capture.sql`).
-package struct CaptureLimits: Sendable, Hashable {
-    /// 24 hours: who forgets one does not record for ever. Default 15 minutes.
-    package static let durations: ClosedRange<Duration> = .seconds(1) ... .seconds(86_400)
-    /// 1,000 exchanges: what a person reads. Default 200.
-    package static let exchangeCounts = 1...1000
-    /// 64 KiB of each body, after masking. Default 16 KiB.
-    package static let bodySizes = 1...65_536
-    /// 16 MiB: with ten captures, what a tenant may cost the database. Default 4 MiB.
-    package static let totals = 1...(16 << 20)
-    /// Ten a tenant, whether they run or are over.
-    package static let capturesPerTenant = 10
-
-    package var duration: Duration
-    package var exchangeCount: Int
-    package var bodyBytes: Int
-    package var totalBytes: Int
-
-    package init(
-        duration: Duration = .seconds(900),
-        exchangeCount: Int = 200,
-        bodyBytes: Int = 16 << 10,
-        totalBytes: Int = 4 << 20
-    ) {
-        self.duration = min(max(duration, Self.durations.lowerBound), Self.durations.upperBound)
-        self.exchangeCount = Self.clamp(exchangeCount, Self.exchangeCounts)
-        self.bodyBytes = Self.clamp(bodyBytes, Self.bodySizes)
-        self.totalBytes = Self.clamp(totalBytes, Self.totals)
-    }
-
-    private static func clamp(_ value: Int, _ range: ClosedRange<Int>) -> Int {
-        min(max(value, range.lowerBound), range.upperBound)
-    }
-}
-
-/// What somebody wants captured: the calls of one binding.
-package struct CaptureOrder: Sendable, Hashable {
-    package var app: AppID
-    package var vendor: Vendor
-    package var limits: CaptureLimits
-    /// Whether titles and bodies of messages stay readable.
-    package var keepsTexts: Bool
-
-    package init(app: AppID, vendor: Vendor, limits: CaptureLimits = CaptureLimits(), keepsTexts: Bool = false) {
-        self.app = app
-        self.vendor = vendor
-        self.limits = limits
-        self.keepsTexts = keepsTexts
-    }
-}
-
-/// What became of the wish to start one.
-package enum CaptureStart: Sendable, Hashable {
-    case started(CaptureFacts)
-    /// There is no such app, or it has no binding of the dialect.
-    case missing
-    /// One of this binding runs already.
-    case running
-    /// The tenant has as many as it may.
-    case tooMany
-}
-
-/// A capture as it stands.
-package struct CaptureFacts: Sendable, Hashable {
-    package var id: UUID
-    package var app: AppID
-    package var vendor: Vendor
-    package var startedAt: Timestamp
-    /// When its time is over, whether or not it ends before.
-    package var endsAt: Timestamp
-    /// Before its time; nil otherwise.
-    package var endedAt: Timestamp?
-    /// `stopped` or `full`.
-    package var endedBy: String?
-    package var startedBy: String
-    package var keepsTexts: Bool
-    package var exchangeLimit: Int
-    package var bodyLimit: Int
-    package var byteLimit: Int
-    package var exchangeCount: Int
-    package var byteCount: Int
-    package var isRunning: Bool
-}
 
 /// One call and its answer, masked.
 package struct CapturedExchange: Sendable, Hashable {
-    /// How the gateway took it.
+    /// How the gateway handled the call.
     package enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// A call of the catalogue that was carried out.
+        /// The call matched a route and was carried out.
         case known
-        /// A call of the catalogue that was refused; the reason says why.
+        /// The call matched a route and was refused for the given reason.
         case refused
-        /// No call of the catalogue.
+        /// The call matched no route of the vendor.
         case unknown
     }
 
-    /// 1, 2, 3 … within its capture; given by the store.
+    /// 1, 2, 3 … within its capture. The store assigns it.
     package var sequence: Int
     package var at: Timestamp
     package var route: String
@@ -126,12 +40,12 @@ package struct CapturedExchange: Sendable, Hashable {
         self.answer = answer
     }
 
-    /// The call.
+    /// The captured call.
     package struct Request: Sendable, Hashable {
         package var method: String
         package var path: String
         package var query: String?
-        /// Names in order; values of a few only, null for the others.
+        /// The names in order. Only a few headers keep their values; the others are null.
         package var headers: JSON
         package var body: String
         /// The size of the whole body as it was received.
@@ -147,7 +61,7 @@ package struct CapturedExchange: Sendable, Hashable {
         }
     }
 
-    /// The answer to it.
+    /// The answer to the call.
     package struct Answer: Sendable, Hashable {
         package var status: Int
         package var contentType: String?
@@ -164,12 +78,12 @@ package struct CapturedExchange: Sendable, Hashable {
     }
 }
 
-/// A capture that runs, as a node needs to know it.
+/// A running capture, with the data that a node needs.
 package struct RunningCapture: Sendable, Hashable {
-    /// A binding's key that leads to the captured app.
+    /// A key of a binding that leads to the captured app.
     package struct Key: Sendable, Hashable {
         package var value: String
-        /// Nil: on any host.
+        /// Nil: any host.
         package var host: String?
 
         package init(value: String, host: String? = nil) {
@@ -186,7 +100,7 @@ package struct RunningCapture: Sendable, Hashable {
     package var bodyLimit: Int
     package var endsAt: Timestamp
     package var keys: [Key]
-    /// Whether no other app of any tenant has a binding of this dialect: then what nobody's key names is this one's.
+    /// Whether no other app of any tenant has a binding of this dialect. A call without a known key is then captured here.
     package var isSole: Bool
 
     package init(

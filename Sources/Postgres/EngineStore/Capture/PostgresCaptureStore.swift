@@ -3,7 +3,7 @@ package import Model
 package import PostgresClient
 package import Store
 
-/// Captures: a tenant's own under row-level security; the engine's role only looks which ones run.
+/// Reads captures and writes their exchanges. A tenant's captures are accessed under row-level security; the engine's role only finds the running ones.
 package struct PostgresCaptureStore: Sendable {
     private let call: PostgresPool
     private let engine: PostgresPool
@@ -16,7 +16,7 @@ package struct PostgresCaptureStore: Sendable {
         self.engine = engine
     }
 
-    /// Whether the app has a binding of the dialect. Bindings are a reference table, which calls may not read.
+    /// Whether the app has a binding of the dialect. Bindings are in a reference table, which the call role may not read.
     ///
     /// - Throws: `StoreError`.
     package func hasBinding(_ order: CaptureOrder, in tenant: TenantID) async throws(StoreError) -> Bool {
@@ -27,145 +27,24 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Starts one, notes who did it, and tells the nodes.
-    ///
-    /// - Throws: `StoreError`.
-    package func start(
-        _ order: CaptureOrder,
-        id: UUID,
-        in tenant: TenantID,
-        by actor: AuditActor,
-        keeping keep: Keep<CaptureStart>? = nil
-    ) async throws(StoreError) -> Kept<CaptureStart> {
-        let isBound = try await hasBinding(order, in: tenant)
-        guard isBound || keep != nil else { return .done(.missing) }
-        let find = CaptureSQL.find(.id(tenant), .uuid(id))
-        // A repeat gets its first answer, although the binding may be gone since.
-        let statements = isBound ? [Self.starting(order, id, in: tenant, by: actor), find] : [find]
-        let data: JSON = [
-            "app": .string(order.app.rawValue), "vendor": .string(order.vendor.rawValue),
-            "seconds": .int(order.limits.duration.milliseconds / 1000), "exchanges": .int(order.limits.exchangeCount),
-            "texts": .bool(order.keepsTexts),
-        ]
-        return try await act(statements, in: tenant, keep) { (results) throws(PostgresError) in
-            try isBound ? Self.outcome(results) : .missing
-        } last: { start in
-            guard case .started = start else { return [] }
-            return Self.told(.start, id, data, by: actor, in: tenant)
-        }
-    }
-
-    private static func starting(
-        _ order: CaptureOrder,
-        _ id: UUID,
-        in tenant: TenantID,
-        by actor: AuditActor
-    ) -> Statement {
-        let limits = order.limits
-        return CaptureSQL.start(
-            .id(tenant),
-            .uuid(id),
-            .id(order.app),
-            .id(order.vendor),
-            .string(actor.description),
-            .int32(Int32(clamping: limits.duration.milliseconds / 1000)),
-            .int32(Int32(clamping: limits.exchangeCount)),
-            .int32(Int32(clamping: limits.bodyBytes)),
-            .int32(Int32(clamping: limits.totalBytes)),
-            .bool(order.keepsTexts),
-            .int32(Int32(clamping: CaptureLimits.capturesPerTenant))
-        )
-    }
-
-    private static func outcome(_ results: [ResultSet]) throws(PostgresError) -> CaptureStart {
-        switch try results.result(0).only().text("outcome") {
-        case "started": .started(try facts(try results.result(1).only()))
-        case "running": .running
-        case "tooMany": .tooMany
-        default: .missing
-        }
-    }
-
-    /// Ends one that runs; false when there is none.
-    ///
-    /// - Throws: `StoreError`.
-    package func stop(_ id: UUID, in tenant: TenantID, by actor: AuditActor) async throws(StoreError) -> Bool {
-        let kept = try await change(CaptureSQL.stop(.id(tenant), .uuid(id)), .stop, id, in: tenant, by: actor, nil)
-        return kept == .done(true)
-    }
-
-    /// Removes one with all that it holds; false when there is none.
-    ///
-    /// - Throws: `StoreError`.
-    package func remove(
-        _ id: UUID,
-        in tenant: TenantID,
-        by actor: AuditActor,
-        keeping keep: Keep<Bool>? = nil
-    ) async throws(StoreError) -> Kept<Bool> {
-        try await change(CaptureSQL.remove(.id(tenant), .uuid(id)), .remove, id, in: tenant, by: actor, keep)
-    }
-
-    private func change(
-        _ statement: Statement,
-        _ action: AuditAction,
-        _ id: UUID,
-        in tenant: TenantID,
-        by actor: AuditActor,
-        _ keep: Keep<Bool>?
-    ) async throws(StoreError) -> Kept<Bool> {
-        try await act([statement], in: tenant, keep) { (results) throws(PostgresError) in
-            try results.result(0).first != nil
-        } last: { isDone in
-            isDone ? Self.told(action, id, nil, by: actor, in: tenant) : []
-        }
-    }
-
-    /// One transaction, under a repeat key or without; `last` ends it.
-    private func act<Result: Sendable>(
-        _ statements: [Statement],
-        in tenant: TenantID,
-        _ keep: Keep<Result>?,
-        _ read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
-        last: @escaping @Sendable (Result) -> [Statement]
-    ) async throws(StoreError) -> Kept<Result> {
-        try await asStore { () throws(PostgresError) in
-            if let keep { return try await KeptAct(statements, keep, read: read, last: last).run(on: call, in: tenant) }
-            let transaction = Transaction(tenant: tenant.rawValue, statements) { (results) throws(PostgresError) in
-                Step(last(try read(results)))
-            }
-            return .done(try read(try await call.run(transaction)))
-        }
-    }
-
-    private static func told(
-        _ action: AuditAction,
-        _ id: UUID,
-        _ data: JSON?,
-        by actor: AuditActor,
-        in tenant: TenantID
-    ) -> [Statement] {
-        let record = AuditRecord(action, "capture \(id.lowercased)", data: data)
-        return [[record].written(by: actor, in: tenant), ProvisioningSQL.notify()]
-    }
-
-    /// A tenant's captures, newest first.
+    /// Returns the tenant's captures, newest first.
     ///
     /// - Throws: `StoreError`.
     package func list(in tenant: TenantID) async throws(StoreError) -> [CaptureFacts] {
         try await asStore { () throws(PostgresError) in
-            try await call.run(CaptureSQL.list(.id(tenant)), tenant: tenant.rawValue).rows(Self.facts)
+            try await call.run(CaptureSQL.list(.id(tenant)), tenant: tenant.rawValue).rows(CaptureRow.facts)
         }
     }
 
     /// - Throws: `StoreError`.
     package func capture(_ id: UUID, in tenant: TenantID) async throws(StoreError) -> CaptureFacts? {
         try await asStore { () throws(PostgresError) in
-            try await call.run(CaptureSQL.find(.id(tenant), .uuid(id)), tenant: tenant.rawValue).rows(Self.facts).first
+            try await call.run(FindCapture.sql(.id(tenant), .uuid(id)), tenant: tenant.rawValue).rows(CaptureRow.facts)
+                .first
         }
     }
 
-    /// A page of what was captured, after a number, in order.
+    /// Returns a page of exchanges after a number, in order.
     ///
     /// - Throws: `StoreError`.
     package func exchanges(
@@ -185,7 +64,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Where an exchange is written.
+    /// The place at which an exchange is written.
     private struct Place: Sendable {
         var tenant: TenantID
         var capture: UUID
@@ -213,7 +92,7 @@ package struct PostgresCaptureStore: Sendable {
         p["p_answer_bytes"] = { .int($1.answer.bodyBytes) }
     }
 
-    /// Writes one exchange; 0 when the capture is over or full, and then nothing was written.
+    /// Writes one exchange. Returns 0 when the capture has ended or is full; nothing is written then.
     ///
     /// - Throws: `StoreError`.
     package func record(
@@ -227,7 +106,7 @@ package struct PostgresCaptureStore: Sendable {
         }
     }
 
-    /// Every tenant's running captures with the keys that lead to them. One cheap look when nothing runs.
+    /// Returns the running captures of all tenants with the keys that lead to them. Costs one cheap query when none is running.
     ///
     /// - Throws: `StoreError`.
     package func running() async throws(StoreError) -> [RunningCapture] {
@@ -269,26 +148,6 @@ package struct PostgresCaptureStore: Sendable {
             keepsTexts: try row.bool("keeps_texts"),
             bodyLimit: try row.int("body_limit"),
             endsAt: try row.time("ends_at")
-        )
-    }
-
-    private static func facts(_ row: Row) throws(PostgresError) -> CaptureFacts {
-        CaptureFacts(
-            id: try row.uuid("capture_id"),
-            app: try row.id("app_id"),
-            vendor: try row.id("vendor"),
-            startedAt: try row.time("started_at"),
-            endsAt: try row.time("ends_at"),
-            endedAt: try row.optionalTime("ended_at"),
-            endedBy: try row.optionalText("ended_by"),
-            startedBy: try row.text("started_by"),
-            keepsTexts: try row.bool("keeps_texts"),
-            exchangeLimit: try row.int("exchange_limit"),
-            bodyLimit: try row.int("body_limit"),
-            byteLimit: try row.int("byte_limit"),
-            exchangeCount: try row.int("exchange_count"),
-            byteCount: try row.int("byte_count"),
-            isRunning: try row.bool("is_running")
         )
     }
 

@@ -1,9 +1,9 @@
 import PostgresClient
 import Store
 
-/// The queue, outcomes, tokens and nodes: what the delivery engine asks. The claim is as measured in the distribution notes.
+/// The queue, outcomes, tokens and nodes, for the delivery engine.
 enum DeliverySQL {
-    /// Who has due work: a hint, all tenants, no locks.
+    /// The tenants with due work, as a hint: over all tenants, without locks.
     static let due = StoreSQL.global(
         """
         SELECT l.tenant_id, x.next_at FROM gateway.lane l
@@ -39,7 +39,7 @@ enum DeliverySQL {
         """
     )
 
-    /// The epoch grows: an outcome of the lease that was given back is refused.
+    /// Increments the epoch, so that an outcome of the released lease is refused.
     static let release = StoreSQL.tenant(
         """
         UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now()
@@ -75,7 +75,7 @@ enum DeliverySQL {
         """
     )
 
-    /// One target: without a list the plan is made once, and not at each call.
+    /// For a single target: without a list, the server can reuse one plan instead of planning each call.
     static let target = StoreSQL.tenant(
         """
         SELECT $2::bigint AS place, \(targetColumns)
@@ -85,7 +85,7 @@ enum DeliverySQL {
         """
     )
 
-    /// Targets that are variants of an identity, with what it says of itself; only of messages for variants.
+    /// Targets that are variants of an identity, with the properties of the identity. Only for messages to variants.
     static let variants = StoreSQL.tenant(
         """
         SELECT t.place, v.name AS variant, i.attributes::text AS attributes, \(targetColumns)
@@ -114,7 +114,7 @@ enum DeliverySQL {
             \(StoreSQL.clockColumns)
         """
 
-    /// Places of targets whose device another target of the message rang already. `$4` the message, `$5` its due day.
+    /// Indexes of targets whose device was already notified by another target of the message. `$4` is the message, `$5` its due day.
     static let duplicates = StoreSQL.tenant(
         """
         SELECT DISTINCT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
@@ -124,8 +124,8 @@ enum DeliverySQL {
         """
     )
 
-    /// Places of devices that were sent `$7` messages of the app `$4` within `$6`. Of messages that were due since the day `$5`: without it every
-    /// partition would be looked at.
+    /// Indexes of devices that were sent `$7` messages of the app `$4` within `$6`. Only messages that were due since the day `$5` count: without that limit,
+    /// every partition would be read.
     static let capped = StoreSQL.tenant(
         """
         SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
@@ -139,10 +139,10 @@ enum DeliverySQL {
         """
     )
 
-    /// After `record` put it back, to come up again.
+    /// Runs after `record` has put the slice back for another attempt.
     static let putBack = StoreSQL.function("put_back_slice", 6, columns: "put_back_slice AS count")
 
-    /// After `record` put it back, because it gave up.
+    /// Runs after `record` has put the slice back because it was given up.
     static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
 
     static let resume = StoreSQL.tenant(
@@ -156,7 +156,7 @@ enum DeliverySQL {
     static let draw = StoreSQL.function("draw_budget", 6, columns: "draw_budget AS count")
     static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
 
-    /// A token that the other environment knows; unless another device has it there.
+    /// Moves a token to the other environment, in which the service knows it, unless another device has it there.
     static let move = StoreSQL.tenant(
         """
         UPDATE gateway.device d SET environment = $4
@@ -194,7 +194,7 @@ enum DeliverySQL {
 
     static let openInbox = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
 
-    /// What fills a template: what the message brings for a user, and what is kept of it.
+    /// The template variables: those of the message for a user, and the stored attributes of the user.
     static let variables = StoreSQL.tenant(
         """
         SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
@@ -206,7 +206,7 @@ enum DeliverySQL {
         """
     )
 
-    /// Those of the targets whose users asked for pushes.
+    /// The targets whose users opted in to pushes.
     static let optedIn = StoreSQL.tenant(
         """
         SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)

@@ -16,8 +16,8 @@ extension PostgresDeliveryStore {
                 ? DeliverySQL.target(tenant, .int(open[0]), .id(lease.targets[open[0]]))
                 : DeliverySQL.targets.with([tenant] + places),
         ]
-        // Only a list can name one device twice: of an audience, each device has one identity. A message's first slice with one target is a list of one:
-        // two identities of one device are due together, so in one slice or in two that follow each other, the first of them full.
+        // Only a list can contain one device twice: in an audience, each device has one identity. A message's first slice with one target is a list of one
+        // target: two identities of one device are due together, so they are in one slice, or in two consecutive slices, the first of which is full.
         let isAlone = lease.key.number == 0 && lease.targets.count == 1
         if !isAlone, lease.addresses.contains(where: { $0 != nil }) {
             statements.append(DeliverySQL.duplicates.with([tenant] + places + [message, .int32(lease.dueDay)]))
@@ -50,7 +50,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// Counts the message for its holders; asked again after a crash it tells what was counted then. Only messages that count pay for it.
+    /// Counts the message in the badges of its holders. After a crash, a repeated call returns the same counts. Runs only for messages that count.
     private func takeBadges(
         _ step: Int,
         _ lease: SliceLease,
@@ -69,7 +69,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// What fills the template for each user; a look-up of its own too.
+    /// Loads the template variables of each user, in a separate query.
     private func fillVariables(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
         async throws(PostgresError)
     {
@@ -86,7 +86,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// The tokens of a Live Activity in place of the devices' own; a look-up of its own too. A device that reported none gets nothing.
+    /// Replaces the devices' own tokens by those of a Live Activity, in a separate query. A device that reported none gets nothing.
     private func findActivityTokens(
         _ activity: ActivityReference,
         _ lease: SliceLease,
@@ -112,7 +112,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// Whose users asked for pushes; a look-up of its own, for messages that are for them alone.
+    /// Finds the targets whose users opted in to pushes, in a separate query that runs only for messages that require it.
     private func findOptedIn(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
         async throws(PostgresError)
     {
@@ -121,7 +121,7 @@ extension PostgresDeliveryStore {
         for place in try Self.places(try await engine.run(statement, tenant: nil)) { targets[place]?.isOptedIn = true }
     }
 
-    /// Whose variants the targets are; a look-up of its own too. One that is not registered any more is nobody.
+    /// Finds the variants of the targets, in a separate query. A variant that is not registered any longer is not a target.
     private func findVariants(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
         async throws(PostgresError)
     {
@@ -141,7 +141,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// Places of targets whose device got enough: a look-up of its own, which only apps with a cap pay for.
+    /// Indexes of targets whose device has reached the frequency cap, found by a separate query that runs only for apps with a cap.
     private func capped(
         _ lease: SliceLease,
         app: AppID,
@@ -163,8 +163,8 @@ extension PostgresDeliveryStore {
         return try Self.places(try await engine.run(statement, tenant: nil))
     }
 
-    /// Four days: so much later than its due day, rounded, a message is sent that waits for its zone and for hours; one that waits longer, for a
-    /// credential, is not counted.
+    /// Four days: the latest time after its due day, rounded, at which a message is sent that waits for its time zone and for hours. A message that waits
+    /// longer, for a credential, is not counted.
     private static let capSlackDays: Int32 = 4
 
     private static func targets(_ result: ResultSet) throws(PostgresError) -> [Int: TargetFacts] {

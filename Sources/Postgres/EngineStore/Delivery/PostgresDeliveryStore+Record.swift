@@ -16,7 +16,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// What is said of a slice in the transaction that puts it back: the credential that brings it back once it is mended, or why it gave up.
+    /// The statements that follow in the transaction that puts a slice back. They store the credential whose repair releases it, or why it was given up.
     private static func afterwards(_ progress: SliceProgress) -> [Statement] {
         let key = progress.lease.key
         let slice: [PostgresValue] = [
@@ -31,7 +31,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// What opens the new deliveries in the inboxes of devices that keep one; nothing for all other dialects. Fenced, it finds no rows of its own.
+    /// The statements that add the new deliveries to the inboxes of devices that have one; none for other dialects. If the lease is lost, they find no rows.
     private func inbox(_ progress: SliceProgress) -> [Statement] {
         let targets = progress.results.filter { $0.dialect.map(inboxVendors.contains) ?? false }.map(\.target)
         if targets.isEmpty { return [] }
@@ -116,7 +116,7 @@ extension PostgresDeliveryStore {
         }
     }
 
-    /// A verdict as columns.
+    /// A token verdict as columns.
     private struct Verdict {
         var device: DeviceID
         var token: DeviceToken
@@ -124,7 +124,7 @@ extension PostgresDeliveryStore {
         var reason: String?
         var since: Timestamp?
 
-        /// Nil: it takes nothing from the token.
+        /// Returns nil for a verdict that does not affect the token.
         init?(_ verdict: TokenVerdict) {
             switch verdict {
             case .dead(let device, let token, let since):

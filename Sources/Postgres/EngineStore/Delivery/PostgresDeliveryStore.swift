@@ -3,11 +3,11 @@ package import Model
 package import PostgresClient
 import Store
 
-/// The delivery engine's store, over many tenants: each statement serves one of them, each call is one round trip.
+/// Stores the delivery engine's data for many tenants: each statement serves one tenant, and each call is one round trip.
 package struct PostgresDeliveryStore: DeliveryStore {
     let engine: PostgresPool
 
-    /// The dialects whose devices ask for what they have not received.
+    /// The dialects whose devices fetch messages that they have not received.
     let inboxVendors: Set<Vendor>
 
     /// - Parameters:
@@ -158,7 +158,7 @@ package struct PostgresDeliveryStore: DeliveryStore {
         }
     }
 
-    /// One statement serves one tenant.
+    /// Groups leases by tenant, because one statement serves one tenant.
     private static func grouped(_ leases: [SliceLease]) -> [(TenantID, [SliceLease])] {
         Dictionary(grouping: leases, by: \.key.tenant).map { ($0.key, $0.value) }
     }

@@ -2,7 +2,7 @@ package import Model
 package import PostgresClient
 import Store
 
-/// The dispatcher's store: its subscriptions are senders with a callback and webhooks, their news the tenant's events.
+/// Stores the dispatcher's data. Its subscriptions are senders with a callback and webhooks, and their input is the tenant's events.
 package struct PostgresWebhookStore: WebhookStore {
     private let engine: PostgresPool
 
@@ -18,7 +18,7 @@ package struct PostgresWebhookStore: WebhookStore {
             let limit = max(0, limit)
             let senders = try await engine.run(SenderSQL.due(.int(limit)), tenant: nil).rows(SenderKey.read)
             let webhooks = try await engine.run(WebhookSQL.due(.int(limit)), tenant: nil).rows(WebhookKey.read)
-            // In turn, so that neither kind starves the other.
+            // Alternates between both kinds, so that neither starves the other.
             var due: [any SubscriptionKey] = []
             for index in 0..<max(senders.count, webhooks.count) {
                 if senders.indices.contains(index) { due.append(senders[index]) }
@@ -32,7 +32,7 @@ package struct PostgresWebhookStore: WebhookStore {
             var leases: [WebhookLease] = []
             for (key, outcome) in zip(due, outcomes) {
                 let results = try outcome.get()
-                // None: another node was faster.
+                // No row: another node claimed it first.
                 guard let row = try results.result(0).first else { continue }
                 leases.append(try key.lease(row, results))
             }
@@ -51,7 +51,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     private func deliveries(for lease: WebhookLease, limit: Int) async throws(PostgresError) -> WebhookBatch {
-        // One more than asked for says whether more wait.
+        // One more than requested, which shows whether more events wait.
         let statement = SenderSQL.batch.with(lease.key.parameters + [.int64(lease.cursor), .int(limit + 1)])
         let result = try await engine.run(Transaction(tenant: nil, [statement], flushes: true)).result(0)
         var batch = WebhookBatch(cursor: lease.cursor, hasMore: result.count > limit)
@@ -116,7 +116,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 }
 
-/// Which delivery: a sender's batch shows each once, in its latest state.
+/// Identifies a delivery: a sender's batch contains each delivery once, in its latest state.
 private struct TargetKey: Hashable {
     var message: MessageID
     var target: TargetID

@@ -1,9 +1,9 @@
 import PostgresClient
 import Store
 
-/// Outgoing calls: which subscriptions have news, and what it is.
+/// The callbacks of senders: which have new events, and the events themselves.
 enum SenderSQL {
-    /// Subscriptions with events after their cursor: a hint, all tenants, no locks.
+    /// Subscriptions with events after their cursor, as a hint: over all tenants, without locks.
     static let due = StoreSQL.global(
         """
         SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id FROM gateway.sender s
@@ -37,7 +37,7 @@ enum SenderSQL {
         """
     )
 
-    /// `name`: as the sender named the target, or, when it named nobody (everyone of an app), as it would.
+    /// `name` is the name by which the sender named the target. For an audience without names (everyone of an app), it is the name that the sender would use.
     static let batch = StoreSQL.tenant(
         """
         WITH e AS (

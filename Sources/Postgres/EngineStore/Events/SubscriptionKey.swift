@@ -2,20 +2,20 @@ import Model
 import PostgresClient
 import Store
 
-/// Which subscription, of either kind: how it is claimed and what its lease reads.
+/// Identifies a subscription of either kind, and defines how it is claimed and what its lease contains.
 protocol SubscriptionKey: Sendable {
     var tenant: TenantID { get }
-    /// The first parameters of every statement about it.
+    /// The first parameters of every statement about the subscription.
     var parameters: [PostgresValue] { get }
 
-    /// The claim, how long it has been failing, and what else a lease needs. The first has a row if the claim won.
+    /// The statements of a claim: the claim itself, how long the calls have been failing, and other data of the lease. The first returns a row if it succeeded.
     func claiming(_ node: NodeID, _ lease: Duration) -> [Statement]
 
-    /// The lease, from the claim's row and the results of all statements.
+    /// Builds the lease from the claim's row and the results of all statements.
     func lease(_ row: Row, _ results: [ResultSet]) throws(PostgresError) -> WebhookLease
 }
 
-/// Which sender.
+/// Identifies a sender.
 struct SenderKey: SubscriptionKey {
     var tenant: TenantID
     var scope: AppScope
@@ -61,7 +61,7 @@ struct SenderKey: SubscriptionKey {
     }
 }
 
-/// Which webhook.
+/// Identifies a webhook.
 struct WebhookKey: SubscriptionKey {
     var tenant: TenantID
     var webhook: WebhookID

@@ -1,9 +1,9 @@
 import PostgresClient
 import Store
 
-/// The same as `SenderSQL` for webhooks.
+/// The statements of `SenderSQL` for webhooks.
 enum WebhookSQL {
-    /// A head is behind no cursor, so the comparison needs no look into the log.
+    /// A tenant's head is never behind a cursor, so a comparison of both suffices, without reading the log.
     static let due = StoreSQL.global(
         """
         SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w

@@ -1,9 +1,9 @@
 import PostgresClient
 import Store
 
-/// Upkeep: partitions, retention, dead nodes. Sweeps over tenants go tenant by tenant.
+/// Maintenance: partitions, retention, dead nodes. Sweeps run tenant by tenant.
 enum MaintenanceSQL {
-    /// The singleton's lease: ours when it is free, ended, or ours already.
+    /// Acquires the maintenance lease if it is free, expired, or held by this node.
     static let lead = StoreSQL.global(
         """
         INSERT INTO gateway.singleton AS s (name, owner, held_until) VALUES ($1, $2, now() + $3::interval)
@@ -22,7 +22,8 @@ enum MaintenanceSQL {
         "SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id"
     )
 
-    /// Messages that are over and were due long enough ago, however long before they were accepted; oldest first; slices, links and references go with them. Bounded: a long transaction holds back vacuum.
+    /// Messages that are over and were due before the retention limit, regardless of when they were accepted, oldest first. Slices, links and references
+    /// are deleted with them. Limited, because a long transaction holds back vacuum.
     static let dropMessages = StoreSQL.tenant(
         """
         DELETE FROM gateway.message WHERE tenant_id = $1 AND message_id IN (
@@ -39,8 +40,8 @@ enum MaintenanceSQL {
         """
     )
 
-    /// At most 10,000, from the oldest on and without a hole: up to the first that is younger than `$2`, or that a webhook was not told of yet while
-    /// it is younger than `$3`.
+    /// At most 10,000 events, from the oldest on and without gaps. Stops at the first event that is younger than `$2`, or that a webhook has not received
+    /// yet and that is younger than `$3`.
     static let dropEvents = StoreSQL.tenant(
         """
         WITH old AS (
@@ -62,7 +63,7 @@ enum MaintenanceSQL {
         """
     )
 
-    /// Of a tenant that keeps them shorter than the others: their weeks still stand. Oldest first, by the key.
+    /// Deliveries of a tenant with a shorter retention than others, whose weekly partitions therefore still exist. Oldest first, by key.
     static let dropDeliveries = StoreSQL.tenant(
         """
         DELETE FROM gateway.delivery d USING (
@@ -73,7 +74,7 @@ enum MaintenanceSQL {
         """
     )
 
-    /// What no device will ask for any more.
+    /// Inbox entries that no device will fetch any longer.
     static let dropInbox = StoreSQL.tenant(
         """
         DELETE FROM gateway.inbox_open WHERE tenant_id = $1 AND (identity_id, message_id) IN (
@@ -82,14 +83,14 @@ enum MaintenanceSQL {
         """
     )
 
-    /// Runs as the owner, who alone may.
+    /// Runs with the rights of the owner, because only the owner may delete audit rows.
     static let dropAudit = StoreSQL.tenant("SELECT gateway.drop_audit($1, $2::interval, 10000) AS count")
 
     static let dropVerifications = StoreSQL.tenant(
         "DELETE FROM gateway.verification WHERE tenant_id = $1 AND sent_at < now() - interval '1 day'"
     )
 
-    /// Of Live Activities that have ended: the system ends each within twelve hours.
+    /// Tokens of Live Activities that have ended. The system ends each activity within twelve hours.
     static let dropActivityTokens = StoreSQL.tenant(
         """
         DELETE FROM gateway.activity_token WHERE tenant_id = $1 AND (device_id, kind, name) IN (
@@ -98,10 +99,10 @@ enum MaintenanceSQL {
         """
     )
 
-    /// Those whose time is over; each is several statements.
+    /// Identities whose end has come. Each takes several statements.
     static let endIdentities = StoreSQL.function("end_identities", 2, columns: "end_identities AS count")
 
-    /// What is older than the retention, 10,000 at most: a long transaction holds back vacuum.
+    /// Acts that are older than the retention, at most 10,000: a long transaction holds back vacuum.
     static let dropActs = StoreSQL.tenant(
         """
         DELETE FROM gateway.user_act WHERE tenant_id = $1 AND (app_id, vendor, user_id, digest) IN (

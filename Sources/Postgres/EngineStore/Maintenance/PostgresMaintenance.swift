@@ -2,23 +2,23 @@ package import Model
 package import PostgresClient
 import Store
 
-/// Upkeep of the store: one node at a time does it, any may.
+/// Maintains the store. Any node may do it, and one node at a time does.
 package struct PostgresMaintenance: Sendable {
     private let engine: PostgresPool
     private let node: NodeID
 
-    /// Three minutes: longer than a round, so that two nodes do not take turns within one.
+    /// Three minutes, which is longer than a round, so that two nodes do not alternate within one round.
     private static let lease = Duration.seconds(180)
 
     /// - Parameters:
     ///   - engine: the pool of `gateway_engine`.
-    ///   - node: who does it.
+    ///   - node: the node that does the maintenance.
     package init(engine: PostgresPool, node: NodeID) {
         self.engine = engine
         self.node = node
     }
 
-    /// One round: partitions ahead, what is past its time removed in bounded steps. Meant every minute or so; safe to repeat.
+    /// Runs one round: creates partitions ahead and deletes expired rows in limited steps. Intended to run about every minute; safe to repeat.
     ///
     /// - Throws: `StoreError`.
     package func run(_ policy: RetentionPolicy = RetentionPolicy()) async throws(StoreError) -> MaintenanceReport {
@@ -28,7 +28,7 @@ package struct PostgresMaintenance: Sendable {
             report.isLeader = true
             report.partitionsMade = try await makePartitions(policy, now)
             let tenants = try await tenants(policy)
-            // A week goes as a whole when nobody keeps it any more.
+            // A partition of a week is dropped when no tenant keeps it any longer.
             let longest = tenants.map(\.policy.deliveries).max() ?? policy.deliveries
             report.partitionsDropped = try await count(
                 MaintenanceSQL.dropPartitions(.int32(Self.back(longest, from: now).day))
@@ -39,7 +39,7 @@ package struct PostgresMaintenance: Sendable {
         }
     }
 
-    /// Tells the planner how devices are spread, as soon as many have come: by itself it looks a minute later, and reads whole apps until then.
+    /// Updates the planner's statistics of devices soon after many have registered. Autovacuum does so a minute later, and until then whole apps are scanned.
     ///
     /// - Throws: `StoreError`.
     package func analyzeDevices() async throws(StoreError) {
@@ -48,21 +48,21 @@ package struct PostgresMaintenance: Sendable {
         }
     }
 
-    /// Has the planner look at tables that have grown tenfold since it did; any node may ask at any time. Returns how many there were.
+    /// Runs ANALYZE on tables that have grown tenfold since the last one. Any node may call it at any time. Returns the number of tables.
     ///
     /// - Throws: `StoreError`.
     package func analyzeGrown() async throws(StoreError) -> Int {
         try await asStore { () throws(PostgresError) in try await count(MaintenanceSQL.analyzeGrown()) }
     }
 
-    /// The database's time, when this node holds the singleton.
+    /// Returns the database's time if this node holds the maintenance lease.
     private func lead() async throws(PostgresError) -> Timestamp? {
         let statement = MaintenanceSQL.lead(.text("maintenance"), .id(node), .interval(Self.lease))
         return try await engine.run(statement, tenant: nil).first?.time("now")
     }
 
     private func makePartitions(_ policy: RetentionPolicy, _ now: Timestamp) async throws(PostgresError) -> Int {
-        // From the week before: late deliveries of yesterday's messages belong to it.
+        // Starts with the preceding week, which contains late deliveries of yesterday's messages.
         let first = max(now.day, 7) - 7
         let weeks = Int32(clamping: max(0, policy.weeksAhead) + 2)
         return try await count(MaintenanceSQL.makePartitions(.int32(first), .int32(weeks)))
@@ -80,7 +80,7 @@ package struct PostgresMaintenance: Sendable {
         }
     }
 
-    /// Ten statements of each kind per tenant and round: one tenant's backlog must not keep the others, or the lease, waiting.
+    /// Ten statements of each kind per tenant and round: a backlog of one tenant must not delay the others or exceed the lease.
     private static let stepsPerRound = 10
 
     private func sweep(
@@ -116,7 +116,7 @@ package struct PostgresMaintenance: Sendable {
         report.capturesRemoved += try await changed(CaptureSQL.drop(id, .interval(policy.captures)))
     }
 
-    /// Repeats a bounded statement while it finds as much as it may take, each in a transaction of its own: a long one holds back vacuum.
+    /// Repeats a limited statement while it reaches its limit, each time in a separate transaction, because a long one holds back vacuum.
     private func swept(_ limit: Int, _ statement: Statement) async throws(PostgresError) -> Int {
         var sum = 0
         for _ in 0..<Self.stepsPerRound {
@@ -127,7 +127,7 @@ package struct PostgresMaintenance: Sendable {
         return sum
     }
 
-    /// Fewer at once than of what nobody else has in hand: each is counted and told of.
+    /// Smaller steps than for other rows, because each identity is counted and writes an event.
     private func ended(_ tenant: PostgresValue) async throws(PostgresError) -> Int {
         let limit = 100
         var sum = 0

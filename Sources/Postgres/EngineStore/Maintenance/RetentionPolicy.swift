@@ -2,29 +2,29 @@ import Model
 import PostgresClient
 import Store
 
-/// How long what is kept.
+/// How long each kind of data is kept.
 package struct RetentionPolicy: Sendable, Hashable {
     /// Deliveries, by whole weeks of their due day.
     package var deliveries: Duration
-    /// Messages, and media that only they show. As long as apps keep theirs: RationalOwl's demo apps keep 100 days.
+    /// Messages, and media that no other message uses. As long as the longest retention in apps: RationalOwl's demo apps keep 100 days.
     package var messages: Duration
-    /// Events: how long a reader may lag.
+    /// Events. It limits how far a reader may lag.
     package var events: Duration
-    /// Events that a webhook was not told of yet. A bound, because a webhook that nobody calls for must not keep a log for ever.
+    /// Events that a webhook has not received yet. Limited, because a webhook that fails permanently must not keep the log for ever.
     package var untoldEvents: Duration
-    /// Idempotency keys and the answers kept under them. At least 24 hours are promised.
+    /// Idempotency keys and the answers stored under them. At least 24 hours are guaranteed.
     package var idempotency: Duration
-    /// The audit. The database keeps 30 days whatever is said here.
+    /// The audit. The database keeps 30 days regardless of this value.
     package var audit: Duration
-    /// Captures, from the end of their time on: whoever needs one longer prints it.
+    /// Captures, counted from the end of their time. A capture that is needed longer can be printed.
     package var captures: Duration
-    /// What users did. As long as it is kept it is known again when it is told twice.
+    /// Acts of users. While an act is kept, a repeated report of it is recognised.
     package var acts: Duration
-    /// How often a user did what, since it last happened.
+    /// How often a user did something, counted from the last time.
     package var tallies: Duration
-    /// A node that was not seen for so long is dead.
+    /// After this time without a heartbeat, a node counts as dead.
     package var deadNode: Duration
-    /// Partitions made ahead.
+    /// The number of weekly partitions created ahead.
     package var weeksAhead: Int
 
     package init(
@@ -55,7 +55,7 @@ package struct RetentionPolicy: Sendable, Hashable {
 }
 
 extension RetentionPolicy {
-    /// The same with what a tenant says of itself.
+    /// Returns the policy with the values of a tenant in place of the defaults.
     func overlaid(by tenant: TenantRetention) -> RetentionPolicy {
         var policy = self
         for (name, duration) in tenant.durations { policy[keyPath: name.policy] = duration }
@@ -75,22 +75,22 @@ extension TenantRetention.Name {
     }
 }
 
-/// What one round of upkeep did.
+/// The result of one round of maintenance.
 package struct MaintenanceReport: Sendable, Hashable {
-    /// Whether this node did it; another one does otherwise.
+    /// Whether this node did the maintenance; otherwise another node does.
     package var isLeader = false
     package var partitionsMade = 0
     package var partitionsDropped = 0
     package var messagesRemoved = 0
     package var eventsRemoved = 0
     package var keysExpired = 0
-    /// Deliveries of tenants that keep them shorter than the partition lives.
+    /// Deliveries of tenants with a shorter retention than their partition.
     package var deliveriesRemoved = 0
     package var auditRemoved = 0
     package var capturesRemoved = 0
-    /// Whose own time was over.
+    /// Identities that reached their end.
     package var identitiesEnded = 0
-    /// Of users.
+    /// Acts of users.
     package var actsRemoved = 0
     package var nodesSwept = 0
 

@@ -4,14 +4,14 @@ package import Model
 import PostgresClient
 import Store
 
-/// Where a vendor's key leads.
+/// The tenant and app to which a vendor's key leads.
 package struct ResolvedBinding: Sendable, Hashable {
     package var tenant: TenantID
     package var app: AppID
     package var settings: BindingSettings
 }
 
-/// Whose API key it is, and what it may.
+/// The tenant of an API key, and the key's scopes.
 package struct ResolvedKey: Sendable, Hashable {
     package var id: UUID
     package var tenant: TenantID
@@ -20,7 +20,7 @@ package struct ResolvedKey: Sendable, Hashable {
     package var expiresAt: Timestamp?
 }
 
-/// A credential as it is stored, its secret sealed.
+/// A stored credential with its sealed secret.
 package struct StoredCredential: Sendable, Hashable {
     package var key: CredentialKey
     package var kind: String
@@ -28,21 +28,21 @@ package struct StoredCredential: Sendable, Hashable {
     package var keyID: String?
     package var endpoint: String?
     package var channelEndpoint: String?
-    /// PEM.
+    /// In PEM format.
     package var trustRoots: String?
     package var sealed: [UInt8]
     package var fingerprint: [UInt8]
-    /// Grows when anything of it changes: the transport opens it anew.
+    /// Grows with every change. The transport then reopens the credential.
     package var version: Int64
-    /// The peer's word when it refused it; nil while it works.
+    /// The reason for which the peer refused the credential; nil while it works.
     package var refusal: String?
     package var refusedAt: Timestamp?
-    /// Over all nodes; nil: no limit.
+    /// Over all nodes. Nil: no limit.
     package var pushesPerSecond: Int32?
-    /// Over all nodes and credentials of its tenant; nil: no limit.
+    /// Over all nodes and credentials of the tenant. Nil: no limit.
     package var tenantPushesPerSecond: Int32?
 
-    /// The budgets a push through it is taken from.
+    /// The rate limits that apply to a push through this credential.
     package var rates: [PushRate] {
         (pushesPerSecond.map { [.credential(key.credential, $0)] } ?? [])
             + (tenantPushesPerSecond.map { [.tenant($0)] } ?? [])
@@ -52,12 +52,12 @@ package struct StoredCredential: Sendable, Hashable {
 /// Whether a credential works, without its secret.
 package struct CredentialStanding: Sendable, Hashable {
     package var kind: String
-    /// The peer's word when it refused it; nil while it works.
+    /// The reason for which the peer refused the credential; nil while it works.
     package var refusal: String?
     package var refusedAt: Timestamp?
 }
 
-/// What a credential is provisioned for: one platform of one app in one environment.
+/// The platform, app and environment for which a credential is provisioned.
 package struct CredentialAssignment: Sendable, Hashable {
     package var key: CredentialKey
     package var topic: String
@@ -77,7 +77,7 @@ package struct KeyUse: Sendable, Hashable {
     }
 }
 
-/// Whose provider token it is. The fingerprint is of the private key: who only claims team and key meets another row.
+/// Identifies a provider token. The fingerprint is that of the private key: a forged team and key id lead to a different row.
 package struct ProviderTokenKey: Sendable, Hashable {
     package var teamID: String
     package var keyID: String
@@ -90,10 +90,10 @@ package struct ProviderTokenKey: Sendable, Hashable {
     }
 }
 
-/// A signed provider token, sealed.
+/// A sealed, signed provider token.
 package struct StoredProviderToken: Sendable, Hashable {
     package var sealed: [UInt8]
-    /// Its `iat`, on the database's clock.
+    /// The token's `iat`, on the database's clock.
     package var issuedAt: Timestamp
 
     package init(sealed: [UInt8], issuedAt: Timestamp) {
@@ -102,10 +102,10 @@ package struct StoredProviderToken: Sendable, Hashable {
     }
 }
 
-/// Which master key seals this database's secrets.
+/// Identifies the master key that seals the secrets of this database.
 package struct MasterKeyCheck: Sendable, Hashable {
     package var keyID: String
-    /// Only that key makes it.
+    /// A value that only this master key produces.
     package var checkValue: [UInt8]
 
     package init(keyID: String, checkValue: [UInt8]) {
@@ -114,7 +114,7 @@ package struct MasterKeyCheck: Sendable, Hashable {
     }
 }
 
-/// An API key as a list shows it.
+/// An API key in a list.
 package struct StoredKey: Sendable, Hashable {
     package var id: UUID
     package var tenant: TenantID
@@ -123,6 +123,6 @@ package struct StoredKey: Sendable, Hashable {
     package var createdAt: Timestamp
     package var expiresAt: Timestamp?
     package var lastUsedAt: Timestamp?
-    /// From the provisioning file.
+    /// Whether the key is from the provisioning file.
     package var isProvisioned: Bool
 }

@@ -1,7 +1,7 @@
 import PostgresClient
 import Store
 
-/// What is asked before a tenant is known, and the cluster's bookkeeping.
+/// Queries that run before a tenant is known, and the bookkeeping of the cluster.
 enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
     static let apiKey = StoreSQL.global("SELECT * FROM gateway.resolve_api_key($1)")
@@ -41,7 +41,7 @@ enum DirectorySQL {
         """
     )
 
-    /// Writes only where there is none, or one issued before `$6`.
+    /// Writes a token if none is stored, or if the stored one was issued before `$6`.
     static let offerProviderToken = StoreSQL.global(
         """
         INSERT INTO gateway.provider_token AS t (team_id, key_id, fingerprint, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
@@ -64,7 +64,7 @@ enum DirectorySQL {
         """
     )
 
-    /// `$1` null: every tenant's.
+    /// `$1` null: the keys of every tenant.
     static let listKeys = StoreSQL.global(
         """
         SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at
@@ -78,6 +78,6 @@ enum DirectorySQL {
         "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id, name"
     )
 
-    /// Before its tenant is known.
+    /// Runs before the tenant is known.
     static let page = StoreSQL.global("SELECT * FROM gateway.resolve_page($1)")
 }

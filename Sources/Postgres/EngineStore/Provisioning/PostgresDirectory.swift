@@ -3,20 +3,20 @@ package import Model
 package import PostgresClient
 import Store
 
-/// Finds the tenant behind a key, and holds what all nodes share: credentials, provider tokens, the master key's check.
+/// Finds the tenant of a key, and stores the data that all nodes share: credentials, provider tokens, the check value of the master key.
 package struct PostgresDirectory: Sendable {
     private let call: PostgresPool
     private let engine: PostgresPool
 
     /// - Parameters:
-    ///   - call: the pool of `gateway_call`, which resolves by functions that run with the owner's rights.
+    ///   - call: the pool of `gateway_call`, which resolves keys by functions that run with the rights of the owner.
     ///   - engine: the pool of `gateway_engine`.
     package init(call: PostgresPool, engine: PostgresPool) {
         self.call = call
         self.engine = engine
     }
 
-    /// Where a vendor's key leads; a binding with the key's host wins over one without.
+    /// Finds the binding of a vendor's key. A binding with the host of the call takes precedence over one without a host.
     ///
     /// - Throws: `StoreError`.
     package func binding(_ key: BindingKey) async throws(StoreError) -> ResolvedBinding? {
@@ -35,7 +35,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// A page that a push links to, by its unguessable id; nil when there is none, or its time is over.
+    /// Returns a page to which a push links, by its unguessable id. Nil when it does not exist or has expired.
     ///
     /// - Throws: `StoreError`.
     package func page(_ id: String) async throws(StoreError) -> (name: String, body: String)? {
@@ -45,7 +45,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// Whose API key it is; nil when it is unknown, revoked or expired.
+    /// Finds the tenant of an API key. Nil when the key is unknown, revoked or expired.
     ///
     /// - Throws: `StoreError`.
     package func apiKey(hash: [UInt8]) async throws(StoreError) -> ResolvedKey? {
@@ -61,7 +61,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// Every tenant's credentials.
+    /// Returns the credentials of every tenant.
     ///
     /// - Throws: `StoreError`.
     package func credentials() async throws(StoreError) -> [StoredCredential] {
@@ -70,7 +70,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// What every credential is provisioned for.
+    /// Returns the assignments of every credential.
     ///
     /// - Throws: `StoreError`.
     package func assignments() async throws(StoreError) -> [CredentialAssignment] {
@@ -111,7 +111,7 @@ package struct PostgresDirectory: Sendable {
         )
     }
 
-    /// The settings of each dialect that has a binding on the app.
+    /// Returns the settings of each dialect that has a binding on the app.
     ///
     /// - Throws: `StoreError`.
     package func settings(
@@ -124,7 +124,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// The topic and credentials of each platform of an app; empty for an app that is not there.
+    /// Returns the topic and credentials of each platform of an app; empty for an unknown app.
     ///
     /// - Throws: `StoreError`.
     package func routes(
@@ -138,7 +138,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// How a credential stands; nil when it is not provisioned.
+    /// Returns whether a credential works; nil when it is not provisioned.
     ///
     /// - Throws: `StoreError`.
     package func standing(of key: CredentialKey) async throws(StoreError) -> CredentialStanding? {
@@ -153,7 +153,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// Notes when keys were used last: one statement per tenant.
+    /// Records when keys were last used, with one statement per tenant.
     ///
     /// - Throws: `StoreError`.
     package func touch(_ uses: [KeyUse]) async throws(StoreError) {
@@ -169,7 +169,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// The provider token that stands for a key, if any.
+    /// Returns the current provider token of a key, if one is stored.
     ///
     /// - Throws: `StoreError`.
     package func providerToken(_ key: ProviderTokenKey) async throws(StoreError) -> StoredProviderToken? {
@@ -179,7 +179,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// Puts `token` in place of one issued before `age`, and gives the one that then stands: ours, or another node's that is fresher.
+    /// Replaces a provider token that was issued before `age` by `token`, and returns the token that is valid then: this one, or a newer one of another node.
     ///
     /// - Throws: `StoreError`.
     package func offerProviderToken(
@@ -206,7 +206,7 @@ package struct PostgresDirectory: Sendable {
         StoredProviderToken(sealed: try row.bytes("sealed"), issuedAt: try row.time("issued_at"))
     }
 
-    /// Which master key this database's secrets are sealed with; nil while there are none.
+    /// Returns the check value of the master key that seals the secrets of this database; nil while the database has no secrets.
     ///
     /// - Throws: `StoreError`.
     package func masterKey() async throws(StoreError) -> MasterKeyCheck? {
@@ -215,7 +215,7 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// Stores `check` unless there is one, and gives the one that stands.
+    /// Stores `check` unless a check value exists, and returns the stored one.
     ///
     /// - Throws: `StoreError`.
     package func adoptMasterKey(_ check: MasterKeyCheck) async throws(StoreError) -> MasterKeyCheck {

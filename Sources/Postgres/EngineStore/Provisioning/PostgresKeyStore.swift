@@ -3,14 +3,14 @@ package import Model
 package import PostgresClient
 package import Store
 
-/// API keys made by hand, beside those of the provisioning file.
+/// Manages the API keys that are created by hand, in addition to those of the provisioning file.
 package struct PostgresKeyStore: Sendable {
     private let engine: PostgresPool
 
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
-    /// Adds a key. Nil when there is no such tenant, or its name or hash is taken.
+    /// Adds a key. Returns nil when the tenant does not exist, or the name or hash is in use.
     ///
     /// - Throws: `StoreError`.
     package func create(
@@ -31,7 +31,7 @@ package struct PostgresKeyStore: Sendable {
         }
     }
 
-    /// Changes a key, notes it and tells the nodes; nil when there was nothing to change.
+    /// Changes a key, writes the audit row and notifies the nodes. Returns nil when nothing changed.
     private func audited(
         _ statement: Statement,
         _ action: AuditAction,
@@ -49,7 +49,7 @@ package struct PostgresKeyStore: Sendable {
 
     private static func time(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
 
-    /// A tenant's keys, or everybody's.
+    /// Returns the keys of one tenant, or of all tenants.
     ///
     /// - Throws: `StoreError`.
     package func list(_ tenant: TenantID?) async throws(StoreError) -> [StoredKey] {
@@ -71,7 +71,7 @@ package struct PostgresKeyStore: Sendable {
         )
     }
 
-    /// Removes a key by its name or id; false when there is none.
+    /// Removes a key by its name or id. Returns false when it does not exist.
     ///
     /// - Throws: `StoreError`.
     package func revoke(

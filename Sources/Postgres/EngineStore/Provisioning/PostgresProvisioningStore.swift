@@ -2,7 +2,7 @@ import Model
 package import PostgresClient
 import Store
 
-/// Channels of LISTEN/NOTIFY. A hint only: whoever listens reads the tables also after a reconnection.
+/// Channels of LISTEN/NOTIFY. Notifications are only a hint: a listener also reads the tables after it has reconnected.
 package enum PostgresChannel {
     /// Tenants, credentials, bindings or API keys changed.
     package static let provisioning = "gateway_provisioning"
@@ -15,10 +15,10 @@ package struct PostgresProvisioningStore: Sendable {
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
-    /// Makes the listed tenants as they are listed. What they have beyond it goes away (an app only retires: its history stays);
-    /// tenants that are not listed are not touched, nor are API keys that were created by hand.
+    /// Makes the listed tenants match the file. Objects that the file does not list are removed (an app is only retired, and its history stays).
+    /// Tenants that are not listed stay unchanged, as do API keys that were created by hand.
     ///
-    /// Each change has its row in the audit, in the same transaction.
+    /// Each change writes a row of the audit in the same transaction.
     ///
     /// - Throws: `ProvisioningError`.
     package func apply(_ tenants: [ProvisionedTenant]) async throws(ProvisioningError) -> ProvisioningSummary {
@@ -36,7 +36,7 @@ package struct PostgresProvisioningStore: Sendable {
     }
 }
 
-/// The transaction of one apply: make room, look whether anything is somebody else's, write, tell.
+/// The transaction of one apply: remove, check for keys of other tenants, write, notify.
 private struct ProvisioningPlan: Sendable {
     let parts: [ProvisioningStatements]
 
@@ -69,7 +69,7 @@ private struct ProvisioningPlan: Sendable {
         }
     }
 
-    /// What an abandoned transaction meant.
+    /// Converts the reason of an abandoned transaction to an error.
     func refusal(for error: PostgresError) -> ProvisioningError {
         let words = (error.reason ?? "").split(separator: " ")
         guard error.code == .abandoned, words.count == 3, let index = Int(words[1]), let place = Int(words[2]),

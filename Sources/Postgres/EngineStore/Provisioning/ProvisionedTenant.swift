@@ -3,14 +3,14 @@ package import Model
 import PostgresClient
 import Store
 
-/// One tenant as a provisioning file lists it, secrets already hashed or sealed.
+/// One tenant of a provisioning file. Its secrets are already hashed or sealed.
 package struct ProvisionedTenant: Sendable, Hashable {
     package var id: TenantID
     package var apiKeys: [ProvisionedKey]
     package var credentials: [ProvisionedCredential]
     package var apps: [ProvisionedApp]
     package var retention: TenantRetention
-    /// Over all nodes and credentials; nil: no limit.
+    /// Over all nodes and credentials. Nil: no limit.
     package var pushesPerSecond: Int32?
 
     package init(
@@ -30,14 +30,14 @@ package struct ProvisionedTenant: Sendable, Hashable {
     }
 }
 
-/// An API key: its hash, never itself.
+/// An API key: its hash, never the key itself.
 package struct ProvisionedKey: Sendable, Hashable {
     /// Unique within the tenant.
     package var name: String
     package var hash: [UInt8]
-    /// Without commas: `send`, `devices`, `read`.
+    /// Names without commas: `send`, `devices`, `read`.
     package var scopes: [String]
-    /// Nil: never.
+    /// Nil: it does not expire.
     package var expiresAt: Timestamp?
 
     package init(name: String, hash: [UInt8], scopes: [String], expiresAt: Timestamp? = nil) {
@@ -48,24 +48,24 @@ package struct ProvisionedKey: Sendable, Hashable {
     }
 }
 
-/// A transport's keys.
+/// The keys of a transport.
 package struct ProvisionedCredential: Sendable, Hashable {
     package var id: CredentialID
     /// `apns-token` …
     package var kind: String
     package var teamID: String?
     package var keyID: String?
-    /// Only to reach something else than the service itself: a simulator.
+    /// Set only to reach another server than the service itself, such as a simulator.
     package var endpoint: String?
-    /// The same for the management of channels.
+    /// Replaces the address for the management of channels.
     package var channelEndpoint: String?
-    /// PEM; nil: the system's.
+    /// In PEM format. Nil: those of the system.
     package var trustRoots: String?
-    /// The secret, encrypted: other bytes at every sealing.
+    /// The encrypted secret. Each sealing produces different bytes.
     package var sealed: [UInt8]
-    /// A digest of the secret: tells whether it is another one.
+    /// A digest of the secret, which shows whether the secret has changed.
     package var fingerprint: [UInt8]
-    /// Over all nodes; nil: no limit.
+    /// Over all nodes. Nil: no limit.
     package var pushesPerSecond: Int32?
 
     package init(
@@ -97,7 +97,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
 package struct ProvisionedApp: Sendable, Hashable {
     package var id: AppID
     package var platforms: [Platform: PlatformRoute]
-    /// How long a message lives whose caller does not say; nil: the gateway's default.
+    /// The lifetime of messages whose caller does not specify one. Nil: the gateway's default.
     package var defaultTimeToLive: Duration?
     package var bindings: [ProvisionedBinding]
     package var timing: AppTiming
@@ -117,7 +117,7 @@ package struct ProvisionedApp: Sendable, Hashable {
     }
 }
 
-/// One vendor key that leads to an app. A vendor with several keys has several, with the same settings.
+/// One vendor key that leads to an app. A binding with several keys is stored as several of these, with the same settings.
 package struct ProvisionedBinding: Sendable, Hashable {
     package var key: BindingKey
     package var settings: JSONObject
@@ -128,15 +128,15 @@ package struct ProvisionedBinding: Sendable, Hashable {
     }
 }
 
-/// What an apply changed: rows written anew or differently.
+/// The changes of an apply: the numbers of rows that were created or changed.
 package struct ProvisioningSummary: Sendable, Hashable {
-    /// New ones, and those whose retention or rate is another.
+    /// New tenants, and tenants whose retention or rate has changed.
     package var tenants = 0
     package var apps = 0
     package var credentials = 0
     package var bindings = 0
     package var apiKeys = 0
-    /// What the file no longer lists.
+    /// Objects that the file does not list any longer.
     package var removed = 0
 
     package init() {}
@@ -144,13 +144,13 @@ package struct ProvisioningSummary: Sendable, Hashable {
     package var isChanged: Bool { tenants + apps + credentials + bindings + apiKeys + removed > 0 }
 }
 
-/// Why a provisioning file was not applied. Nothing of it was, then.
+/// Why a provisioning file was not applied. Nothing of the file was applied then.
 package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Another tenant owns that vendor key.
+    /// The vendor key belongs to another tenant.
     case bindingTaken(BindingKey)
-    /// Another key, of this tenant or another, has that hash: the name of ours.
+    /// Another key, of any tenant, has the same hash. Contains the name of the key in the file.
     case keyTaken(String)
-    /// The file lists it twice.
+    /// The file lists an object twice.
     case duplicate(String)
     case store(StoreError)
 

@@ -2,9 +2,9 @@ import Model
 import PostgresClient
 import Store
 
-/// Where the results of an apply's statements are: the lock, the tenants, each tenant's removals, its checks, its references, its rows.
+/// The indexes of the results of an apply's statements: the lock, the tenants, each tenant's removals, checks, references and rows.
 struct ProvisioningPlaces: Sendable {
-    /// How many tenants the file lists.
+    /// The number of tenants in the file.
     let count: Int
 
     static let tenants = 1
@@ -26,22 +26,22 @@ struct ProvisioningPlaces: Sendable {
     func droppedCredentials(_ index: Int) -> Int { rows + 4 * index + 3 }
 }
 
-/// What an apply changed, as the audit tells it: one statement per tenant. Names only; of a vendor's key its ends.
+/// The audit rows of an apply, with one statement per tenant. They contain only names, and of a vendor's key only its ends.
 struct ProvisioningAudit {
     private let parts: [ProvisioningStatements]
     private let results: [ResultSet]
     private let places: ProvisioningPlaces
 
     /// - Parameters:
-    ///   - parts: the file.
-    ///   - results: of all its statements.
+    ///   - parts: the statements of the tenants in the file.
+    ///   - results: the results of all statements.
     init(_ parts: [ProvisioningStatements], _ results: [ResultSet]) {
         self.parts = parts
         self.results = results
         places = ProvisioningPlaces(count: parts.count)
     }
 
-    /// Empty when nothing was changed.
+    /// Returns the statements that write the audit rows. Empty when nothing was changed.
     func statements() throws(PostgresError) -> [Statement] {
         let created = Set(try results.result(ProvisioningPlaces.tenants).rows(Self.tenant))
         var statements: [Statement] = []
@@ -83,7 +83,7 @@ struct ProvisioningAudit {
     private static func tenant(_ row: Row) throws(PostgresError) -> TenantID { try row.id("tenant_id") }
 
     private static func binding(_ action: AuditAction, _ row: Row) throws(PostgresError) -> AuditRecord {
-        // A vendor's key may be a secret of that vendor's: enough to recognise it.
+        // A vendor's key may be a secret of that vendor: the ends suffice to recognise it.
         let value = DeviceToken(stored: try row.text("value")).masked
         let host = try row.text("host")
         return AuditRecord(

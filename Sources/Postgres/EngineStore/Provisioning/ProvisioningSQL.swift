@@ -1,9 +1,9 @@
 import PostgresClient
 import Store
 
-/// A provisioning file, applied: reference tables first, tenant tables after them.
+/// The statements that apply a provisioning file: reference tables first, tenant tables after them.
 enum ProvisioningSQL {
-    /// One apply at a time, so that two files do not interleave.
+    /// Serializes applies, so that the changes of two files do not interleave.
     static let lock = StoreSQL.global("SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0))")
 
     static let tenants = StoreSQL.global(
@@ -32,7 +32,7 @@ enum ProvisioningSQL {
         """
     )
 
-    /// Places in the list of bindings that belong to somebody else.
+    /// Indexes of the bindings in the list that belong to another tenant.
     static let takenBindings = StoreSQL.tenant(
         """
         SELECT k.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
@@ -46,7 +46,7 @@ enum ProvisioningSQL {
         "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND is_provisioned AND NOT name = ANY ($2) RETURNING name"
     )
 
-    /// Places in the list of keys whose hash is another key's.
+    /// Indexes of the keys in the list whose hash belongs to another key.
     static let takenKeys = StoreSQL.tenant(
         """
         SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
@@ -54,7 +54,7 @@ enum ProvisioningSQL {
         """
     )
 
-    /// Scopes come joined by commas: arrays of arrays must be rectangular.
+    /// Scopes are joined by commas, because arrays of arrays must be rectangular.
     static let putKeys = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned)
@@ -105,7 +105,7 @@ enum ProvisioningSQL {
         "DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id"
     )
 
-    /// Sealed bytes differ every time, so the fingerprint decides whether the secret is another.
+    /// Sealed bytes differ every time, so the fingerprint decides whether the secret has changed.
     static let putCredentials = StoreSQL.tenant(
         """
         INSERT INTO gateway.credential AS c
@@ -125,5 +125,5 @@ enum ProvisioningSQL {
         """
     )
 
-    static let notify = StoreSQL.global("SELECT pg_notify('gateway_provisioning', '')")
+    static let notify = NotifyNodes.sql
 }

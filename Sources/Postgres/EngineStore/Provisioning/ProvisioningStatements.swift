@@ -21,7 +21,7 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Before any tenant's additions: what one gives up, another may take in the same file.
+    /// Removals, which run before the additions of any tenant: a key that one tenant gives up can be given to another in the same file.
     var removals: [Statement] {
         [
             ProvisioningSQL.dropBindings.with([id] + bindingKeys),
@@ -29,7 +29,7 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// What must be empty for the additions to happen: bindings, then keys, that are somebody else's.
+    /// Checks that must return no rows: bindings, then keys, that belong to another tenant.
     var checks: [Statement] {
         [
             ProvisioningSQL.takenBindings.with([id] + bindingKeys),
@@ -41,7 +41,7 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Into reference tables: bindings, API keys, retention, rate.
+    /// Writes to reference tables: bindings, API keys, retention, rate.
     var references: [Statement] {
         let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
         return [
@@ -61,7 +61,7 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Into tenant tables: apps, credentials; then what goes: apps, credentials.
+    /// Writes to tenant tables: apps and credentials are stored, then unlisted apps and credentials are removed.
     var rows: [Statement] {
         [putApps, putCredentials] + [
             ProvisioningSQL.retireApps(id, .strings(tenant.apps.map(\.id.rawValue))),
@@ -102,7 +102,7 @@ struct ProvisioningStatements: Sendable {
         )
     }
 
-    /// The first thing that is listed twice.
+    /// The first object that is listed twice.
     var duplicate: String? {
         Self.duplicate(bindings.map { "\($0.key.vendor) \($0.key.kind) \($0.key.value) \($0.key.host ?? "")" })
             ?? Self.duplicate(tenant.apiKeys.map { "API key \($0.name)" })

@@ -2,14 +2,14 @@ import Model
 import PostgresClient
 import Store
 
-/// What one tenant keeps longer or shorter than the others, as its provisioning file says.
+/// The retention of one tenant where its provisioning file differs from the defaults.
 package struct TenantRetention: Sendable, Hashable {
-    /// What can be named in the file.
+    /// The names that the file can contain.
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case deliveries, messages, events, audit, idempotency
 
-        /// A day at least, because idempotency keys are promised for one, and everything is swept by whole rounds; of the audit what the database keeps
-        /// anyway. Ten years at most: each week kept is a partition, which costs planning time in every statement that cannot prune.
+        /// At least one day, because idempotency keys are guaranteed for one day and sweeps run in whole rounds. For the audit, at least the time that the
+        /// database enforces. At most ten years: each week is a partition, which costs planning time in every statement that cannot prune.
         package var range: ClosedRange<Duration> {
             switch self {
             case .deliveries, .messages, .events, .idempotency: .seconds(86_400) ... .seconds(3650 * 86_400)
@@ -22,7 +22,7 @@ package struct TenantRetention: Sendable, Hashable {
 
     package init(_ durations: [Name: Duration] = [:]) { self.durations = durations }
 
-    /// As the tenant's row holds it: seconds by name.
+    /// The JSON of the tenant's row: seconds by name.
     var json: JSONObject {
         JSONObject(
             durations.sorted { $0.key.rawValue < $1.key.rawValue }.map {
@@ -31,7 +31,7 @@ package struct TenantRetention: Sendable, Hashable {
         )
     }
 
-    /// What a row holds; names of a newer program are passed over.
+    /// Reads the JSON of a row. Unknown names of a newer program are ignored.
     init(json: JSONObject) {
         var durations: [Name: Duration] = [:]
         for (key, value) in json.pairs {

@@ -1,9 +1,9 @@
 import PostgresClient
 import Store
 
-/// What the metrics sample, over all tenants and without locks. Bounded: each statement reads an index as far as it must and no farther.
+/// The samples for the metrics, over all tenants and without locks. Limited: each statement reads only the necessary part of an index.
 enum GaugeSQL {
-    /// Per lane, what is due and nobody has. One probe per (tenant, lane), as discovery makes them, and at most 1,000 entries of the index each.
+    /// Due slices that no node has leased, by lane. One probe per (tenant, lane), as in the discovery of work, and at most 1,000 index entries each.
     static let queue = StoreSQL.global(
         """
         SELECT l.lane, sum(x.slices)::bigint AS slices, coalesce(extract(epoch FROM now() - min(x.oldest)), 0)::float8 AS oldest
@@ -31,7 +31,7 @@ enum GaugeSQL {
         """
     )
 
-    /// A sender's events lie among others', so they are counted, and no more than 1,000 of each.
+    /// The events of a sender are mixed with others, so they are counted, at most 1,000 for each sender.
     static let senders = StoreSQL.global(
         """
         SELECT coalesce(max(x.lag), 0)::bigint AS lag,
@@ -52,7 +52,7 @@ enum GaugeSQL {
         """
     )
 
-    /// Four heartbeats.
+    /// Nodes with a heartbeat within the last four intervals.
     static let nodes = StoreSQL.global(
         "SELECT count(*) AS nodes FROM gateway.node WHERE seen_at > now() - interval '20 seconds'"
     )
@@ -61,8 +61,8 @@ enum GaugeSQL {
         "SELECT count(*) AS stopped FROM gateway.credential WHERE refusal IS NOT NULL"
     )
 
-    /// What holds back vacuum: transactions and snapshots of this database's sessions, replication slots, prepared transactions.
-    /// Vacuum itself does not. Without pg_read_all_stats other roles' sessions show neither, and `sees_all` says so.
+    /// The sessions that hold back vacuum: transactions and snapshots of this database's sessions, replication slots, prepared transactions. Vacuum itself does
+    /// not count. Without pg_read_all_stats, sessions of other roles are not visible; `sees_all` shows whether they are.
     static let activity = StoreSQL.global(
         """
         SELECT coalesce(extract(epoch FROM now() - min(a.xact_start) FILTER (WHERE a.backend_type = 'client backend')), 0)::float8
@@ -78,7 +78,7 @@ enum GaugeSQL {
         """
     )
 
-    /// Reads the index of open slices, however many rest until later; so it is asked rarely.
+    /// Reads the index of all open slices, including those that are not due, so it runs rarely.
     static let givenUp = StoreSQL.global(
         "SELECT count(*) AS slices FROM gateway.slice WHERE state = 'ready' AND dead_reason IS NOT NULL"
     )

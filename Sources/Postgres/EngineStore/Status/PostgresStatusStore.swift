@@ -2,7 +2,7 @@ package import Model
 package import PostgresClient
 import Store
 
-/// What `doctor`, `readyz` and the metrics read.
+/// Reads the data for `doctor`, `readyz` and the metrics.
 package struct PostgresStatusStore: Sendable {
     let engine: PostgresPool
 
@@ -18,7 +18,7 @@ package struct PostgresStatusStore: Sendable {
         }
     }
 
-    /// The server settings that our promises rest on, by name.
+    /// Returns the server settings on which the guarantees of the gateway depend, by name.
     ///
     /// - Throws: `StoreError`.
     package func settings() async throws(StoreError) -> [String: String] {
@@ -31,7 +31,7 @@ package struct PostgresStatusStore: Sendable {
         }
     }
 
-    /// Every tenant.
+    /// Returns the ids of all tenants.
     ///
     /// - Throws: `StoreError`.
     package func tenants() async throws(StoreError) -> [TenantID] {
@@ -42,7 +42,7 @@ package struct PostgresStatusStore: Sendable {
         }
     }
 
-    /// Nodes, queue, credentials and partitions.
+    /// Returns the status of nodes, queue, credentials and partitions.
     ///
     /// - Throws: `StoreError`.
     package func status() async throws(StoreError) -> StoreStatus {
@@ -91,9 +91,9 @@ package struct PostgresStatusStore: Sendable {
     }
 }
 
-/// Names of the weekly partitions: `delivery_w2968` holds the days 2968 × 7 and six more.
+/// The names of weekly partitions: `delivery_w2968` contains the days from 2968 × 7 on and the six days after it.
 enum DeliveryPartition {
-    /// The first day after a partition's week.
+    /// The first day after the week of a partition.
     static func endDay(of name: String?) -> Int32? {
         guard let name, name.hasPrefix("delivery_w"), let week = Int32(name.dropFirst("delivery_w".count)) else {
             return nil

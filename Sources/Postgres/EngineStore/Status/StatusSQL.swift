@@ -1,7 +1,7 @@
 import PostgresClient
 import Store
 
-/// What `doctor`, `readyz` and the metrics want to know: over all tenants, by the engine's role.
+/// The status for `doctor`, `readyz` and the metrics, over all tenants, read by the engine's role.
 enum StatusSQL {
     static let ping = StoreSQL.global("SELECT 1 AS one")
 

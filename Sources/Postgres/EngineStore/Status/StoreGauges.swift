@@ -2,9 +2,9 @@ package import Model
 import PostgresClient
 import Store
 
-/// The queue and the server at one moment, over all tenants: what is cheap to ask every few seconds.
+/// The state of the queue and the server over all tenants, as far as it is cheap to sample every few seconds.
 package struct QueueGauges: Sendable, Hashable {
-    /// What is due in a lane: ready and waiting, or leased by a node that has been silent for longer than its lease.
+    /// The due slices of a lane: ready and waiting, or leased by a node that has been silent for longer than its lease.
     package struct Due: Sendable, Hashable {
         /// At most 1,000 are counted per tenant.
         package var slices: Int
@@ -14,59 +14,59 @@ package struct QueueGauges: Sendable, Hashable {
 
     /// How far subscribers to events are behind.
     package struct Lag: Sendable, Hashable {
-        /// Events that the one farthest behind was not told of. Of a sender at most 1,000 are counted.
+        /// The largest number of events that a subscriber has not received. At most 1,000 are counted for a sender.
         package var largestEvents: Int
-        /// How old the oldest event is that a subscriber was not told of.
+        /// The age of the oldest event that a subscriber has not received.
         package var largestSeconds: Double
-        /// Those whose last call failed.
+        /// The number of subscribers whose last call failed.
         package var failing: Int
-        /// Since when the one that fails longest fails.
+        /// The longest time for which a subscriber has been failing.
         package var failingSeconds: Double
-        /// Those that were given up and must be switched on again.
+        /// The number of subscribers that were given up and must be enabled again.
         package var stopped: Int
     }
 
-    /// Lanes without work are missing.
+    /// Lanes without due slices are omitted.
     package var lanes: [Lane: Due]
     package var webhooks: Lag
     package var senders: Lag
-    /// Processes whose last heartbeat is younger than 20 s.
+    /// The number of processes whose last heartbeat is younger than 20 s.
     package var nodesAlive: Int
     package var credentialsStopped: Int
     /// The age of the oldest transaction of a client of this database.
     package var oldestTransactionSeconds: Double
-    /// How many transactions ago the oldest snapshot was taken that vacuum must respect.
+    /// The age, in transactions, of the oldest snapshot that vacuum must respect.
     package var xminAge: Int
-    /// False: the two above know this gateway's own sessions only, for want of `pg_read_all_stats`.
+    /// False: the two values above cover only the gateway's own sessions, because `pg_read_all_stats` is not granted.
     package var seesAllSessions: Bool
 }
 
-/// What takes reading many rows to count, and changes slowly.
+/// Values that require reading many rows and change slowly.
 package struct StockGauges: Sendable, Hashable {
-    /// Slices that gave up and rest.
+    /// The number of slices that were given up.
     package var slicesGivenUp: Int
-    /// Deliveries outside the prepared weeks: more than 0 is an alarm.
+    /// Deliveries outside the prepared weeks. More than 0 is an alarm.
     package var defaultPartitionRows: Int
-    /// Whole weeks of partitions after today's.
+    /// The number of weekly partitions after the current week.
     package var weeksAhead: Int
 }
 
 extension PostgresStatusStore {
-    /// The queue and the server now.
+    /// Samples the queue and the server.
     ///
-    /// - Parameter patience: after which the sample is given up.
+    /// - Parameter timeout: the time after which the sample is abandoned.
     /// - Returns: a sample.
     /// - Throws: `StoreError`.
-    package func queueGauges(within patience: Duration) async throws(StoreError) -> QueueGauges {
+    package func queueGauges(within timeout: Duration) async throws(StoreError) -> QueueGauges {
         try await asStore { () throws(PostgresError) in
-            // Each a transaction of its own: none holds the others' snapshot.
+            // Each statement is a separate transaction, so that none holds the snapshot of the others.
             let statements = [
                 GaugeSQL.queue(), GaugeSQL.webhooks(), GaugeSQL.senders(), GaugeSQL.nodes(), GaugeSQL.credentials(),
                 GaugeSQL.activity(),
             ]
             let outcomes = try await engine.run(
                 pipeline: statements.map { Transaction(tenant: nil, [$0]) },
-                timeout: patience
+                timeout: timeout
             )
             var results: [ResultSet] = []
             for outcome in outcomes { results.append(try outcome.get().result(0)) }
@@ -92,18 +92,18 @@ extension PostgresStatusStore {
         }
     }
 
-    /// What is dear to count.
+    /// Samples the values that are expensive to count.
     ///
-    /// - Parameter patience: after which each figure is given up.
+    /// - Parameter timeout: the time after which each value is abandoned.
     /// - Returns: a sample.
     /// - Throws: `StoreError`.
-    package func stockGauges(within patience: Duration) async throws(StoreError) -> StockGauges {
+    package func stockGauges(within timeout: Duration) async throws(StoreError) -> StockGauges {
         try await asStore { () throws(PostgresError) in
-            let givenUp = try await engine.run(GaugeSQL.givenUp(), tenant: nil, timeout: patience)
-            let strays = try await engine.run(StatusSQL.strays(), tenant: nil, timeout: patience)
-            let partitions = try await engine.run(StatusSQL.partitions(), tenant: nil, timeout: patience)
+            let givenUp = try await engine.run(GaugeSQL.givenUp(), tenant: nil, timeout: timeout)
+            let strays = try await engine.run(StatusSQL.strays(), tenant: nil, timeout: timeout)
+            let partitions = try await engine.run(StatusSQL.partitions(), tenant: nil, timeout: timeout)
             let names = try partitions.rows { (row) throws(PostgresError) in try row.text("relname") }
-            let today = try await engine.run(StatusSQL.now(), tenant: nil, timeout: patience).only().time("now").day
+            let today = try await engine.run(StatusSQL.now(), tenant: nil, timeout: timeout).only().time("now").day
             let end = DeliveryPartition.endDay(of: names.last) ?? 0
             return StockGauges(
                 slicesGivenUp: try givenUp.only().int("slices"),

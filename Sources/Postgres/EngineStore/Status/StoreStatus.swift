@@ -2,18 +2,18 @@ package import Model
 import PostgresClient
 import Store
 
-/// How the store is, over all tenants.
+/// The status of the store over all tenants.
 package struct StoreStatus: Sendable, Hashable {
     package var nodes: [NodeFacts]
-    /// Slices that are due, or leased.
+    /// The numbers of slices that are due or leased.
     package var backlog: [Lane: Int]
-    /// The due time of the oldest slice that nobody took.
+    /// The due time of the oldest slice that no node has leased.
     package var oldestDue: Timestamp?
     package var stoppedCredentials: [StoppedCredential]
     package var partitions: [String]
-    /// The first day that no partition waits for.
+    /// The first day without a prepared partition.
     package var coveredUntilDay: Int32
-    /// More than 0 is an alarm: partitions were not made ahead.
+    /// More than 0 is an alarm: partitions were not created ahead.
     package var defaultPartitionRows: Int
     package var now: Timestamp
 }

@@ -1,8 +1,8 @@
 import PostgresClient
 
-/// The schema as PostgreSQL's catalog has it: what `database distribute` prints from, and what keeps the schema fit for it.
+/// Reads the schema from PostgreSQL's catalog: the input of `database distribute`, and the checks that keep the schema distributable.
 enum CatalogSQL {
-    /// `$1` the schema. Tables in the order of their making, partitions left out: key columns in order, tables that foreign keys lead to.
+    /// `$1` is the schema. Tables in the order of their creation, without partitions: key columns in order, and the tables that foreign keys reference.
     private static let tables = """
         SELECT c.relname::text AS name,
             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
@@ -19,8 +19,8 @@ enum CatalogSQL {
         ORDER BY c.oid
         """
 
-    /// What of the schema `$1` could not be spread. `$2`: names of the tables that are distributed, `$3`: of the reference tables; a partition goes
-    /// with its parent. The rules are those of the distribution notes, each with what it was seen to break.
+    /// The properties of schema `$1` that prevent its distribution. `$2`: names of the distributed tables, `$3`: of the reference tables. A partition belongs
+    /// to its parent. Each rule names the failure that was observed without it.
     private static let breaches = """
         WITH k AS (
             SELECT c.oid, c.relname::text AS name, c.relowner, c.relispartition, c.relrowsecurity, c.relforcerowsecurity,

@@ -1,11 +1,11 @@
-/// The steps that spread a gateway's database over Citus, as SQL to be read and run by an administrator. Made from the catalog; changes nothing.
+/// The steps that distribute a gateway's database over Citus, as SQL that an administrator reads and runs. Made from the catalog; changes nothing.
 package struct DistributionPlan: Sendable {
     private let catalog: SchemaCatalog
     private let schemaVersion: Int
 
     /// - Parameters:
-    ///   - catalog: of the database.
-    ///   - schemaVersion: what the plan is for, as its heading says.
+    ///   - catalog: the catalog of the database.
+    ///   - schemaVersion: the schema version of the plan, which its heading shows.
     package init(_ catalog: SchemaCatalog, schemaVersion: Int) {
         self.catalog = catalog
         self.schemaVersion = schemaVersion
@@ -19,10 +19,10 @@ package struct DistributionPlan: Sendable {
 
     private var heading: String {
         """
-        -- Spreads the schema gateway (version \(schemaVersion)) over Citus by tenant_id. Made from this database's catalog; nothing was changed.
-        -- The steps are those of a trial with Citus 13.2 on PostgreSQL 15: walk through them on a copy first. Run them one by one as a superuser, on the
-        -- coordinator unless it says otherwise, from step 3 on in one psql session.
-        -- What is now the primary becomes the coordinator, and all gateways go on connecting to it.
+        -- Distributes the schema gateway (version \(schemaVersion)) over Citus by tenant_id. Made from this database's catalog; nothing was changed.
+        -- The steps were tried with Citus 13.2 on PostgreSQL 15. Try them on a copy first. Run them one by one as a superuser, on the coordinator
+        -- unless a step names another server, from step 3 on in one psql session.
+        -- The current primary becomes the coordinator, and all gateways continue to connect to it.
         \\set ON_ERROR_STOP on
         """
     }
@@ -47,8 +47,8 @@ package struct DistributionPlan: Sendable {
 
     private var checks: String {
         """
-        -- 2. Before. Back up ('push-gateway database backup --out FILE'), stop every gateway (SIGTERM drains it), and see that nothing is under way.
-        --    Each of these must give no row:
+        -- 2. Before. Back up ('push-gateway database backup --out FILE'), stop every gateway (SIGTERM drains it), and check that no work is under way.
+        --    Each of these statements must return no row:
         SELECT node_id, seen_at AS "still alive" FROM gateway.node WHERE seen_at > now() - interval '1 minute';
         SELECT tenant_id, lane, count(*) AS "still leased" FROM gateway.slice WHERE state = 'leased' GROUP BY 1, 2;
         SELECT extname AS "already there" FROM pg_extension WHERE extname = 'citus';
@@ -61,7 +61,7 @@ package struct DistributionPlan: Sendable {
 
     private var counts: String {
         """
-        -- 3. How many rows there are, for the comparison in step 6.
+        -- 3. Count the rows, for the comparison in step 6.
         CREATE TEMPORARY TABLE before AS
         \(rowCounts);
         """
@@ -87,26 +87,26 @@ package struct DistributionPlan: Sendable {
                 : "SELECT create_distributed_table('gateway.\(name)', 'tenant_id', colocate_with => 'gateway.\(SchemaCatalog.anchor)');"
         }
         let partitioned = catalog.tables.filter { $0.place == .distributed && $0.partitions > 0 }
-            .map { "\($0.name) takes its \($0.partitions) partitions along" }
+            .map { "\($0.name) includes its \($0.partitions) partitions" }
         return """
             -- 5. The tables, in one transaction: parents before children, one colocation group. \(partitioned.joined(separator: ", ")).
-            --    32 shards: choose more before the first table, if there are to be more than 32 servers; a partition costs that many tables.
+            --    32 shards: for more than 32 servers, choose more before the first table. Each partition becomes that many tables.
             SET citus.shard_count = 32;
             BEGIN;
             SET LOCAL citus.multi_shard_modify_mode = 'sequential';
             SET LOCAL citus.enable_local_reference_table_foreign_keys = off;
-            -- Small, rarely written, reached before the tenant is known: on every server.
+            -- Small, rarely written tables that are read before the tenant is known: on every server.
             \(references.joined(separator: "\n"))
             -- A tenant's rows: together, on one server.
             \(distributed.joined(separator: "\n"))
             COMMIT;
-            -- Stay on the coordinator as they are: \(names(.local).joined(separator: ", ")).
+            -- These stay on the coordinator unchanged: \(names(.local).joined(separator: ", ")).
             """
     }
 
     private var comparison: String {
         """
-        -- 6. The same rows as before? The last statement must give no row; if it gives one, stop and restore the backup.
+        -- 6. Compare the rows. The last statement must return no row; if it returns one, stop and restore the backup.
         CREATE TEMPORARY TABLE after AS
         \(rowCounts);
         SELECT * FROM before EXCEPT SELECT * FROM after;
@@ -117,7 +117,7 @@ package struct DistributionPlan: Sendable {
         let truncations = (names(.distributed).reversed() + names(.reference).reversed())
             .map { "SELECT truncate_local_data_after_distributing_table('gateway.\($0)');" }
         return """
-            -- 7. The coordinator's own copies go; the shards stay.
+            -- 7. Remove the coordinator's own copies; the shards stay.
             \(truncations.joined(separator: "\n"))
             """
     }
@@ -126,16 +126,16 @@ package struct DistributionPlan: Sendable {
         """
         -- 8. Afterwards.
         ALTER ROLE gateway_call SET citus.propagate_set_commands = 'local';
-        --    One line, or shard moves lose updates without an error:
+        --    Must return one row; otherwise shard moves lose updates without an error:
         SELECT relowner::regrole, count(*) FROM pg_class
             WHERE relnamespace = 'gateway'::regnamespace AND relkind IN ('r', 'p') GROUP BY 1;
-        --    All three roles on every worker; give them passwords there if they log in by password:
+        --    Must return all three roles on every worker; set their passwords there if they log in by password:
         SELECT nodename, result FROM run_command_on_workers(
             $$SELECT string_agg(rolname, ', ' ORDER BY rolname) FROM pg_roles WHERE rolname LIKE 'gateway\\_%'$$)
             JOIN pg_dist_node USING (nodename, nodeport);
         SELECT table_name, citus_table_type, shard_count, table_size FROM citus_tables ORDER BY 2, 1;
-        --    Start one gateway with --no-database-shared-flush, send a message, look at 'push-gateway doctor'; then the others.
-        --    Later migrations spread new tables themselves (gateway.colocate). Move shards with citus_move_shard_placement or the rebalancer; isolate a
+        --    Start one gateway with --no-database-shared-flush, send a message and check 'push-gateway doctor'; then start the others.
+        --    Later migrations distribute new tables themselves (gateway.colocate). Move shards with citus_move_shard_placement or the rebalancer; isolate a
         --    large tenant with isolate_tenant_to_new_shard('gateway.\(SchemaCatalog.anchor)', 'TENANT', 'CASCADE', shard_transfer_mode := 'block_writes') while it is paused.
         """
     }

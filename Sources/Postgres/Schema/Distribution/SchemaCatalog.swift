@@ -1,29 +1,29 @@
 package import PostgresClient
 
-/// The tables of a schema, and what becomes of each when it is spread over Citus by `tenant_id`.
+/// The tables of a schema, and the place of each when the schema is distributed over Citus by `tenant_id`.
 ///
-/// Nothing is listed by hand: who has a tenant in its key is distributed, who is reached before the tenant is known is a reference table, who knows no
-/// tenant stays on the coordinator.
+/// The places are derived from the keys: a table whose key contains the tenant is distributed, a table that is read before the tenant is known is a
+/// reference table, and a table without a tenant stays on the coordinator.
 package struct SchemaCatalog: Sendable {
-    /// Where a table's rows go.
+    /// The place of a table's rows.
     package enum Place: Sendable, Hashable {
-        /// By `tenant_id`, all of them colocated.
+        /// Distributed by `tenant_id`. All such tables are colocated.
         case distributed
-        /// To every server: small, rarely written.
+        /// Copied to every server: small, rarely written.
         case reference
-        /// Nowhere: the cluster's own bookkeeping.
+        /// Only on the coordinator: the bookkeeping of the cluster.
         case local
     }
 
     package struct Table: Sendable, Hashable {
         package var name: String
         package var place: Place
-        /// Names of tables that its foreign keys lead to.
+        /// The names of the tables that its foreign keys reference.
         package var parents: Set<String>
         package var partitions: Int
     }
 
-    /// What the catalog says against spreading the schema.
+    /// A property of the catalog that prevents the distribution of the schema.
     package struct Breach: Sendable, Hashable {
         package var rule: String
         package var subject: String
@@ -32,15 +32,15 @@ package struct SchemaCatalog: Sendable {
     /// The table that the others are colocated with, as in `gateway.colocate`.
     package static let anchor = "app"
 
-    /// Parents before children, otherwise in the order of their making, `anchor` the first of its kind.
+    /// Parents before children, otherwise in the order of their creation. `anchor` is the first of its kind.
     package let tables: [Table]
     package let breaches: [Breach]
 
     /// Reads the catalog.
     ///
     /// - Parameters:
-    ///   - schema: the schema's name.
-    ///   - admin: who may see it.
+    ///   - schema: the name of the schema.
+    ///   - admin: a session that may read it.
     /// - Throws: `PostgresError`.
     package init(of schema: String = "gateway", _ admin: PostgresConnection) async throws(PostgresError) {
         func ask(_ statement: Statement) async throws(PostgresError) -> ResultSet {
@@ -79,8 +79,8 @@ package struct SchemaCatalog: Sendable {
     /// The tables of one kind, in order.
     package func names(_ place: Place) -> [String] { tables.filter { $0.place == place }.map(\.name) }
 
-    /// A table whose key does not begin with the tenant is looked up without one: it must be everywhere, and so must what it refers to, if
-    /// that is the list of tenants itself.
+    /// A table whose key does not begin with the tenant is looked up without a tenant: it must be on every server, and so must the tables that it
+    /// references, if one of them is the list of tenants itself.
     static func placed(_ tables: [Table], _ keys: [String: [String]]) -> [Table] {
         var tables = tables
         for index in tables.indices where tables[index].place == .distributed {
@@ -93,7 +93,7 @@ package struct SchemaCatalog: Sendable {
         return tables
     }
 
-    /// Parents first. A circle of foreign keys, which nothing of ours makes, stays in the order it came.
+    /// Orders parents before children. A cycle of foreign keys, which the gateway's schema does not contain, keeps its order.
     static func ordered(_ tables: [Table]) -> [Table] {
         var waiting = tables.filter { $0.name == anchor } + tables.filter { $0.name != anchor }
         var done: [Table] = []

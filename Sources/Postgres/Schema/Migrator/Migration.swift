@@ -1,31 +1,31 @@
 import PostgresClient
 
-/// One numbered file of `Schema/migrations`: how a database of the previous version becomes one of this version.
+/// One numbered file of `Schema/migrations`, which converts a database of the previous version to this version.
 ///
-/// The statements before the first line that begins with `--@` are the *expand part*: one transaction, together with the expand parts of the other pending
-/// migrations and with all changed routines. The other steps follow one by one, in the order of the versions (docs/schema.md).
+/// The statements before the first line that begins with `--@` are the *expand part*. It runs in one transaction, together with the expand parts of the
+/// other pending migrations and with all changed routines. The other steps follow one by one, in the order of the versions (docs/schema.md).
 package struct Migration: Sendable, Equatable {
     package var version: Int
 
-    /// The file's name without number and ending.
+    /// The name of the file without its number and ending.
     package var name: String
 
-    /// The whole file.
+    /// The text of the whole file.
     package var text: String
 
-    /// The oldest schema version a program may be built for to run on the schema after this migration.
+    /// A program runs on the schema after this migration only if it was built for at least this schema version.
     package var oldestProgram: Int
 
-    /// What runs in one transaction with the changed routines.
+    /// The part that runs in one transaction with the changed routines.
     package var expand: String
 
     package var steps: [Step]
 
-    /// What follows the expand part. Each step may be repeated after it was interrupted.
+    /// A step after the expand part. Each step may be repeated after an interruption.
     package enum Step: Sendable, Equatable {
         /// Statements in a transaction of their own.
         case transaction(String)
-        /// An index that is built while others write.
+        /// An index that is built while other sessions write.
         case index(IndexStep)
         /// A change of all rows of a table, in batches.
         case backfill(BackfillStep)
@@ -33,7 +33,7 @@ package struct Migration: Sendable, Equatable {
 
     /// - Parameters:
     ///   - file: the file's name without its ending, `NNNN_name`.
-    ///   - text: its content.
+    ///   - text: the content of the file.
     /// - Throws: `badFiles`.
     package init(file: String, text: String) throws(MigrationError) {
         let parts = file.split(separator: "_", maxSplits: 1)
@@ -88,7 +88,7 @@ package struct IndexStep: Sendable, Equatable {
     package var isUnique: Bool
     package var name: String
     package var table: String
-    /// What follows the table's name.
+    /// The rest of the statement, after the table's name.
     package var definition: String
 
     init?(_ sql: String) {
@@ -106,7 +106,7 @@ package struct IndexStep: Sendable, Equatable {
     }
 }
 
-/// `UPDATE gateway.table AS t SET …` with `WHERE …` at the beginning of a line: the rows that still need the change.
+/// `UPDATE gateway.table AS t SET …` with a `WHERE …` at the beginning of a line, which selects the rows that still need the change.
 package struct BackfillStep: Sendable, Equatable {
     package var table: String
     package var assignments: String
@@ -126,7 +126,7 @@ extension StringProtocol {
         String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
 
-    /// Without the lines that are SQL comments.
+    /// Returns the text without the lines that are SQL comments.
     fileprivate func withoutComments() -> String {
         split(separator: "\n", omittingEmptySubsequences: false)
             .filter { !$0.drop { $0.isWhitespace }.hasPrefix("--") }.joined(separator: "\n")

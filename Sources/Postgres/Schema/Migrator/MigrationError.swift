@@ -1,6 +1,6 @@
 package import PostgresClient
 
-/// Why the schema could not be brought up to date.
+/// Why the schema could not be updated.
 package struct MigrationError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     package enum Code: Sendable, Equatable {
         /// The program's schema files are missing or not well-formed.
@@ -9,9 +9,9 @@ package struct MigrationError: Error, Sendable, CustomStringConvertible, CustomD
         case checksumMismatch(version: Int, name: String)
         /// The database is older than the oldest version that this program can migrate.
         case databaseTooOld(databaseVersion: Int, oldestConvertible: Int)
-        /// The schema is newer than this program and no longer serves it.
+        /// The schema is newer than this program and does not support it any longer.
         case databaseTooNew(databaseVersion: Int, oldestProgram: Int, programVersion: Int)
-        /// Another process is migrating, and did not finish in time.
+        /// Another process is migrating and did not finish in time.
         case locked
         /// The transaction that creates a new database failed and was rolled back.
         case baselineFailed
@@ -25,7 +25,7 @@ package struct MigrationError: Error, Sendable, CustomStringConvertible, CustomD
 
     package var code: Code
 
-    /// The database's error, where there is one.
+    /// The error of the database, if there was one.
     package var underlying: PostgresError?
 
     init(_ code: Code, underlying: PostgresError? = nil) {

@@ -5,7 +5,7 @@ extension Migrator {
     /// How long an index may take to build.
     private static let indexTimeout: Duration = .seconds(7 * 86400)
 
-    /// Rows that one transaction of a backfill looks at.
+    /// The number of rows that one transaction of a backfill reads.
     static let backfillBatch = 2000
 
     /// Runs the steps from number `next` on.
@@ -63,12 +63,12 @@ extension Migrator {
 
     // MARK: Indexes
 
-    /// Builds an index while others write; on a partitioned table partition by partition.
+    /// Builds an index while other sessions write; on a partitioned table, partition by partition.
     private func build(_ step: IndexStep, _ admin: PostgresConnection) async throws(PostgresError) {
         guard try await isPartitioned(step.table, admin) else {
             return try await build(step, named: step.name, on: "gateway.\(step.table)", admin)
         }
-        // The parent's index has no rows and is valid once each partition has its part of it. A new partition gets its part when it is created.
+        // The parent's index has no rows and becomes valid once each partition has its part of it. A new partition gets its part when it is created.
         if try await isValid(step.name, admin) == nil {
             let statement = step.statement(name: step.name, on: "ONLY gateway.\(step.table)", isConcurrent: false)
             try await retryingLocks { () async throws(PostgresError) in
@@ -89,7 +89,7 @@ extension Migrator {
         }
     }
 
-    /// Builds one index. An invalid one is what an interrupted build left behind: it is dropped first.
+    /// Builds one index. An invalid index was left by an interrupted build and is dropped first.
     private func build(_ step: IndexStep, named name: String, on table: String, _ admin: PostgresConnection)
         async throws(PostgresError)
     {
@@ -104,7 +104,7 @@ extension Migrator {
         )
     }
 
-    /// Nil: there is no such index.
+    /// Returns nil when the index does not exist.
     private func isValid(_ index: String, _ admin: PostgresConnection) async throws(PostgresError) -> Bool? {
         let statement = Statement(
             "SELECT i.indisvalid AS is_valid FROM pg_index i WHERE i.indexrelid = to_regclass('gateway.' || $1)",
@@ -141,14 +141,14 @@ extension Migrator {
 
     // MARK: Backfills
 
-    /// Changes the rows that need it, tenant by tenant along the primary key, one transaction per batch. Each batch stores the position it has reached: the
-    /// tenant, then the rest of the last row's key.
+    /// Changes the rows that need it, tenant by tenant along the primary key, with one transaction per batch. Each batch stores the position that it has
+    /// reached: the tenant, then the rest of the last row's key.
     private func fill(_ step: BackfillStep, version: Int, _ admin: PostgresConnection) async throws(PostgresError) {
         let batch = try await BackfillBatch(step, admin)
         let stored = Statement("SELECT cursor FROM gateway.schema_version WHERE version = $1", [.int(version)])
         var position = try await admin.rows(stored).only().optionalTexts("cursor") ?? []
         while true {
-            // A position that is only a tenant: no batch of this tenant is stored.
+            // A position that contains only a tenant: no batch of this tenant is finished.
             if position.isEmpty {
                 guard let tenant = try await tenant(after: "", admin) else { return }
                 position = [tenant]
@@ -205,7 +205,7 @@ private struct BackfillBatch {
         columns.removeFirst()
     }
 
-    /// The batch behind a position: the tenant, and the rest of the key of the last row that was looked at, if any.
+    /// The batch after a position: the tenant, and the rest of the key of the last row that was read, if any.
     func statement(_ position: [String]) -> Statement {
         let names = columns.map(\.name)
         let rest = Array(position.dropFirst())
@@ -233,7 +233,7 @@ private struct BackfillBatch {
 }
 
 extension Migration.Step {
-    /// For the progress of a migration.
+    /// The description of a step in the progress of a migration.
     var summary: String {
         switch self {
         case .transaction: "statements in a transaction"

@@ -1,39 +1,39 @@
 package import PostgresClient
 
-/// Brings a database's schema to this program's version: forward only, one node at a time.
+/// Updates a database's schema to the version of this program: forward only, one node at a time.
 ///
-/// The session must be a superuser's, or of a role that may act as `gateway_owner`.
+/// The session must belong to a superuser, or to a role that may assume `gateway_owner`.
 package struct Migrator: Sendable {
-    /// The advisory lock that keeps nodes apart. Any fixed number works; this one spells "gatewaym".
+    /// The advisory lock that excludes concurrent migrations. Any fixed number works; this one spells "gatewaym".
     static let lockKey: Int64 = 0x6761_7465_7761_796D
 
     /// How long to wait for another node's migration.
-    private static let lockPatience: Duration = .seconds(300)
+    private static let migrationLockTimeout: Duration = .seconds(300)
 
-    /// How long one transaction may take. Steps that read a whole table are index and backfill steps.
+    /// How long one transaction may take. Statements that read a whole table belong in index and backfill steps.
     static let scriptTimeout: Duration = .seconds(3600)
 
-    /// How often a transaction that could not lock a table within `lockTimeout` is tried again. Others wait behind a pending lock, so each try is short.
+    /// How often a transaction is retried that could not lock a table within `lockTimeout`. Other sessions wait behind a pending lock, so an attempt is short.
     static let lockAttempts = 30
 
-    /// As PostgreSQL writes it.
+    /// In the format of PostgreSQL.
     static let lockTimeout = "2s"
 
     package let files: SchemaFiles
 
     package init(files: SchemaFiles) { self.files = files }
 
-    /// With the files that are installed with the program.
+    /// Makes a migrator with the files that are installed with the program.
     ///
     /// - Throws: `badFiles`.
     package static func bundled() throws(MigrationError) -> Migrator {
         Migrator(files: try SchemaFiles.bundled())
     }
 
-    /// Applies what is missing. Roles and schema must exist (`Bootstrap`). A schema that is newer than this program, and serves it, stays as it is.
+    /// Applies the missing migrations. Roles and schema must exist (`Bootstrap`). A newer schema that supports this program stays unchanged.
     ///
-    /// - Returns: the versions applied or finished now; all of them for a new database.
-    /// - Throws: `MigrationError`; what was applied before the failure stays.
+    /// - Returns: the versions applied or finished by this call; for a new database, all versions.
+    /// - Throws: `MigrationError`; changes that were applied before the failure stay.
     @discardableResult
     package func migrate(_ admin: PostgresConnection, progress: @Sendable (String) -> Void = { _ in })
         async throws(MigrationError) -> [Int]
@@ -45,28 +45,28 @@ package struct Migrator: Sendable {
         } catch {
             outcome = .failure(error)
         }
-        // The lock ends with the session too, so a failure here is harmless.
+        // The lock also ends with the session, so a failure here is harmless.
         _ = try? await admin.rows(Statement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)]))
         return try outcome.get()
     }
 
-    /// What the database has and what it lacks. Changes nothing.
+    /// Returns the state of the schema and the missing migrations. Changes nothing.
     ///
     /// - Throws: `checksumMismatch`, `databaseTooOld`, `databaseTooNew`, `database`.
     package func status(_ admin: PostgresConnection) async throws(MigrationError) -> MigrationStatus {
         try await plan(admin).status
     }
 
-    // MARK: What is missing
+    // MARK: Status
 
-    /// The status, with what is needed to act on it.
+    /// The status, with the data that is needed to act on it.
     private struct Plan {
         var status: MigrationStatus
         var state: SchemaState
         var checksums: Checksums
     }
 
-    /// SHA-256 of the files, in their order.
+    /// The SHA-256 checksums of the files, in their order.
     struct Checksums: Sendable {
         var migrations: [String] = []
         var routines: [String] = []
@@ -119,14 +119,14 @@ package struct Migrator: Sendable {
         return Checksums(migrations: Array(all.prefix(count)), routines: Array(all.dropFirst(count)))
     }
 
-    // MARK: Doing it
+    // MARK: Execution
 
     private func migrateLocked(_ admin: PostgresConnection, progress: @Sendable (String) -> Void)
         async throws(MigrationError) -> [Int]
     {
         let plan = try await plan(admin)
         let status = plan.status
-        // A newer schema: its routines and its unfinished steps are left to the newer program.
+        // The schema is newer. Its routines and its unfinished steps are left to the newer program.
         if status.databaseVersion > files.version { return [] }
         if plan.state.applied.isEmpty {
             progress("creating the schema, version \(files.version)")
@@ -150,7 +150,7 @@ package struct Migrator: Sendable {
         return finished.sorted()
     }
 
-    /// The statements that make a new database.
+    /// The statements that create a new database.
     private func baseline(_ checksums: Checksums) throws(PostgresError) -> String {
         let (first, others) = (files.routines.prefix(1), files.routines.dropFirst())
         let parts = first.map(\.sql) + files.tables.map(\.sql) + others.map(\.sql) + [files.finish]
@@ -195,7 +195,7 @@ package struct Migrator: Sendable {
             """
     }
 
-    /// Runs statements as the owner in one transaction, again and again while tables cannot be locked.
+    /// Runs statements as the owner in one transaction, and retries while tables cannot be locked.
     private func run(
         _ sql: @autoclosure () throws(PostgresError) -> String,
         _ admin: PostgresConnection,
@@ -208,7 +208,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Runs statements as the owner in one transaction, again and again while tables cannot be locked.
+    /// Runs statements as the owner in one transaction, and retries while tables cannot be locked.
     func transact(_ sql: String, _ admin: PostgresConnection) async throws(PostgresError) {
         let script = """
             BEGIN;
@@ -244,7 +244,7 @@ package struct Migrator: Sendable {
     }
 
     private func lock(_ admin: PostgresConnection) async throws(MigrationError) {
-        let deadline = ContinuousClock.now + Self.lockPatience
+        let deadline = ContinuousClock.now + Self.migrationLockTimeout
         let attempt = Statement("SELECT pg_try_advisory_lock($1) AS held", [.int64(Self.lockKey)])
         while true {
             let isHeld = try await asking { () async throws(PostgresError) in
@@ -252,7 +252,7 @@ package struct Migrator: Sendable {
             }
             if isHeld { return }
             guard ContinuousClock.now < deadline else { throw MigrationError(.locked) }
-            // Asking again instead of pg_advisory_lock: a waiting statement would hold a snapshot, which a concurrent index build waits for.
+            // Retries instead of using pg_advisory_lock: a waiting statement would hold a snapshot, for which a concurrent index build waits.
             do {
                 try await Task.sleep(for: .milliseconds(200))
             } catch {

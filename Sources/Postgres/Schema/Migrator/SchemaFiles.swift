@@ -10,26 +10,26 @@ package struct SchemaFiles: Sendable {
         package var sql: String
     }
 
-    /// The function that the files in `tables` call, which therefore runs before them.
+    /// The function that the files in `tables` call. It therefore runs before them.
     static let first = "colocate"
 
     /// In the order of `tables/ORDER`.
     package var tables: [File]
 
-    /// Each defines the function after which it is named. In the order of their names, except `first`.
+    /// Each file defines the function after which it is named. Ordered by name, except `first`.
     package var routines: [File]
 
     /// In the order of their versions, without gaps.
     package var migrations: [Migration]
 
-    /// What a new database runs after tables and routines.
+    /// The file that a new database runs after tables and routines.
     package var finish: String
 
     /// - Throws: `badFiles` unless there are migrations and their versions have no gaps.
     package init(tables: [File], routines: [File], migrations: [Migration], finish: String = "")
         throws(MigrationError)
     {
-        guard let first = migrations.first else { throw MigrationError(.badFiles("there is no migration")) }
+        guard let first = migrations.first else { throw MigrationError(.badFiles("no migration was found")) }
         for (index, migration) in migrations.enumerated() where migration.version != first.version + index {
             throw MigrationError(.badFiles("number \(migration.version) where \(first.version + index) should be"))
         }

@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// What a database records about its schema.
+/// The schema version and checksums that a database has recorded.
 struct SchemaState: Sendable {
     struct Applied: Sendable {
         var version: Int
@@ -30,7 +30,7 @@ struct SchemaState: Sendable {
             """
         )
         guard let found = try await session.rows(exists).first, try found.bool("has_versions") else { return state }
-        // As JSON, because a database older than the baseline lacks the last two columns.
+        // Read as JSON, because a database older than the baseline lacks the last two columns.
         let versions = Statement(
             """
             SELECT v.version, v.name, v.checksum, (to_jsonb(v)->>'oldest_program')::integer AS oldest_program,
@@ -63,19 +63,19 @@ package struct MigrationStatus: Sendable {
     package var databaseVersion: Int
     /// The version that this program is built for.
     package var programVersion: Int
-    /// The oldest version a program may be built for to run on the schema.
+    /// A program runs on the schema only if it was built for at least this version.
     package var oldestProgram: Int
     /// Migrations that were not applied.
     package var pending: [Migration]
     /// Migrations whose later steps are not finished.
     package var unfinished: [Migration]
-    /// Routines whose files differ from those the database has run. Empty when the schema is newer than the program.
+    /// Routines whose files differ from those that the database has run. Empty when the schema is newer than the program.
     package var changedRoutines: [String]
 
     /// Whether this program can serve from the database: it needs no migration, or is older than the schema and still served by it.
     package var isReady: Bool { pending.isEmpty && unfinished.isEmpty && changedRoutines.isEmpty }
 
-    /// Why the program cannot serve, in a sentence; nil when it can.
+    /// The reason why the program cannot use the database, as a sentence; nil when it can.
     package var obstacle: String? {
         if !pending.isEmpty {
             return "the schema is at version \(databaseVersion), this program needs \(programVersion)"

@@ -1,8 +1,8 @@
 import PostgresClient
 
-/// Answers that are given again when a call comes again. Keys of messages are `accept_message`'s own.
+/// Stored answers, which are returned when a call is repeated. The repeat keys of messages are handled by `accept_message`.
 enum AnswerSQL {
-    /// Takes the key for this transaction, or gives what it stands for.
+    /// Reserves the key for this transaction, or returns the stored answer.
     static let find = StoreSQL.function("find_answer", 3)
 
     static let keep = StoreSQL.tenant(
@@ -12,7 +12,7 @@ enum AnswerSQL {
         """
     )
 
-    /// Without waiting for whoever holds the key.
+    /// Does not wait for a transaction that holds the key.
     static let peek = StoreSQL.tenant(
         """
         SELECT body_hash, status, answer FROM gateway.idempotency

@@ -1,25 +1,26 @@
 package import Model
 package import PostgresClient
 
-/// Statements that are run unless their repeat key came before, and whose answer is kept in their transaction.
+/// Statements that run unless their repeat key was used before. Their answer is stored in the same transaction.
 ///
-/// Three steps, because the answer is made of the results: take the key, act, keep. Only calls with a key pay for them. A refusal keeps nothing.
+/// Three steps, because the answer depends on the results: reserve the key, run the statements, store the answer. Only calls with a key pay for the
+/// additional steps. A refusal stores nothing.
 package struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
     private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
-    private let last: @Sendable (Result) -> [Statement]
+    private let last: @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
 
     /// - Parameters:
-    ///   - statements: the act.
-    ///   - keep: the key, and what is kept under it.
-    ///   - read: what the act's results say.
-    ///   - last: what ends the transaction, such as a line of the audit.
+    ///   - statements: the statements of the call.
+    ///   - keep: the key, and the answer to store under it.
+    ///   - read: converts the results of the statements.
+    ///   - last: the statements that end the transaction, such as a row of the audit.
     package init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
         read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
-        last: @escaping @Sendable (Result) -> [Statement] = { _ in [] }
+        last: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
     ) {
         self.statements = statements
         self.keep = keep
@@ -54,12 +55,13 @@ package struct KeptAct<Result: Sendable>: Sendable {
                 let kept = try keep.answer(result).map { (answer) throws(PostgresError) in
                     try Self.kept(answer, under: keep.key, in: tenant)
                 }
-                return Step((kept.map { [$0] } ?? []) + last(result))
+                let ending = try last(results)
+                return Step((kept.map { [$0] } ?? []) + ending)
             }
         }
     }
 
-    /// The statement that keeps an answer.
+    /// The statement that stores an answer.
     static func kept(
         _ answer: KeptAnswer,
         under key: IdempotencyKey,

@@ -1,12 +1,12 @@
 package import Model
 import PostgresClient
 
-/// An answer that is given again when its call comes again with the same repeat key.
+/// A stored answer, which is returned again when its call is repeated with the same repeat key.
 package struct KeptAnswer: Sendable, Hashable {
-    /// 256 KiB: a device with thirty identities full of attributes. Rows of answers must not outgrow the devices they tell of.
+    /// 256 KiB: enough for a device with thirty identities full of attributes. Rows of answers must not be larger than the devices that they describe.
     package static let limitBytes = 256 * 1024
 
-    /// Of HTTP.
+    /// The HTTP status.
     package var status: Int
     package var body: [UInt8]
 
@@ -16,13 +16,13 @@ package struct KeptAnswer: Sendable, Hashable {
     }
 }
 
-/// A repeat key, and which answer an act's result is.
+/// A repeat key, and the answer that belongs to a result.
 ///
-/// The act and its answer are one transaction: whoever gets no answer, because a node died or the net broke, asks again with the same key and gets the
-/// one that was kept, on any node. An act without an answer (a refusal) changes nothing, and leaves the key free.
+/// The change and its answer are one transaction. A caller that got no answer, because a node or the network failed, repeats the call with the same key
+/// and gets the stored answer on any node. A refused call has no answer: it changes nothing and does not use up the key.
 package struct Keep<Result>: Sendable {
     package var key: IdempotencyKey
-    /// Pure; called inside the transaction, and again if that is run again. Nil: nothing is kept.
+    /// Pure. Called inside the transaction, and again if the transaction is repeated. Nil: nothing is stored.
     package var answer: @Sendable (Result) -> KeptAnswer?
 
     package init(_ key: IdempotencyKey, answer: @escaping @Sendable (Result) -> KeptAnswer?) {
@@ -31,15 +31,15 @@ package struct Keep<Result>: Sendable {
     }
 }
 
-/// What came of an act under a repeat key.
+/// The outcome of a call with a repeat key.
 package enum Kept<Result: Sendable>: Sendable {
-    /// It was done now.
+    /// The call was carried out.
     case done(Result)
-    /// The same call came before: its first answer.
+    /// The same call was carried out before. Contains its first answer.
     case repeated(KeptAnswer)
-    /// The key came before with another call.
+    /// The key was used before for a different call.
     case mismatch
-    /// The answer is above the limit, so that nothing was done.
+    /// The answer exceeds the limit, so nothing was done.
     case tooLarge
 }
 

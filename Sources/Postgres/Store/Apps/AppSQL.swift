@@ -1,8 +1,8 @@
 import PostgresClient
 
-/// Apps as they are provisioned.
+/// Apps, as the provisioning file defines them.
 package enum AppSQL {
-    /// In the order of their ids, after `$2`; `''` starts at the beginning.
+    /// Ordered by id, after `$2`. `''` starts at the beginning.
     static let list = StoreSQL.tenant(
         """
         SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
@@ -10,7 +10,7 @@ package enum AppSQL {
         """
     )
 
-    /// Topics, credentials and hours.
+    /// The topics, credentials and defaults of an app.
     package static let platforms = StoreSQL.tenant(
         "SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
     )

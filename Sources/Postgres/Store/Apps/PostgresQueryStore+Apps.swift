@@ -2,24 +2,24 @@ import DeliveryEngine
 package import Model
 import PostgresClient
 
-/// An app as it is provisioned.
+/// An app, as the provisioning file defines it.
 package struct ListedApp: Sendable, Hashable {
     package struct Route: Sendable, Hashable {
         package var platform: Platform
         package var topic: String
-        /// Those with a credential.
+        /// The environments with a credential.
         package var environments: [PushEnvironment]
     }
 
     package var app: AppID
     package var platforms: [Route]
     package var createdAt: Timestamp
-    /// Nil while the provisioning file lists it.
+    /// Nil while the provisioning file lists the app.
     package var retiredAt: Timestamp?
 }
 
 extension PostgresQueryStore {
-    /// The apps of a tenant.
+    /// Returns the apps of a tenant.
     ///
     /// - Throws: `StoreError`.
     package func apps(

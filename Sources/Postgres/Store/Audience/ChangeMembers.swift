@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Removes users from a group, then adds some; the group's count is exact with it. Nil: there is no such group.
+/// Removes users from a group, then adds others, and updates the count of the group. Nil: the group does not exist.
 package struct ChangeMembers: StoreWrite {
     let scope: AppScope
     let name: GroupName
@@ -32,7 +32,7 @@ package struct ChangeMembers: StoreWrite {
     }
 }
 
-/// How many users a change brought into a group and took out of it.
+/// How many users a change added to a group and removed from it.
 package struct MemberCounts: Sendable, Hashable {
     package var added: Int
     package var removed: Int

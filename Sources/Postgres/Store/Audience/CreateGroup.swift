@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Makes a group with a title; its name is the app's next number. Nil: there is no such app.
+/// Creates a group with a title. Its name is the next number of the app. Nil: the app does not exist.
 package struct CreateGroup: StoreWrite {
     let scope: AppScope
     let title: String

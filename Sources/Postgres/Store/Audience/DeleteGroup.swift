@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Deletes a group with its members and counts. Answers with how many groups went: none or one.
+/// Deletes a group with its members and counts. Returns the number of deleted groups: 0 or 1.
 package struct DeleteGroup: StoreWrite {
     let scope: AppScope
     let name: GroupName

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Those groups that there are, in the order of their names.
+/// Returns the named groups that exist, ordered by name.
 package struct FindGroups: StoreRead {
     let scope: AppScope
     let names: [GroupName]

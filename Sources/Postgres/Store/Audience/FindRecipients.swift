@@ -1,12 +1,12 @@
 package import Model
 package import PostgresClient
 
-/// Every active identity of each user with its key, `limit` at most over all of them, the users in the given order.
+/// Returns every active identity of each user with its key, at most `limit` in total, with the users in the given order.
 ///
-/// With tokens only devices with one of those. Without users everybody who has one of the tokens; with groups those of them whose user is in one of the
-/// groups: an unknown group has nobody.
+/// With tokens, only devices with one of these tokens are returned. Without users, the result contains every identity with one of the tokens; with groups,
+/// only those whose user is a member of one of the groups. An unknown group has no members.
 package struct FindRecipients: StoreRead {
-    /// Who may be meant.
+    /// The candidates.
     package enum Among: Sendable, Hashable {
         case users([UserID], tokens: [DeviceToken]?)
         case everyone(tokens: [DeviceToken])
@@ -25,7 +25,7 @@ package struct FindRecipients: StoreRead {
 
     private static let columns = "i.key, \(ResolvedTarget.columns)"
 
-    /// `$6` the tokens that count, or null.
+    /// `$6` contains the accepted tokens, or is null.
     private static let byUser = StoreSQL.tenant(
         """
         SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
@@ -49,7 +49,7 @@ package struct FindRecipients: StoreRead {
         """
     )
 
-    /// Those who have one of the tokens.
+    /// The identities with one of the tokens.
     private static func sql(_ condition: String) -> StoreSQL {
         .tenant(
             """
@@ -98,9 +98,9 @@ package struct FindRecipients: StoreRead {
     }
 }
 
-/// One of a recipient's identities.
+/// One identity of a recipient.
 package struct RecipientTarget: Sendable, Hashable {
-    /// Nil: nobody's.
+    /// Nil: the device has no user.
     package var user: UserID?
     package var key: VendorDeviceKey
     package var found: ResolvedTarget

@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Groups and their members, in the order of their names. `''` as the key before the first one starts at the beginning.
+/// Groups and their members, ordered by name. `''` as the previous key starts at the beginning.
 enum GroupListSQL {
     static let groups = StoreSQL.tenant(
         """

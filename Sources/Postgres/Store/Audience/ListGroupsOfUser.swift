@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The groups that a user is in, with their counts, in the order of their names.
+/// Returns the groups of a user with their counts, ordered by name.
 package struct ListGroupsOfUser: StoreRead {
     let scope: AppScope
     let user: UserID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The members of a group, or the one with that id, in the order of their ids; nil: there is no such group.
+/// Returns the members of a group, or the member with the given id, ordered by id. Nil: the group does not exist.
 package struct ListMembers: StoreRead {
     let scope: AppScope
     let name: GroupName
@@ -15,7 +15,7 @@ package struct ListMembers: StoreRead {
         self.limit = limit
     }
 
-    /// One row without a user where the group has no such member.
+    /// Returns one row without a user if the group exists and has no such member.
     private static let sql = StoreSQL.tenant(
         """
         SELECT g.group_name, coalesce(g.title, '') AS title, m.user_id,

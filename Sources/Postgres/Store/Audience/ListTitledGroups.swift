@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The groups of an app with their titles, or the one of that name, in the order of their numbers.
+/// Returns the groups of an app with their titles, or the group with the given name, ordered by number.
 package struct ListTitledGroups: StoreRead {
     let scope: AppScope
     let name: GroupName?

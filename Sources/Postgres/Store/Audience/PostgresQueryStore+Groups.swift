@@ -2,7 +2,7 @@ package import Model
 import PostgresClient
 
 extension PostgresQueryStore {
-    /// The groups of a dialect of an app.
+    /// Returns the groups of an app in one dialect.
     ///
     /// - Throws: `StoreError`.
     package func groups(
@@ -21,7 +21,7 @@ extension PostgresQueryStore {
         }
     }
 
-    /// The members of a group.
+    /// Returns the members of a group.
     ///
     /// - Throws: `StoreError`.
     package func members(

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Makes a group of users unless there is one of that name. Answers with whether it is new; nil: there is no such app.
+/// Creates a group of users unless one with the name exists. Returns whether it is new. Nil: the app does not exist.
 package struct PutGroup: StoreWrite {
     let scope: AppScope
     let name: GroupName

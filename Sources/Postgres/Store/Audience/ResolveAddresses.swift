@@ -1,7 +1,9 @@
 package import Model
 package import PostgresClient
 
-/// The active identity behind each address: of a phone and of a user the newest. The native dialect reaches all others. Parallel to the addresses.
+/// Finds the active identity of each address. For a phone and for a user it is the newest one. The native dialect reaches the identities of all dialects.
+///
+/// The results are parallel to the addresses.
 package struct ResolveAddresses: StoreRead {
     let scope: AppScope
     let addresses: [Address]
@@ -11,7 +13,7 @@ package struct ResolveAddresses: StoreRead {
         self.addresses = addresses
     }
 
-    /// Four lists of places and values: phones, device keys, users, devices.
+    /// Four lists of positions and values: phones, device keys, users, devices.
     private static let list = StoreSQL.tenant(
         branch("$4::bigint[], $5::text[]", "i.phone = q.value") + "\nUNION ALL\n"
             + branch("$6::bigint[], $7::text[]", "i.key = q.value") + "\nUNION ALL\n"
@@ -26,7 +28,7 @@ package struct ResolveAddresses: StoreRead {
         """
     }
 
-    // One address: without a list the plan is made once, and not at each call.
+    // For a single address: without a list, the server can reuse one plan instead of planning each call.
     private static let phone = one("i.phone = $4")
     private static let key = one("i.key = $4")
     private static let user = one("i.user_id = $4")
@@ -70,7 +72,7 @@ package struct ResolveAddresses: StoreRead {
     }
 }
 
-/// Addresses by kind, each with its place in the caller's list.
+/// Addresses grouped by kind, each with its position in the caller's list.
 private struct AddressLists {
     private var phones: ([Int], [String]) = ([], [])
     private var keys: ([Int], [String]) = ([], [])
@@ -93,7 +95,7 @@ private struct AddressLists {
         list.1.append(value)
     }
 
-    /// In the order of the statement.
+    /// The parameters in the order of the statement.
     var parameters: [PostgresValue] {
         [
             .ints(phones.0), .strings(phones.1), .ints(keys.0), .strings(keys.1), .ints(users.0), .strings(users.1),

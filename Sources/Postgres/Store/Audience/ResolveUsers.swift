@@ -1,15 +1,15 @@
 package import Model
 package import PostgresClient
 
-/// Every active identity of each user, `limit` at most over all of them, the users in the given order.
+/// Returns every active identity of each user, at most `limit` in total, with the users in the given order.
 package struct ResolveUsers: StoreRead {
-    /// What the users are called by.
+    /// How the caller names the users.
     package enum Naming: Sendable, Hashable {
-        /// Their ids.
+        /// By their ids.
         case ids
-        /// Their aliases on devices; whose alias nobody has is looked up by the user's id.
+        /// By their aliases on devices. A name that is not an alias of any user is looked up as a user id.
         case aliases
-        /// Ids, or aliases as `UserName.text` spells them.
+        /// By ids, or by aliases in the form of `UserName.text`.
         case names
     }
 
@@ -25,7 +25,7 @@ package struct ResolveUsers: StoreRead {
         self.limit = limit
     }
 
-    /// Both limits without an order, so that a user with a million devices is not read to the end. The planner cannot know how many each has.
+    /// Both limits have no order, so that the rows of a user with a million devices are not read completely. The planner does not know how many each has.
     private static let byID = StoreSQL.tenant(
         """
         SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
@@ -39,7 +39,7 @@ package struct ResolveUsers: StoreRead {
         """
     )
 
-    /// By alias where somebody has it, else by the user's own id.
+    /// By alias if a user has it, otherwise by user id.
     private static let byAlias = StoreSQL.tenant(
         """
         SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
@@ -107,7 +107,7 @@ package struct ResolveUsers: StoreRead {
     }
 }
 
-/// One of a user's identities.
+/// One identity of a user.
 package struct UserTarget: Sendable, Hashable {
     package var user: UserID
     package var found: ResolvedTarget

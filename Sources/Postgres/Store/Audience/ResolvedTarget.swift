@@ -1,11 +1,11 @@
 package import Model
 import PostgresClient
 
-/// Who answers to an address.
+/// The identity that belongs to an address.
 package struct ResolvedTarget: Sendable, Hashable {
     package var identity: IdentityID
     package var device: DeviceID?
-    /// Whether the device has a token that may be used now.
+    /// Whether the device has a usable token.
     package var isReachable: Bool
     package var clock: DeviceClock
 
@@ -18,7 +18,7 @@ package struct ResolvedTarget: Sendable, Hashable {
 }
 
 extension ResolvedTarget {
-    /// What `read` needs, of `identity i` and `device d`.
+    /// The columns that `read` needs, of `identity i` and `device d`.
     static let columns = """
         i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, \(StoreSQL.clockColumns)
         """

@@ -1,10 +1,10 @@
 package import Model
 package import PostgresClient
 
-/// Who did what to whom: for the auditor. Never a secret, never a whole token or vendor key.
+/// One administrative act for the audit. It never contains a secret, a whole token or a whole vendor key.
 package struct AuditRecord: Sendable, Hashable {
     package var action: AuditAction
-    /// What it was done to, as kind and name: `app shop`.
+    /// The kind and name of the changed object: `app shop`.
     package var subject: String
     package var data: JSON?
 
@@ -15,27 +15,27 @@ package struct AuditRecord: Sendable, Hashable {
     }
 }
 
-/// What was done. The raw value is what the row says.
+/// The kind of act. The raw value is stored in the row.
 package enum AuditAction: String, Sendable, Hashable, CaseIterable {
-    /// A tenant, or an API key by hand.
+    /// A tenant was created, or an API key by hand.
     case create
-    /// By the provisioning file: anew, or other than before.
+    /// A provisioning file created or changed the object.
     case write
-    /// The file lists it no more; or a capture, by hand.
+    /// The provisioning file does not list the object any longer, or a capture was removed by hand.
     case remove
-    /// An app that the file lists no more: its history stays.
+    /// The provisioning file does not list the app any longer. Its history stays.
     case retire
-    /// An API key by hand.
+    /// An API key was revoked by hand.
     case revoke
-    /// A device or a user, everywhere.
+    /// A device or a user was erased in all apps.
     case erase
-    /// An import began; in the transaction of its first rows.
+    /// An import began. Written in the transaction of its first rows.
     case importBegun = "import"
-    /// An import ended, with its counts.
+    /// An import ended. Contains its counts.
     case imported
-    /// By an operator, to a message.
+    /// An operator changed the delivery of a message.
     case pause, resume, requeue, cancel
-    /// A capture of a binding's calls, by hand.
+    /// A capture of a binding's calls was started or stopped by hand.
     case start, stop
 
     package init(_ control: MessageControl) {
@@ -49,23 +49,23 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Who did it.
+/// The author of an act.
 package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
     private init(_ description: String) { self.description = description }
 
-    /// A caller of the native API, by its key's name.
+    /// A caller of the native API, identified by the name of its key.
     package static func key(_ name: String) -> AuditActor { AuditActor("key:\(name)") }
-    /// Somebody at a shell, by the system's number of the account.
+    /// A person at a shell, identified by the number of the system account.
     package static func command(user: UInt32) -> AuditActor { AuditActor("cli:\(user)") }
     /// A provisioning file.
     package static let provisioning = AuditActor("provisioning")
 }
 
-/// A line of the audit as it stands.
+/// A stored row of the audit.
 package struct AuditEntry: Sendable, Hashable {
-    /// Grows without gaps; a reader goes on after the last one it saw.
+    /// Grows without gaps. A reader continues after the last position that it saw.
     package var position: Int64
     package var at: Timestamp
     package var actor: String
@@ -75,7 +75,7 @@ package struct AuditEntry: Sendable, Hashable {
 }
 
 extension [AuditRecord] {
-    /// The statement that writes them: the last one in the transaction of the acts themselves. The one place where audit rows come from, beside the
+    /// The statement that writes the records. It is the last one in the transaction of the acts. All audit rows are written by it, except those of the
     /// functions that erase.
     package func written(by actor: AuditActor, in tenant: TenantID) -> Statement {
         AuditSQL.write(

@@ -1,14 +1,14 @@
 package import Model
 package import PostgresClient
 
-/// The audit as people read it: a tenant's own under row-level security, or by an operator's command.
+/// Reads the audit: the rows of one tenant, under row-level security, for the tenant or for an operator's command.
 package struct PostgresAuditStore: Sendable {
     private let call: PostgresPool
 
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
 
-    /// A tenant's entries after `position`, in order.
+    /// Returns a tenant's entries after `position`, in order.
     ///
     /// - Throws: `StoreError`.
     package func entries(
@@ -19,25 +19,11 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.page(.id(tenant), .int64(position), .int(max(0, limit))), tenant)
     }
 
-    /// A tenant's last entries, oldest of them first.
+    /// Returns a tenant's last entries, in order.
     ///
     /// - Throws: `StoreError`.
     package func newest(_ limit: Int, in tenant: TenantID) async throws(StoreError) -> [AuditEntry] {
         try await read(AuditSQL.newest(.id(tenant), .int(max(0, limit))), tenant).reversed()
-    }
-
-    /// Writes entries of acts that change nothing in this database.
-    ///
-    /// - Throws: `StoreError`.
-    package func write(
-        _ records: [AuditRecord],
-        by actor: AuditActor,
-        in tenant: TenantID
-    ) async throws(StoreError) {
-        guard !records.isEmpty else { return }
-        try await asStore { () throws(PostgresError) in
-            _ = try await call.run(records.written(by: actor, in: tenant), tenant: tenant.rawValue)
-        }
     }
 
     private func read(_ statement: Statement, _ tenant: TenantID) async throws(StoreError) -> [AuditEntry] {

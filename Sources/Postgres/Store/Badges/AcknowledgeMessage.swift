@@ -1,9 +1,9 @@
 package import Model
 package import PostgresClient
 
-/// A receipt by the message's number or id, and the badge of the reader's holder after it. The first of a kind wins.
+/// Records a receipt by the number or id of the message, and returns the badge of the reader afterwards. The first receipt of a kind wins.
 package struct AcknowledgeMessage: StoreWrite {
-    /// How a receipt names its message.
+    /// How a receipt identifies its message.
     package enum Reference: Sendable, Hashable {
         case number(String)
         case id(MessageID)
@@ -67,7 +67,7 @@ package struct AcknowledgeMessage: StoreWrite {
     }
 }
 
-/// What came of a receipt, and the badge after it.
+/// The result of a receipt, and the badge afterwards.
 package struct Acknowledgement: Sendable, Hashable {
     package var reply: ReceiptReply
     package var badge: Int

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Sets the badge of whoever holds it; without a count it is read. Nil: nobody answers to the holder.
+/// Sets the badge of a holder. Without a count, the badge is only read. Nil: the holder is unknown.
 package struct SetBadge: StoreWrite {
     let scope: AppScope
     let holder: BadgeHolder
@@ -25,6 +25,6 @@ package struct SetBadge: StoreWrite {
 }
 
 extension BadgeHolder {
-    /// Key, token, user.
+    /// Key, token and user.
     var parameters: [PostgresValue] { [.id(key), .string(token?.text), .id(user)] }
 }

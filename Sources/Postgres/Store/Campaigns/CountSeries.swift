@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// What became of the messages with a label, day by day, in the order of days.
+/// Counts the outcomes of the messages with a label for each day, ordered by day.
 package struct CountSeries: StoreRead {
     let scope: AppScope
     let label: String
@@ -13,7 +13,7 @@ package struct CountSeries: StoreRead {
         self.days = days
     }
 
-    /// Of each day one partition.
+    /// Reads one partition for each day.
     private static let sql = StoreSQL.tenant(
         """
         SELECT l.due_day, count(*) FILTER (WHERE d.state IN ('sent', 'received', 'read')) AS sent,

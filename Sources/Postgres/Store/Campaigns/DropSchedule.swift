@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Cancels the message of a schedule if that is still to come. Answers with how many were cancelled: none or one.
+/// Cancels the message of a schedule if it is not due yet. Returns the number of canceled messages: 0 or 1.
 package struct DropSchedule: StoreWrite {
     let scope: AppScope
     let id: MessageID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A campaign by its id.
+/// Finds a campaign by its id.
 package struct FindCampaign: StoreRead {
     let scope: AppScope
     let id: String
@@ -26,7 +26,7 @@ package struct FindCampaign: StoreRead {
 }
 
 extension Campaign {
-    /// What `read` needs, of `campaign c`.
+    /// The columns that `read` needs, of `campaign c`.
     static let columns = "c.campaign_id, c.name, c.body, c.created_at, c.updated_at"
 
     static func read(_ row: Row) throws(PostgresError) -> Campaign {

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A schedule by its id.
+/// Finds a schedule by its id.
 package struct FindSchedule: StoreRead {
     let scope: AppScope
     let id: MessageID

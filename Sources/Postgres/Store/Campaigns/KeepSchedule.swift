@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Keeps what a message was made of, as a new schedule or as another message under a schedule's name; after the acceptance of its message.
+/// Stores the request of a message, as a new schedule or as the new message of an existing one. Runs after the acceptance of the message.
 package struct KeepSchedule: StoreWrite {
     let scope: AppScope
     let draft: ScheduleDraft

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Labels by which a message is counted; after its acceptance.
+/// Sets the labels by which a message is counted. Runs after its acceptance.
 package struct LabelMessage: StoreWrite {
     let scope: AppScope
     let message: MessageID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Campaigns in the order of their ids byte by byte, those behind an id.
+/// Returns the campaigns after an id, in byte order of their ids.
 package struct ListCampaigns: StoreRead {
     let scope: AppScope
     let after: String?

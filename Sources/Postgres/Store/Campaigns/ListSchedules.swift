@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Schedules whose message is still to come, by due time.
+/// Returns the schedules whose message is not due yet, ordered by due time.
 package struct ListSchedules: StoreRead {
     let scope: AppScope
     let until: Timestamp?

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// When a user last came because of a campaign; the newest is kept, and only of users that are known. Answers with how many were noted: none or one.
+/// Records when a user last visited because of a campaign. Only the newest visit of a known user is kept. Returns the number of recorded visits: 0 or 1.
 package struct NoteVisit: StoreWrite {
     let scope: AppScope
     let user: UserID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Stores a campaign under its id, with a row of the audit when somebody is named. Answers with whether it is new; nil: there are `limit` already.
+/// Stores a campaign under its id, with a row of the audit if an actor is given. Returns whether it is new. Nil: the app has `limit` campaigns already.
 package struct PutCampaign: StoreWrite {
     let scope: AppScope
     let id: String

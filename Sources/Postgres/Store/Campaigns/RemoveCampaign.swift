@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Removes a campaign, with a row of the audit when somebody is named. Answers with how many went: none or one.
+/// Removes a campaign, with a row of the audit if an actor is given. Returns the number of removed campaigns: 0 or 1.
 package struct RemoveCampaign: StoreWrite {
     let scope: AppScope
     let id: String

@@ -1,10 +1,10 @@
 package import Model
 package import PostgresClient
 
-/// Cancels the message of a schedule that is to have another one.
+/// Cancels the message of a schedule that is about to get a new message.
 ///
-/// It must be what was read, and still to come, else nothing of the transaction is done: `StoreError.outdated`. Before the acceptance, which writes events:
-/// whoever steers a message locks it before the tenant's events.
+/// The message must be the one that was read and must not be due yet. Otherwise the whole transaction fails with `StoreError.outdated`. It runs before the
+/// acceptance, which writes events: a transaction that controls a message locks the message before the tenant's events.
 package struct WithdrawSchedule: StoreWrite {
     let scope: AppScope
     let version: ScheduleVersion

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Changes whose a device is. Nil: there is no such active identity.
+/// Changes the user of a device. Nil: no such active identity exists.
 package struct AssignUser: StoreWrite {
     let scope: AppScope
     let key: VendorDeviceKey
@@ -22,7 +22,7 @@ package struct AssignUser: StoreWrite {
         if case .set(_, _, _, let isExclusive) = change { isExclusive } else { false }
     }
 
-    /// The key, what is done, and the user's fields.
+    /// The key, the kind of change, and the fields of the user.
     private var own: [PostgresValue] {
         switch change {
         case .keep: [.id(key), .text("keep"), .string(nil), .string(nil), .string(nil)]
@@ -36,7 +36,7 @@ package struct AssignUser: StoreWrite {
         Self.one.with(call.owner(scope) + own + [.bool(isExclusive)])
     }
 
-    /// Taking a user from others' devices goes alone.
+    /// A change that removes the user from other devices runs alone.
     package func batch(_ call: StoreCall) -> StatementBatch? {
         if isExclusive { return nil }
         return StatementBatch(

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Counts the try of a phone's code; a match uses the code up. Answers with whether it matched within the limits.
+/// Counts an attempt to verify a phone's code. A match uses up the code. Returns whether the code matched within the limits.
 package struct CheckVerification: StoreWrite {
     let scope: AppScope
     let phone: String

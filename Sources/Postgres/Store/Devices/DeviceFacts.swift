@@ -1,7 +1,7 @@
 package import Model
 import PostgresClient
 
-/// One device with the identities on it.
+/// One device with its identities.
 package struct DeviceFacts: Sendable, Hashable {
     package var id: DeviceID
     package var app: AppID
@@ -14,11 +14,11 @@ package struct DeviceFacts: Sendable, Hashable {
     package var seenAt: Timestamp?
     package var clock: DeviceClock
     package var identities: [IdentityEntry]
-    /// How many of its newest `HistoryPage.lookLimit` messages are unread; nil where nobody asked.
+    /// How many of its newest `HistoryPage.lookLimit` messages are unread; nil when not requested.
     package var unread: Int?
 }
 
-/// What one vendor calls a device.
+/// One identity of a device in the dialect of a vendor.
 package struct IdentityEntry: Sendable, Hashable {
     package var id: IdentityID
     package var vendor: Vendor
@@ -33,15 +33,15 @@ package struct IdentityEntry: Sendable, Hashable {
     package var tags: [Tag]
 }
 
-/// A change to all active identities of a device; nil stays as it is.
+/// A change to all active identities of a device. Fields that are nil stay unchanged.
 package struct DevicePatch: Sendable, Hashable {
     package var acceptsPush: Bool?
     package var user: UserID?
     package var name: String?
     package var phone: String?
-    /// All their tags from now on.
+    /// Replaces all tags.
     package var tags: [Tag]?
-    /// Of the device itself.
+    /// The clock of the device itself.
     package var clock: DeviceClock
 
     package init(
@@ -61,13 +61,13 @@ package struct DevicePatch: Sendable, Hashable {
     }
 }
 
-/// Which devices of a tenant are listed; nil: any.
+/// Selects devices of a tenant. Nil fields match any device.
 package struct DeviceFilter: Sendable, Hashable {
     package var app: AppID?
     package var vendor: Vendor?
     package var user: UserID?
     package var key: VendorDeviceKey?
-    /// Digits.
+    /// Only digits.
     package var phone: String?
     package var token: String?
 

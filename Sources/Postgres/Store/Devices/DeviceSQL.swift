@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Devices as the native API shows, changes and erases them.
+/// Devices, as the native API reads them.
 enum DeviceSQL {
     private static let columns = """
         d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
@@ -15,8 +15,8 @@ enum DeviceSQL {
         """
     )
 
-    /// Devices by what an active identity of theirs has, `$4` to `$7`, and by token, `$8`; null: any. The app is joined so that each lookup goes
-    /// through an index that begins with it.
+    /// Finds devices by attributes of an active identity, `$4` to `$7`, and by token, `$8`; null matches any. The app is joined so that each look-up uses
+    /// an index that begins with it.
     static let filtered = StoreSQL.tenant(
         """
         SELECT \(columns) FROM gateway.device d
@@ -44,15 +44,7 @@ enum DeviceSQL {
         """
     )
 
-    static let patch = StoreSQL.function("patch_identities", 6)
-
-    static let tag = StoreSQL.function("tag_device", 3, columns: "tag_device AS count")
-
-    static let setClock = StoreSQL.function("set_clock", 5)
-
-    static let erase = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
-
-    /// What is unread of the newest `$3` of a device, whoever used it: no index knows a receipt, so it costs a look at each.
+    /// Counts the unread messages among the newest `$3` of a device, for all of its users. No index contains receipts, so each row is read.
     static let unread = StoreSQL.tenant(
         """
         SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
@@ -60,31 +52,6 @@ enum DeviceSQL {
             FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
             WHERE d.tenant_id = $1 AND d.device_id = $2
             ORDER BY d.message_id DESC LIMIT $3) AS l
-        """
-    )
-
-    /// What `import` would do. A null field changes nothing.
-    static let previewImport = StoreSQL.tenant(
-        """
-        SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
-            count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_changed) AS unchanged
-        FROM (
-            SELECT i.identity_id IS NULL AS is_new,
-                i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
-                    OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
-                    OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
-                    OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
-                    OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
-                    OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
-                        AND u.first IS NOT NULL
-                    OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
-                        <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
-                            WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
-            FROM unnest(
-                $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
-                $12::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags)
-            LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
-            LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p
         """
     )
 }

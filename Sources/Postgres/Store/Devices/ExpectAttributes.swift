@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A condition: the active identity of this key has these attributes, until the transaction ends. Else nothing of the transaction is done, and the caller
+/// Requires that the active identity of a key has the given attributes until the transaction ends. Otherwise the transaction does nothing and the caller
 /// gets `StoreError.outdated`.
 package struct ExpectAttributes: StoreRead {
     let scope: AppScope

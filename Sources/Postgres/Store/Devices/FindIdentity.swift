@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The identity of a key, whatever its state.
+/// Finds the identity of a key, in any state.
 package struct FindIdentity: StoreRead {
     let scope: AppScope
     let key: VendorDeviceKey
@@ -38,7 +38,7 @@ package struct FindIdentity: StoreRead {
     }
 }
 
-/// What is known of one identity.
+/// The stored properties of one identity.
 package struct IdentityFacts: Sendable, Hashable {
     package var identity: IdentityID
     package var device: DeviceID?

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The preferences of whoever calls; nil: no such device is registered.
+/// Finds the preferences of the calling device. Nil: the device is not registered.
 package struct FindPreferences: StoreRead {
     let scope: AppScope
     let caller: DeviceCaller
@@ -22,7 +22,7 @@ package struct FindPreferences: StoreRead {
         """
     )
 
-    /// By their keys.
+    /// Finds the preferences of many devices by their keys.
     private static let set = StoreSQL.tenant(
         """
         SELECT i.accepts_push, CASE WHEN i.identity_id IS NOT NULL THEN u.o END AS ordinal, i.user_id, i.alias, \(StoreSQL.clockColumns)
@@ -57,12 +57,12 @@ package struct FindPreferences: StoreRead {
 }
 
 extension StoreCall {
-    /// Tenant, app, dialect, key, token: how every function of a calling device begins.
+    /// Tenant, app, dialect, key and token: the first parameters of every function for a calling device.
     func caller(_ caller: DeviceCaller, _ scope: AppScope) -> [PostgresValue] {
         [.id(tenant), .id(scope.app), .id(scope.vendor), .id(caller.key), .string(caller.token?.text)]
     }
 
-    /// The same, and the user that may stand for a device.
+    /// The same, followed by the user that may stand for a device.
     func reader(_ caller: DeviceCaller, _ scope: AppScope) -> [PostgresValue] {
         self.caller(caller, scope) + [.id(caller.user)]
     }

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// How the identity of a key stands: its state, token, user and attributes.
+/// Finds the state, token, user and attributes of the identity of a key.
 package struct FindStanding: StoreRead {
     let scope: AppScope
     let key: VendorDeviceKey

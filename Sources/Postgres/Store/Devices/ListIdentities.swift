@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Active identities with a token that may be used, in the order of keys.
+/// Returns active identities with a usable token, ordered by key.
 package struct ListIdentities: StoreRead {
     let scope: AppScope
     let filter: IdentityFilter

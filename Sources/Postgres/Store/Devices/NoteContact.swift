@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Notes contact with a device. Answers with how many devices have that key: none or one.
+/// Records contact with a device. Returns the number of devices with that key: 0 or 1.
 package struct NoteContact: StoreWrite {
     let scope: AppScope
     let key: VendorDeviceKey

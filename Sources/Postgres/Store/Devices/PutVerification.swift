@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Stores the hash of a phone's code, unless the limits are reached. Answers with whether they were not.
+/// Stores the hash of a phone's code unless a limit is reached. Returns whether it was stored.
 package struct PutVerification: StoreWrite {
     let scope: AppScope
     let phone: String

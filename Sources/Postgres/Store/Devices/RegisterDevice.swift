@@ -4,16 +4,16 @@ package import PostgresClient
 
 /// Inserts or updates an identity and its device.
 ///
-/// The newest registration owns its token within app, dialect, platform and environment: an older identity on it becomes `replaced`, unless one of the two
-/// shares its device; and so does one of the same phone when the registration asks for it.
+/// The newest registration owns its token within app, dialect, platform and environment: an older identity with that token becomes `replaced`, unless one
+/// of the two shares its device. An older identity of the same phone also becomes `replaced` if the registration requests it.
 package struct RegisterDevice: StoreWrite {
-    /// 32 registrations in one statement: each locks its key and its token, and 64 locks a session are what the server's table has room for by default.
+    /// 32 registrations in one statement: each locks its key and its token, and the server's lock table has room for 64 locks per session by default.
     static var setLimit: Int { 32 }
 
     let scope: AppScope
     let key: VendorDeviceKey
     let registration: DeviceRegistration
-    /// Used when there is none yet.
+    /// The id of a new identity.
     let identity: IdentityID
     let device: DeviceID
     let at: Timestamp
@@ -93,7 +93,7 @@ package struct RegisterDevice: StoreWrite {
         return registration.tags == nil ? Self.plain(call, self) : Self.tagged(call, self)
     }
 
-    /// What looks for others than the device's holders goes alone.
+    /// A registration that also searches for other identities than those of its device runs alone.
     package func batch(_ call: StoreCall) -> StatementBatch? {
         guard registration.clock == .unset, registration.tags == nil, !registration.replacesSamePhone else {
             return nil

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Changes the preferences of whoever calls. Answers with how many devices did: none or one.
+/// Changes the preferences of the calling device. Returns the number of changed devices: 0 or 1.
 package struct SetPreferences: StoreWrite {
     let scope: AppScope
     let caller: DeviceCaller
@@ -16,7 +16,7 @@ package struct SetPreferences: StoreWrite {
     package var sharesCommit: Bool { true }
 
     private static let sql = StoreSQL.function("set_preferences", 10, columns: "set_preferences AS count")
-    /// Whether they accept pushes, and nothing else.
+    /// The batch form: changes only whether pushes are accepted.
     private static let set = StoreSQL.function("set_many_preferences", 5, columns: "count, ordinal")
 
     package func statement(_ call: StoreCall) -> Statement {

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Active identities become `unregistered`; tokens that no other identity uses are dropped. Answers with how many did.
+/// Sets active identities to `unregistered` and drops tokens that no other identity uses. Returns the number of changed identities.
 package struct UnregisterDevices: StoreWrite {
     let scope: AppScope
     let selector: IdentitySelector

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Gives a device another token. Answers with how many identities have that key: none or one.
+/// Replaces the token of a device. Returns the number of identities with that key: 0 or 1.
 package struct UpdateToken: StoreWrite {
     let scope: AppScope
     let key: VendorDeviceKey

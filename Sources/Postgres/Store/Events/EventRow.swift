@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Rows of `EventSQL.page`.
+/// Reads the rows of `EventSQL.page`.
 package enum EventRow {
     package static func read(_ row: Row) throws(PostgresError) -> EventRecord {
         EventRecord(
@@ -24,14 +24,14 @@ package enum EventRow {
         )
     }
 
-    /// The two statements of a page, in the order that `page` reads.
+    /// The two statements of a page, in the order that `page` expects.
     package static func statements(
         _ tenant: TenantID,
         _ filter: EventFilter,
         after offset: Int64,
         limit: Int
     ) -> [Statement] {
-        // An offset near the end of the numbers would overflow in the server.
+        // An offset near the maximum of bigint would overflow in the server.
         let after = min(max(offset, 0), Int64.max - Int64(EventPage.window))
         return [
             EventSQL.head(.id(tenant)),
@@ -47,7 +47,7 @@ package enum EventRow {
         ]
     }
 
-    /// The page that the two statements found. Each sees everything up to some offset and nothing behind it, the second no less than the first.
+    /// Builds the page from the results of both statements. Each result contains everything up to an offset; the second sees at least as much as the first.
     package static func page(
         _ results: [ResultSet],
         after offset: Int64,
@@ -63,7 +63,7 @@ package enum EventRow {
         return EventPage(events: events, through: max(last, looked), head: max(head, last))
     }
 
-    /// The three statements of what an export of `events` tells beside them, in the order that `facts` reads.
+    /// The three statements that load the facts for an export of `events`, in the order that `facts` expects.
     static func factStatements(_ tenant: TenantID, _ events: [EventRecord], data names: [String]) -> [Statement] {
         [
             EventSQL.identities(.id(tenant), .ids(Array(Set(events.compactMap(\.subject.identity))))),

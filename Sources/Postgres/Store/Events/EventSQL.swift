@@ -1,15 +1,15 @@
 import PostgresClient
 
-/// The event log, for its readers: the native API and the dispatcher of webhooks.
+/// The event log, as the native API and the webhook dispatcher read it.
 enum EventSQL {
-    /// The last offset; no row before the first event. Read before `page`: what it says is visible to every later statement.
+    /// The last offset. No row before the first event. It is read before `page`: everything up to it is visible to every later statement.
     static let head = StoreSQL.tenant("SELECT last FROM gateway.event_head WHERE tenant_id = $1")
 
     static let bounds = StoreSQL.function("event_bounds", 1)
 
-    /// Events after `$2` among the next `$3` of app `$4` (null: all), kinds `$5` (empty: all) and dialect `$7` (null: all), at most `$6`. What the delivery's row says is not
-    /// copied into the event: its outcome is written once, and an erasure takes the addressee from both. Looked up one by one:
-    /// joined, a table without statistics is read whole for each event.
+    /// Events after `$2` among the next `$3`, of app `$4` (null: all), of kinds `$5` (empty: all) and of dialect `$7` (null: all), at most `$6`. Columns of the
+    /// delivery are not copied into the event: its outcome is written once, and an erasure removes the addressee from both. They are looked up row by row:
+    /// with a join, the planner reads a table without statistics completely for each event.
     static let page = StoreSQL.tenant(
         """
         WITH e AS (
@@ -39,7 +39,7 @@ enum EventSQL {
         i.key, i.user_id, d.platform, d.environment, d.time_zone
         """
 
-    // What an export tells beside the events: one by one, as `page`.
+    // The facts for an export of events. Looked up row by row, as in `page`.
 
     static let identities = StoreSQL.tenant(
         """
@@ -61,7 +61,7 @@ enum EventSQL {
         """
     )
 
-    /// Of a message's data the members `$3`: all of it may be a megabyte.
+    /// Only the members `$3` of a message's data, because the whole data may be a megabyte.
     static let messages = StoreSQL.tenant(
         """
         SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)

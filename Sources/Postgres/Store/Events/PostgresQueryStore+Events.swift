@@ -1,9 +1,9 @@
 package import Model
 import PostgresClient
 
-/// The event log.
+/// Reads the event log.
 extension PostgresQueryStore {
-    /// The tenant's events after `offset` that `filter` wants, in order.
+    /// Returns the tenant's events after `offset` that `filter` selects, in order.
     ///
     /// - Throws: `StoreError`.
     package func events(
@@ -15,7 +15,7 @@ extension PostgresQueryStore {
         try await asStore { () throws(PostgresError) in
             let statements = EventRow.statements(tenant, filter, after: offset, limit: limit)
             return try EventRow.page(
-                // A reader goes on from what it was told, so nothing it is told may be lost.
+                // A reader continues after the last offset that it received, so everything that it received must be on disk.
                 try await call.run(Transaction(tenant: tenant.rawValue, statements, flushes: true)),
                 after: offset,
                 limit: limit
@@ -23,7 +23,7 @@ extension PostgresQueryStore {
         }
     }
 
-    /// What an export of `events` tells beside them, of messages' data the members that are named; of what is gone there is nothing.
+    /// Returns the facts for an export of `events`, with the named members of messages' data. Rows that were deleted meanwhile are missing.
     ///
     /// - Throws: `StoreError`.
     package func eventFacts(
@@ -37,7 +37,7 @@ extension PostgresQueryStore {
         }
     }
 
-    /// What of the tenant's log can be read.
+    /// Returns the range of the tenant's log that can be read.
     ///
     /// - Throws: `StoreError`.
     package func eventBounds(in tenant: TenantID) async throws(StoreError) -> EventBounds {

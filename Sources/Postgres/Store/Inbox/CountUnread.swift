@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// How many were not read of the newest `limit`.
+/// Counts the unread messages among the newest `limit`.
 package struct CountUnread: StoreRead {
     let scope: AppScope
     let caller: DeviceCaller

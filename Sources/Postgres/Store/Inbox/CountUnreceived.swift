@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// How many messages the device has not received, `limit` at most.
+/// Counts the messages that the device has not received, up to `limit`.
 package struct CountUnreceived: StoreRead {
     let scope: AppScope
     let caller: DeviceCaller
@@ -15,7 +15,7 @@ package struct CountUnreceived: StoreRead {
         self.at = at
     }
 
-    /// `$6`: only what is due by now. Not counted beyond `$7`.
+    /// `$6`: only messages that are due by this time. `$7`: the maximum count.
     private static let sql = StoreSQL.tenant(
         """
         SELECT count(*) AS count FROM (

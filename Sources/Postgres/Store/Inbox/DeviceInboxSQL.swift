@@ -2,7 +2,7 @@ import PostgresClient
 
 /// The history of one device.
 enum DeviceInboxSQL {
-    /// `$4` null: from the newest.
+    /// `$4` null: starts with the newest message.
     static let list = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.snapshotColumns), m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id,

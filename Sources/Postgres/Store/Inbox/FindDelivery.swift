@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The delivery of a message to the reporter's identity, or to the phone registered for it.
+/// Finds the delivery of a message to the reporter's identity, or to the phone that is registered for it.
 package struct FindDelivery: StoreRead {
     let scope: AppScope
     let message: MessageID
@@ -29,9 +29,9 @@ package struct FindDelivery: StoreRead {
     }
 }
 
-/// A delivery as its device may see it, and what the device is.
+/// A delivery that its device may see, and the device itself.
 package struct ReportedDelivery: Sendable, Hashable {
-    /// Nil: there is none for this device.
+    /// Nil: this device has no delivery of the message.
     package var snapshot: DeliverySnapshot?
     package var platform: Platform?
 

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// One message of the device that calls; nil: it has none of that number.
+/// Finds one message of the calling device by its number. Nil: the device has no message with that number.
 package struct FindInboxMessage: StoreRead {
     let scope: AppScope
     let caller: DeviceCaller

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// One message of that user, who must be the caller's; nil: there is none of that number.
+/// Finds one message of the given user, who must be the user of the caller. Nil: the user has no message with that number.
 package struct FindUserMessage: StoreRead {
     let scope: AppScope
     let caller: DeviceCaller

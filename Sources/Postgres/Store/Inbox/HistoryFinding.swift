@@ -1,7 +1,7 @@
 import Model
 import PostgresClient
 
-/// What `find_history` is asked for: a page that is only looked at.
+/// The parameters of `find_history`, for a page that does not count as received.
 struct HistoryFinding: Sendable {
     var scope: AppScope
     var caller: DeviceCaller
@@ -25,7 +25,7 @@ struct HistoryFinding: Sendable {
         p["p_limit"] = { .int32(Int32(clamping: $1.page.count)) }
     }
 
-    /// What a call finds, whose first two parameters are tenant and app and the next four the caller, with its content.
+    /// Selects the entries of a call with their content. The first two parameters of the call are tenant and app, the next four the caller.
     static func content(of call: String) -> String {
         """
         SELECT r.*, i.name FROM (
@@ -39,7 +39,7 @@ struct HistoryFinding: Sendable {
 }
 
 extension HistoryPage.Owner {
-    /// `device`, or `user`.
+    /// The owner of the history: `device` or `user`.
     var kind: String {
         switch self {
         case .device: "device"
@@ -47,7 +47,7 @@ extension HistoryPage.Owner {
         }
     }
 
-    /// Who is named.
+    /// The user that the caller names.
     var user: UserID? {
         switch self {
         case .device: nil
@@ -57,12 +57,12 @@ extension HistoryPage.Owner {
 }
 
 extension MessageID {
-    /// The least id of the millisecond after `moment`: the ids below it are of messages that are due by then.
+    /// The smallest id of the millisecond after `moment`: all smaller ids belong to messages that are due by then.
     static func first(after moment: Timestamp) -> MessageID? { first(at: moment + .milliseconds(1)) }
 }
 
 extension InboxEntry {
-    /// What every statement of an inbox tells of an entry.
+    /// Reads the columns that every statement of an inbox returns for an entry.
     static func read(_ row: Row) throws(PostgresError) -> InboxEntry {
         InboxEntry(
             notification: try NotificationRow.read(row),
@@ -73,7 +73,7 @@ extension InboxEntry {
         )
     }
 
-    /// The same of what is only looked at, of which more is told.
+    /// Reads an entry of a page that does not count as received, which has more columns.
     static func readLooked(_ row: Row) throws(PostgresError) -> InboxEntry {
         var entry = try read(row)
         entry.wasSent = try row.bool("was_sent")

@@ -1,8 +1,8 @@
 package import Model
 package import PostgresClient
 
-/// A page of a history. What was sent to the device itself and is shown counts as received, unless the page is only looked at. To a caller that is not
-/// registered it answers with nothing.
+/// Returns a page of a history. Messages to the device itself that it contains count as received, unless the page is only looked at. The page is empty if
+/// the caller is not registered.
 package struct ListHistory: StoreOperation {
     let scope: AppScope
     let caller: DeviceCaller

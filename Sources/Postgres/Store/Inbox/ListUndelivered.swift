@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// What was sent to an identity since then and has no receipt, newest first.
+/// Returns the messages that were sent to an identity since a time and have no receipt, newest first.
 package struct ListUndelivered: StoreRead {
     let scope: AppScope
     let key: VendorDeviceKey
@@ -15,7 +15,7 @@ package struct ListUndelivered: StoreRead {
         self.limit = limit
     }
 
-    /// `$5` is the first due day to look at, so that older partitions are not touched.
+    /// `$5` is the first due day to read, so that older partitions are not touched.
     private static let sql = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.messageColumns), m.sender_id, d.received_at, d.read_at
@@ -29,7 +29,7 @@ package struct ListUndelivered: StoreRead {
     )
 
     package func statement(_ call: StoreCall) -> Statement {
-        // A week earlier: what was sent since may have been due before, while its credential was stopped.
+        // A week earlier: a message that was sent since then may have been due before, while its credential was stopped.
         let firstDay = max(since.day, 7) - 7
         return Self.sql(
             .id(call.tenant),

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// What the device has not received, whatever became of the push, oldest first; from then on it has.
+/// Returns the messages that the device has not received, independent of their pushes, oldest first, and marks them as received.
 package struct PollInbox: StoreWrite {
     let scope: AppScope
     let caller: DeviceCaller

@@ -9,7 +9,7 @@ package struct InboxItem: Sendable, Hashable {
 }
 
 extension PostgresDeviceStore {
-    /// A device's history, newest first, older than `before`.
+    /// Returns a device's history before `before`, newest first.
     ///
     /// - Throws: `StoreError`.
     package func inbox(

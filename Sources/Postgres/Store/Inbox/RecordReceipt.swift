@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A receipt by message id. The first of a kind wins; writes the event.
+/// Records a receipt by message id and writes the event. The first receipt of a kind wins.
 package struct RecordReceipt: StoreWrite {
     let scope: AppScope
     let message: MessageID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A receipt by the message's number, also for what was not pushed. The first of a kind wins; writes the event.
+/// Records a receipt by the number of the message, also for messages that were not pushed, and writes the event. The first receipt of a kind wins.
 package struct ReportNumber: StoreWrite {
     let scope: AppScope
     let caller: DeviceCaller
@@ -46,7 +46,7 @@ package struct ReportNumber: StoreWrite {
     }
 }
 
-/// What came of a receipt by number.
+/// The result of a receipt by number.
 package enum ReceiptReport: Sendable, Hashable {
     case recorded, repeated, unknownDevice, unknownMessage
 }

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The image of an id when it belongs to that message of that app.
+/// Finds the image with the given id if it belongs to the given message of the app.
 package struct FindMedia: StoreRead {
     let scope: AppScope
     let message: MessageID
@@ -29,7 +29,7 @@ package struct FindMedia: StoreRead {
     package func read(_ result: ResultSet) throws(PostgresError) -> StoredMedia? { try StoredMedia.read(result) }
 }
 
-/// An image as it is stored.
+/// A stored image.
 package struct StoredMedia: Sendable, Hashable {
     package var bytes: [UInt8]
     package var contentType: String
@@ -39,7 +39,7 @@ package struct StoredMedia: Sendable, Hashable {
         self.contentType = contentType
     }
 
-    /// The image in the result's row, if there is one.
+    /// Reads the image from the row of the result, if it has one.
     static func read(_ result: ResultSet) throws(PostgresError) -> StoredMedia? {
         guard let row = result.first else { return nil }
         return StoredMedia(bytes: try row.bytes("bytes"), contentType: try row.text("content_type"))

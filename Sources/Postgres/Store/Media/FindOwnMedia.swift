@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The image of the message with that number in the dialect, if its data name that owner.
+/// Finds the image of the message with the given number in the dialect, if the message's data contain the given owner.
 package struct FindOwnMedia: StoreRead {
     let scope: AppScope
     let number: String

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Stores an image by its hash, unless it is there.
+/// Stores an image under its hash unless it is stored already.
 package struct PutMedia: StoreWrite {
     let hash: String
     let contentType: String

@@ -1,9 +1,9 @@
 package import Model
 package import PostgresClient
 
-/// Stores a message with all that its acceptance promises: message, slices, suppressed deliveries, counters, events, repeat key, in that order.
+/// Accepts a message: stores the message, slices, suppressed deliveries, counters, events and repeat key, in that order.
 package struct AcceptMessage: StoreWrite {
-    /// Targets of an acceptance that still counts as short: a slice's worth inserts in about the time of a flush.
+    /// The maximum number of targets of an acceptance that counts as short: one slice is inserted in about the time of a flush.
     static var shortTargetLimit: Int { 500 }
 
     let message: NewMessage
@@ -21,7 +21,7 @@ package struct AcceptMessage: StoreWrite {
         declareMessage(&p)
         declareSlices(&p)
         declareSuppressed(&p)
-        // What the function has a default for comes last: a program of the version before left it out.
+        // A parameter with a default comes last, because the previous version of the program does not pass it.
         p["p_audience"] = { .document($1.targets.audience.flatMap(AudienceCoding.encode)) }
         p["p_due_local"] = { .int64($1.times.localDue?.seconds) }
         p["p_slice_dues"] = { .times($1.targets.slices.map(\.dueAt)) }
@@ -49,7 +49,7 @@ package struct AcceptMessage: StoreWrite {
         p["p_node"] = { call, _ in .id(call.node) }
     }
 
-    /// Flattened, with the end of each slice: PostgreSQL's arrays of arrays must be rectangular.
+    /// The slices are flattened, with the end index of each: PostgreSQL's arrays of arrays must be rectangular.
     private static func declareSlices(_ p: inout RoutineParameters<StoreCall, NewMessage>) {
         p["p_slice_numbers"] = { .int32s($1.targets.slices.map(\.number)) }
         p["p_slice_kinds"] = { .texts($1.targets.slices.map { SliceRow.kind(of: $0.work) }) }
@@ -96,11 +96,11 @@ package struct AcceptMessage: StoreWrite {
     }
 }
 
-/// What came of an acceptance.
+/// The result of an acceptance.
 package enum Acceptance: Sendable, Hashable {
     case inserted
-    /// The same key came before with the same body: its first answer.
+    /// The key was used before with the same body. Contains the first answer.
     case repeated(MessageID, recipients: Int?)
-    /// The same key came before with another body.
+    /// The key was used before with a different body.
     case mismatch
 }

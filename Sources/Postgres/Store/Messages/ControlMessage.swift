@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Steers what of a message is not sent, with its event, and a row of the audit when somebody is named. Answers 0 when that changed nothing.
+/// Controls the unsent part of a message, writes the event, and a row of the audit if an actor is given. Returns 0 when nothing changed.
 package struct ControlMessage: StoreWrite {
     let scope: AppScope
     let message: MessageID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The next numbers of the app in the scope's dialect, which nobody else gets: none before the database's second.
+/// Reserves the next numbers of the app in the scope's dialect. No number is earlier than the current second of the database's clock.
 package struct DrawNumbers: StoreWrite {
     let scope: AppScope
     let count: Int
@@ -13,7 +13,7 @@ package struct DrawNumbers: StoreWrite {
 
     package var sharesCommit: Bool { true }
 
-    /// The first number of this second or, when it is used up, of the next. One row is changed by whoever draws, so it is left at once.
+    /// The first number of this second, or of the next one when this second is used up. All callers update the same row, so the transaction ends at once.
     private static let sql = StoreSQL.tenant(
         """
         INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)

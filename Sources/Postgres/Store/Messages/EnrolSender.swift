@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Gives a sender a key unless it has one; nil when the sender is unknown. The key is new and random: where the row holds it, this operation put it there.
+/// Sets the key of a sender unless it has one. Nil when the sender is unknown. The key is new and random: if the row contains it, this operation set it.
 package struct EnrolSender: StoreWrite {
     let scope: AppScope
     let id: SenderID

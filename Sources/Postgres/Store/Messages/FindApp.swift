@@ -2,7 +2,7 @@ import DeliveryEngine
 package import Model
 package import PostgresClient
 
-/// What a submission must know of its app; nil: there is no such app.
+/// Loads the facts about an app that a submission needs. Nil: the app does not exist.
 package struct FindApp: StoreRead {
     let scope: AppScope
 
@@ -39,14 +39,14 @@ package struct FindApp: StoreRead {
     }
 }
 
-/// What a submission must know of its app.
+/// The facts about an app that a submission needs.
 package struct AppFacts: Sendable, Hashable {
     /// Whether any push credential is provisioned for any platform.
     package var hasCredential: Bool
-    /// Active identities in the caller's dialect, maintained.
+    /// The number of active identities in the caller's dialect, from a maintained counter.
     package var identityCount: Int
     package var timing: AppTiming
-    /// Dialects that identities of the app speak, or spoke.
+    /// The dialects in which the app has or had identities.
     package var dialects: Set<Vendor>
 
     package init(

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// What dialects that number messages call a message.
+/// Finds the numbers of a message in the dialects that number messages.
 package struct FindNumbers: StoreRead {
     let message: MessageID
 

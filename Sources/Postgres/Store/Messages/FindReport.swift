@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A message of the scope's dialect with its settled deliveries counted; nil: there is none.
+/// Returns a message of the scope's dialect with the counts of its settled deliveries. Nil: the message does not exist.
 package struct FindReport: StoreRead {
     let scope: AppScope
     let message: MessageID
@@ -11,7 +11,7 @@ package struct FindReport: StoreRead {
         self.message = message
     }
 
-    /// One row for each outcome, and one where there are none. One partition only.
+    /// One row for each outcome, and one row when no delivery is settled. Reads only one partition.
     private static let sql = StoreSQL.tenant(
         """
         SELECT m.message_id, m.state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The sender of an id; nil when unknown.
+/// Finds a sender by its id. Nil when it is unknown.
 package struct FindSender: StoreRead {
     let scope: AppScope
     let id: SenderID

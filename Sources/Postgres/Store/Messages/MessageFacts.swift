@@ -14,46 +14,46 @@ package struct MessageFacts: Sendable, Hashable {
     package var collapseID: String?
     package var acceptedAt: Timestamp
     package var dueAt: Timestamp
-    /// The schedule in each device's own zone; `dueAt` is then when the first zone has it.
+    /// The scheduled time in each device's own zone. `dueAt` is then the moment at which the first zone reaches it.
     package var localDue: LocalTime?
     package var expiresAt: Timestamp
     package var dueDay: Int32
-    /// Nil while its audience is being expanded.
+    /// Nil while the audience is being expanded.
     package var recipients: Int?
     package var funnel: Funnel
-    /// Parts that gave up; a requeue tries them anew.
+    /// Slices that were given up. A requeue retries them.
     package var dead: [DeadPart] = []
 }
 
-/// Slices of one message that gave up for one reason.
+/// The slices of one message that were given up for one reason.
 package struct DeadPart: Sendable, Hashable {
-    /// The peer's last word, or ours.
+    /// The last reason of the peer or of the gateway.
     package var reason: String
     package var slices: Int
-    /// Targets of them without an outcome yet.
+    /// The number of their targets without an outcome.
     package var targets: Int
 }
 
-/// One delivery with how it was sent.
+/// One delivery with the way it was sent.
 package struct DeliveryFacts: Sendable, Hashable {
     package var snapshot: DeliverySnapshot
     package var device: DeviceID?
     package var user: UserID?
-    /// `apns`; nil when no transport was asked.
+    /// For example `apns`. Nil when no transport was used.
     package var transport: String?
     package var transportID: UUID?
     package var isCertain: Bool
     package var attempts: Int
     package var payloadBytes: Int
-    /// What was cut to fit, comma-separated.
+    /// The fields that were shortened to fit, separated by commas.
     package var reduced: String?
 }
 
-/// One day of one app in one dialect, by the day its messages were due.
+/// The counts of one app in one dialect for one day, by the due day of the messages.
 package struct FunnelDay: Sendable, Hashable {
     package var app: AppID
     package var vendor: Vendor
-    /// UTC midnight.
+    /// Midnight UTC.
     package var day: Timestamp
     package var funnel: Funnel
 }

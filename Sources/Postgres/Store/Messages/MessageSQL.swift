@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Messages, deliveries and analytics, as the native API shows them.
+/// Messages, deliveries and analytics, for the native API.
 enum MessageSQL {
     private static let messageColumns = """
         \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
@@ -10,7 +10,7 @@ enum MessageSQL {
         "SELECT \(messageColumns) FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2"
     )
 
-    /// By the vendor's own number; the newest, should two apps use one number.
+    /// Finds a message by the vendor's number. If two apps use one number, the newest message.
     static let messageByReference = StoreSQL.tenant(
         """
         SELECT \(messageColumns) FROM gateway.message_ref r
@@ -19,7 +19,7 @@ enum MessageSQL {
         """
     )
 
-    /// The latest due first. `$2` null: every app; `$3` null: every state; `$4` null: from the latest.
+    /// Ordered by due time, the latest first. `$2` null: every app; `$3` null: every state; `$4` null: starts with the latest.
     static let list = StoreSQL.tenant(
         """
         SELECT \(messageColumns) FROM gateway.message m
@@ -29,7 +29,7 @@ enum MessageSQL {
         """
     )
 
-    /// One message's stages, from its rows: exact, and one partition only.
+    /// The counts of one message, computed from its rows: exact, and from one partition only.
     static let funnel = StoreSQL.tenant(
         """
         SELECT count(*) FILTER (WHERE state IN ('sent', 'received', 'read')) AS sent, count(received_at) AS received,
@@ -40,7 +40,7 @@ enum MessageSQL {
         """
     )
 
-    /// Parts that gave up, by reason, with the targets in them that have no outcome. Mostly there are none, and no slice is looked at.
+    /// Slices that were given up, by reason, with the number of their targets without an outcome. Most messages have none, and then no slice is read.
     static let dead = StoreSQL.tenant(
         """
         SELECT s.dead_reason AS reason, count(*) AS slices,
@@ -74,7 +74,7 @@ enum MessageSQL {
         """
     )
 
-    /// A target without a row yet: what the queue says of it.
+    /// The state of a target without a delivery row, from the queue.
     static let queued = StoreSQL.tenant(
         """
         SELECT m.message_id, u.target AS target_id, i.identity_id, nullif(u.address, '') AS address, 'queued' AS state,
@@ -90,7 +90,7 @@ enum MessageSQL {
         """
     )
 
-    /// Where a target waits that has no row yet.
+    /// The queue position of a target that has no delivery row yet.
     static let queue = StoreSQL.tenant(
         """
         SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, s.dead_reason, coalesce(l.is_paused, false) AS is_paused,
@@ -100,7 +100,7 @@ enum MessageSQL {
         """
     )
 
-    /// Whom an identity reaches now.
+    /// The addressee that an identity reaches now.
     static let addressee = StoreSQL.tenant(
         """
         SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
@@ -113,7 +113,7 @@ enum MessageSQL {
         """
     )
 
-    /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`. Each branch goes by an index: the message may have a million.
+    /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`. Each branch uses an index, because the message may have a million targets.
     static let targetsOfDevice = StoreSQL.tenant(
         """
         WITH i AS (
@@ -129,7 +129,7 @@ enum MessageSQL {
         """
     )
 
-    /// `$2` null: every app. Hours since 1970, the second excluded.
+    /// `$2` null: every app. Hours since 1970; the second is excluded.
     static let analytics = StoreSQL.tenant(
         """
         SELECT app_id, vendor, hour / 24 AS day, sum(recipients)::bigint AS recipients, sum(sent)::bigint AS sent,

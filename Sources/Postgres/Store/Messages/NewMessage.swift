@@ -1,7 +1,7 @@
 package import Model
 import PostgresClient
 
-/// A message to be stored with all that its acceptance promises.
+/// A message to be stored, with everything that its acceptance requires.
 package struct NewMessage: Sendable, Hashable {
     package var id: MessageID
     package var scope: AppScope
@@ -13,7 +13,7 @@ package struct NewMessage: Sendable, Hashable {
     package var fallback: JSON?
     package var targets: Targets
     package var idempotency: IdempotencyKey?
-    /// Set when this node hands the slices over in memory: they are inserted as already leased by it.
+    /// Set when this node passes the slices on in memory: they are inserted as already leased by it.
     package var claim: Claim?
 
     package init(
@@ -42,13 +42,13 @@ package struct NewMessage: Sendable, Hashable {
         self.claim = claim
     }
 
-    /// When a message is accepted, due and over.
+    /// The times at which a message is accepted, due and expired.
     package struct Times: Sendable, Hashable {
         package var acceptedAt: Timestamp
-        /// When the first target is due; on a local schedule when the first zone's clock shows it.
+        /// When the first target is due. For a local schedule, when the first zone reaches the time.
         package var dueAt: Timestamp
         package var localDue: LocalTime?
-        /// When the last target's time is over.
+        /// When the last target expires.
         package var expiresAt: Timestamp
 
         package init(acceptedAt: Timestamp, dueAt: Timestamp, localDue: LocalTime? = nil, expiresAt: Timestamp) {
@@ -59,14 +59,14 @@ package struct NewMessage: Sendable, Hashable {
         }
     }
 
-    /// Whom a message is for.
+    /// The targets of a message.
     package struct Targets: Sendable, Hashable {
-        /// Nil: not known yet, the audience is expanded later.
+        /// Nil: not known yet, because the audience is expanded later.
         package var recipients: Int?
-        /// Whom an `expand` slice is for; nil: everyone, or there is none.
+        /// The audience of an `expand` slice. Nil: everyone, or the message has no such slice.
         package var audience: Audience?
         package var slices: [NewSlice]
-        /// Targets that are settled at once: their delivery rows are written in the same transaction.
+        /// Targets that are settled at once. Their delivery rows are written in the same transaction.
         package var suppressed: [SuppressedTarget]
 
         package init(
@@ -82,7 +82,7 @@ package struct NewMessage: Sendable, Hashable {
         }
     }
 
-    /// Who holds the new slices, and for how long.
+    /// The node that leases the new slices, and for how long.
     package struct Claim: Sendable, Hashable {
         package var node: NodeID
         package var lease: Duration
@@ -100,7 +100,7 @@ package struct NewSlice: Sendable, Hashable {
     package var work: SliceLease.Work
     package var targets: [TargetID]
     package var addresses: [Address?]
-    /// Its own due time, after the message's; nil: with the message. Such a slice is not handed over.
+    /// The slice's own due time, if it is later than the message's. Nil: due with the message. A slice with its own time is not passed on in memory.
     package var dueAt: Timestamp?
 
     package init(
@@ -118,7 +118,7 @@ package struct NewSlice: Sendable, Hashable {
     }
 }
 
-/// A target that gets no push: its row says why.
+/// A target that gets no push. Its delivery row contains the reason.
 package struct SuppressedTarget: Sendable, Hashable {
     package var target: TargetID
     package var identity: IdentityID?

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Gives a message that this transaction stored its numbers, and opens it in the inboxes of those of `targets`, already settled, that keep one.
+/// Sets the numbers of a message that this transaction stored, and adds it to the inboxes of settled `targets` whose devices have one.
 package struct NumberMessage: StoreWrite {
     let message: MessageID
     let numbers: [Vendor: String]

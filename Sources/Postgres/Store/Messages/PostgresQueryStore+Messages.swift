@@ -1,9 +1,9 @@
 package import Model
 import PostgresClient
 
-/// Messages, their deliveries and their counts.
+/// Reads messages, their deliveries and their counts.
 extension PostgresQueryStore {
-    /// A message by its own id, or by the number its vendor gave it.
+    /// Finds a message by its own id, or by the number that its vendor assigned.
     ///
     /// - Throws: `StoreError`.
     package func message(
@@ -58,7 +58,7 @@ extension PostgresQueryStore {
         DeadPart(reason: try row.text("reason"), slices: try row.int("slices"), targets: try row.int("targets"))
     }
 
-    /// A page of a message's settled deliveries, in the order of their targets.
+    /// Returns a page of a message's settled deliveries, ordered by target.
     ///
     /// - Throws: `StoreError`.
     package func deliveries(
@@ -80,7 +80,7 @@ extension PostgresQueryStore {
         }
     }
 
-    /// One delivery, also while it is queued.
+    /// Returns one delivery, also while it is queued.
     ///
     /// - Throws: `StoreError`.
     package func delivery(
@@ -115,7 +115,7 @@ extension PostgresQueryStore {
         )
     }
 
-    /// Stages per app, dialect and day of the messages due in `from..<to`, whole hours.
+    /// Returns the counts per app, dialect and day of the messages due in `from..<to`, which are whole hours.
     ///
     /// - Throws: `StoreError`.
     package func funnel(
@@ -144,7 +144,7 @@ extension PostgresQueryStore {
         )
     }
 
-    /// Messages, the latest due first. Their funnels and failed parts are not counted.
+    /// Returns messages, ordered by due time, the latest first. Their deliveries and failed parts are not counted.
     ///
     /// - Throws: `StoreError`.
     package func messages(
@@ -165,9 +165,9 @@ extension PostgresQueryStore {
     }
 }
 
-/// Rows of counts.
+/// Reads rows of counts.
 enum FunnelRow {
-    /// The stages in columns of their names.
+    /// Reads the counts from the columns of their names.
     static func read(_ row: Row, recipients: Int?) throws(PostgresError) -> Funnel {
         Funnel(
             recipients: recipients,

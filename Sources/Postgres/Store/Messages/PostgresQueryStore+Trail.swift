@@ -2,41 +2,41 @@ package import DeliveryEngine
 package import Model
 import PostgresClient
 
-/// Everything that is stored about one delivery: what happened, where it waits, and whom it would reach now.
+/// All stored facts about one delivery: its events, its place in the queue, and the addressee that it would reach now.
 package struct DeliveryTrail: Sendable, Hashable {
     package var delivery: DeliveryFacts
-    /// Nil once it has left the queue.
+    /// Nil once the delivery has left the queue.
     package var queue: QueueFacts?
-    /// As it is now; nil when nobody answers to the target, or the identity was erased.
+    /// The current state of the target. Nil when no identity belongs to it, or the identity was erased.
     package var target: TargetFacts?
-    /// The push service's word for why the token may not be used.
+    /// The push service's reason why the token may not be used.
     package var tokenReason: String?
-    /// The app's topics and credentials as they are now.
+    /// The current topics and credentials of the app.
     package var routes: [Platform: PlatformRoute]
-    /// The app's hours as they are now.
+    /// The current hours of the app.
     package var timing: AppTiming
 }
 
-/// Where a target waits.
+/// The queue state of a target.
 package struct QueueFacts: Sendable, Hashable {
     package var slice: Int
     /// `ready` or `leased`.
     package var state: String
-    /// When it is due, or a lease ends.
+    /// When the slice is due, or its lease ends.
     package var nextAt: Timestamp
     /// How often it was put back.
     package var attempts: Int
     /// The credential that it waits for.
     package var heldBy: CredentialID?
     package var isLanePaused: Bool
-    /// Why its slice gave up.
+    /// Why its slice was given up.
     package var deadReason: String?
     /// When this was read, by the database's clock.
     package var seenAt: Timestamp
 }
 
 extension PostgresQueryStore {
-    /// All about one delivery, also while it is queued; nil when the message has no such target.
+    /// Returns all facts about one delivery, also while it is queued. Nil when the message has no such target.
     ///
     /// - Throws: `StoreError`.
     package func trail(
@@ -87,7 +87,7 @@ extension PostgresQueryStore {
         )
     }
 
-    /// The targets of a message that are a device: by its id, or by what a vendor's SDK calls it. At most 20.
+    /// Returns the targets of a message on one device, given by its id or by the key of a vendor's SDK. At most 20.
     ///
     /// - Throws: `StoreError`.
     package func targets(

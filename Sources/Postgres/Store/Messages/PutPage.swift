@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The page that a push links to; after the acceptance of its message.
+/// Stores the page to which a push links. Runs after the acceptance of its message.
 package struct PutPage: StoreWrite {
     let message: MessageID
     let page: PageReference

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// What fills a message's templates for each user; after its acceptance. Answers with how many there are now.
+/// Stores the template variables of a message for each user. Runs after its acceptance. Returns how many are stored afterwards.
 package struct PutVariables: StoreWrite {
     let message: MessageID
     let variables: [UserVariables]

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The sender of a name, or a new one with the given id.
+/// Returns the sender with the given name, or creates it with the given id.
 package struct RegisterSender: StoreWrite {
     let scope: AppScope
     let name: String

@@ -4,9 +4,9 @@ import PostgresClient
 /// A back end that sends.
 package struct SenderFacts: Sendable, Hashable {
     package var id: SenderID
-    /// Nil until it is enrolled.
+    /// Nil until the sender is enrolled.
     package var enrolmentKey: String?
-    /// Whether the operation enrolled it.
+    /// Whether this operation enrolled the sender.
     package var isNew: Bool
     package var callbackURL: String?
 
@@ -22,7 +22,7 @@ extension SenderFacts {
     /// The columns that `read` needs.
     static let columns = "sender_id, enrolment_key, callback_url"
 
-    /// The sender in the result's row, if there is one.
+    /// Reads the sender from the row of the result, if it has one.
     static func read(_ result: ResultSet) throws(PostgresError) -> SenderFacts? {
         guard let row = result.first else { return nil }
         return SenderFacts(

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The next number of the app, once per message; after its acceptance. Nil: there is no such message.
+/// Assigns the next number of the app to a message, once per message. Runs after its acceptance. Nil: the message does not exist.
 package struct SequenceMessage: StoreWrite {
     let scope: AppScope
     let message: MessageID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Sets where a sender is told what became of its messages. Answers with how many senders have that id: none or one.
+/// Sets the URL to which the outcomes of a sender's messages are reported. Returns the number of senders with that id: 0 or 1.
 package struct SetCallback: StoreWrite {
     let scope: AppScope
     let sender: SenderID

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Erases users with devices that nobody else uses, and writes a row of the audit for each. Answers with how many of them there were.
+/// Erases users together with devices that have no other user, and writes a row of the audit for each. Returns how many of the users existed.
 package struct EraseUsers: StoreWrite {
     let scope: AppScope
     let users: [UserID]

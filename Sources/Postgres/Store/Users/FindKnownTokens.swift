@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Which of these tokens an active identity has.
+/// Returns those of the given tokens that an active identity has.
 package struct FindKnownTokens: StoreRead {
     let scope: AppScope
     let tokens: [DeviceToken]

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Those users who have a profile or an active identity, parallel to their names.
+/// Returns the users that have a profile or an active identity, parallel to their names.
 package struct FindProfiles: StoreRead {
     let scope: AppScope
     let names: [UserName]
@@ -11,7 +11,7 @@ package struct FindProfiles: StoreRead {
         self.names = names
     }
 
-    /// Parallel arrays: an id, or label and name of an alias. Revision 0: known by a device only.
+    /// Parallel arrays: an id, or the label and name of an alias. Revision 0: the user is known only by a device.
     private static let sql = StoreSQL.tenant(
         """
         SELECT q.place, w.user_id, coalesce(p.is_anonymous, false) AS is_anonymous,

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The aliases of users, `limit` at most in all.
+/// Returns the aliases of users, at most `limit` in total.
 package struct ListAliases: StoreRead {
     let scope: AppScope
     let users: [UserID]
@@ -33,7 +33,7 @@ package struct ListAliases: StoreRead {
     }
 }
 
-/// Something of one user.
+/// A value that belongs to one user.
 package struct UsersOwn<Value: Sendable & Hashable>: Sendable, Hashable {
     package var user: UserID
     package var value: Value

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// What users were sent of the newest `limit` messages of each, told apart by these members of the messages' data; of each user the latest first.
+/// Returns what users were sent among the newest `limit` messages of each user, grouped by the given members of the messages' data. The latest first.
 package struct ListSentMessages: StoreRead {
     let scope: AppScope
     let users: [UserID]
@@ -15,7 +15,7 @@ package struct ListSentMessages: StoreRead {
         self.limit = limit
     }
 
-    /// All of the data may be a megabyte.
+    /// Only the requested members of the data, because the whole data may be a megabyte.
     private static let sql = StoreSQL.tenant(
         """
         SELECT q.user_id, r.data, max(r.sent_at) AS last_at, bool_or(r.is_read) AS is_read

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// How often users did what, the latest of each user, `limit` at most of each.
+/// Counts the acts of users by name, the latest first, at most `limit` per user.
 package struct ListTallies: StoreRead {
     let scope: AppScope
     let users: [UserID]

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The active devices of users, `limit` at most of each user.
+/// Returns the active devices of users, at most `limit` per user.
 package struct ListUserDevices: StoreRead {
     let scope: AppScope
     let users: [UserID]

@@ -4,12 +4,12 @@ import PostgresClient
 /// A user in a list.
 package struct ListedUser: Sendable, Hashable {
     package var user: UserID
-    /// Active identities with a device.
+    /// The number of active identities with a device.
     package var devices: Int
 }
 
 extension PostgresQueryStore {
-    /// The users of a dialect of an app.
+    /// Returns the users of an app in one dialect.
     ///
     /// - Throws: `StoreError`.
     package func users(

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// All of a batch; `StoreError.conflict` where a profile is not at the revision that was read. Answers with whether the batch came before.
+/// Stores a whole batch. Throws `StoreError.conflict` when a profile does not have the revision that was read. Returns whether the batch was stored before.
 package struct PutUsers: StoreWrite {
     let scope: AppScope
     let write: UserWrite

@@ -5,14 +5,14 @@ import PostgresClient
 package struct StoredProfile: Sendable, Hashable {
     package var user: UserID
     package var isAnonymous: Bool
-    /// What the user's devices were told; nil: nothing.
+    /// Whether the user's devices accept pushes. Nil: no preference was set.
     package var acceptsPush: Bool?
-    /// Only of who accepts pushes.
+    /// Only true for users that accept pushes.
     package var isOptedIn: Bool
     package var attributes: JSONObject
     /// By subject.
     package var consents: [String: ConsentState]
-    /// Of what was read, how often it was changed. 0: there is none yet, or only a device of the user.
+    /// How often the profile had been changed when it was read. 0: the user has no profile yet, or is known only by a device.
     package var revision: Int
 
     package init(

@@ -1,6 +1,6 @@
 import PostgresClient
 
-/// Users as the native API lists and erases them, in the order of their ids. `''` as the key before the first one starts at the beginning.
+/// Users, as the native API lists them, ordered by id. `''` as the previous key starts at the beginning.
 enum UserListSQL {
     /// Users with an identity or a profile. Each branch reads one page from its index.
     static let users = StoreSQL.tenant(
@@ -15,11 +15,5 @@ enum UserListSQL {
                 AND p.user_id > $4 ORDER BY p.user_id LIMIT $5)) AS u
         ORDER BY u.user_id LIMIT $5
         """
-    )
-
-    static let erase = StoreSQL.function(
-        "erase_user",
-        3,
-        columns: "erase_user AS count, gateway.forget_user($1, $2)"
     )
 }

@@ -1,7 +1,7 @@
 package import Model
 import PostgresClient
 
-/// All that one call changes of users.
+/// All changes of users by one call.
 package struct UserWrite: Sendable, Hashable {
     package struct Alias: Sendable, Hashable {
         package var alias: UserAlias
@@ -15,7 +15,7 @@ package struct UserWrite: Sendable, Hashable {
 
     package struct Act: Sendable, Hashable {
         package var user: UserID
-        /// 32 hex digits.
+        /// 32 hexadecimal digits.
         package var digest: String
         package var kind: UserAct.Kind
         package var name: String
@@ -50,13 +50,13 @@ package struct UserWrite: Sendable, Hashable {
     }
 
     package var repeatKey: String?
-    /// As they are from now on, each user once; the revision is the one that was read.
+    /// The new profiles, each user once. The revision is the one that was read.
     package var profiles: [StoredProfile]
-    /// One that is somebody's stays. Their users have profiles.
+    /// New aliases. An alias that belongs to a user already stays unchanged. Their users have profiles.
     package var aliases: [Alias]
-    /// Of users with profiles.
+    /// Acts of users with profiles.
     package var acts: [Act]
-    /// To users with profiles.
+    /// Merges into users with profiles.
     package var moves: [Move]
 
     package init(

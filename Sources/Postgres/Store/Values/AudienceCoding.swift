@@ -1,15 +1,15 @@
 import Model
 import PostgresClient
 
-/// Whom a message is for as the JSON of its row, which `gateway.next_candidates` and `gateway.meant` read.
+/// Encodes the audience of a message as the JSON of its row, which `gateway.next_candidates` and `gateway.meant` read.
 enum AudienceCoding {
-    /// The JSON of `audience`; nil where the row needs none: its targets are in its slices, or it is for everyone.
+    /// The JSON of `audience`. Nil when the row needs none: the targets are in the slices, or the message is for everyone.
     static func encode(_ audience: Audience) -> JSON? {
         switch audience {
         case .listed, .everyone: nil
         case .users(let users): ["users": .array(users.map { .string($0.rawValue) })]
         case .groups(let groups): ["groups": .array(groups.map { .string($0.rawValue) })]
-        // What has no terms was refused before; here it means nobody.
+        // An expression without terms was refused before. Here it matches nobody.
         case .tags(let expression): encode(TagTerms(expression))
         }
     }

@@ -1,7 +1,7 @@
 import Model
 import PostgresClient
 
-/// What a user consents to, as the JSON of its row.
+/// Encodes the consents of a user as the JSON of the row.
 enum ConsentCoding {
     static func json(_ consents: [String: ConsentState]) -> JSON {
         var object = JSONObject()

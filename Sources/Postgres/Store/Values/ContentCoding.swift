@@ -1,7 +1,7 @@
 package import Model
 import PostgresClient
 
-/// A message's content as the JSON of its row. Only what is set is written.
+/// Encodes the content of a message as the JSON of its row. Only fields that are set are written.
 package enum ContentCoding {
     private enum Key {
         static let title = "title"
@@ -56,7 +56,7 @@ package enum ContentCoding {
         return .object(object)
     }
 
-    /// The content that `object` holds; what it lacks is as `Content` has it by default.
+    /// Decodes the content. Missing fields have the defaults of `Content`.
     package static func decode(_ object: JSONObject) -> Content {
         var content = Content(
             title: object[Key.title]?.string,

@@ -1,13 +1,13 @@
 package import Model
 import PostgresClient
 
-/// JSON as columns of type `json` and `jsonb` hold it.
+/// Encodes JSON for columns of type `json` and `jsonb`.
 ///
-/// U+0000 is replaced, as in texts: `json` would keep its escape, and every statement that looks into the document would fail on it.
+/// U+0000 is replaced, as in texts: `json` would store its escape, and every statement that reads a member of the document would fail.
 package enum DocumentText {
     package static func of(_ value: JSON) -> String {
         var bytes = JSONWriter.bytes(value)
-        // What JSONWriter writes has no other byte that could stand for U+0000.
+        // JSONWriter writes U+0000 only as this escape.
         if hasEscape(bytes) { bytes = cleaned(bytes) }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -33,7 +33,7 @@ package enum DocumentText {
                 out.append(contentsOf: "\u{FFFD}".utf8)
                 rest = rest.dropFirst(escape.count)
             } else {
-                // A backslash takes what follows with it: in `\\u0000` the second one begins nothing.
+                // A backslash escapes the next character: in `\\u0000` the second backslash does not begin an escape.
                 let count = byte == backslash ? 2 : 1
                 out.append(contentsOf: rest.prefix(count))
                 rest = rest.dropFirst(count)

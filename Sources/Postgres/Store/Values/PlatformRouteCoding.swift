@@ -2,9 +2,9 @@ package import DeliveryEngine
 package import Model
 import PostgresClient
 
-/// An app's platforms as the JSON of its row: `{"ios":{"topic":"…","credentials":{"production":"apple"}}}`.
+/// Encodes the platforms of an app as the JSON of its row: `{"ios":{"topic":"…","credentials":{"production":"apple"}}}`.
 package enum PlatformRouteCoding {
-    /// The JSON of `routes`, keys in a fixed order: equal routes give equal bytes.
+    /// The JSON of `routes`. The keys have a fixed order, so that equal routes give equal bytes.
     package static func encode(_ routes: [Platform: PlatformRoute]) -> JSON {
         var platforms = JSONObject()
         for platform in Platform.allCases {
@@ -18,7 +18,7 @@ package enum PlatformRouteCoding {
         return .object(platforms)
     }
 
-    /// The routes that `object` holds; names of other platforms are passed over.
+    /// Decodes the routes. Unknown platforms are ignored.
     package static func decode(_ object: JSONObject) -> [Platform: PlatformRoute] {
         var routes: [Platform: PlatformRoute] = [:]
         for (name, value) in object.pairs {

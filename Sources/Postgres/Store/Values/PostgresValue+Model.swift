@@ -2,26 +2,26 @@ import FoundationEssentials
 package import Model
 package import PostgresClient
 
-// Our values as parameters. Nothing a caller sends may make the server refuse the statement: U+0000 is no text there, and its clock ends.
+// Converts model values to parameters. No value from a caller may make the server refuse a statement, so U+0000 is replaced and times are clamped.
 extension PostgresValue {
-    /// Text with U+0000 replaced: PostgreSQL has no such text.
+    /// Text in which U+0000 is replaced, because PostgreSQL cannot store it.
     package static func string(_ value: String?) -> PostgresValue { .text(value.map(cleaned)) }
 
     /// Texts, each as `string(_:)`.
     package static func strings(_ values: [String?]) -> PostgresValue { .texts(values.map { $0.map(cleaned) }) }
 
-    /// An identifier's text.
+    /// The text of an identifier.
     package static func id(_ value: (some TextIdentifier)?) -> PostgresValue { .string(value?.rawValue) }
 
-    /// An identifier's UUID.
+    /// The UUID of an identifier.
     package static func id(_ value: (some UUIDIdentifier)?) -> PostgresValue { .uuid(value?.rawValue) }
 
-    /// Identifiers' UUIDs.
+    /// The UUIDs of identifiers.
     package static func ids<ID: UUIDIdentifier>(_ values: [ID?]) -> PostgresValue {
         .uuids(values.map { $0?.rawValue })
     }
 
-    /// Tags as they compare, each once.
+    /// Tags in the form in which they compare, each once.
     package static func tags(_ values: [Tag]) -> PostgresValue { .strings(Set(values).map(\.text).sorted()) }
 
     /// A moment, `timestamptz`.
@@ -45,7 +45,7 @@ extension PostgresValue {
 
     private static func bounded(_ time: Timestamp) -> Int64 { min(max(time.milliseconds, 0), latest) }
 
-    /// The year 9999. Beyond the server's range an insert would fail, and arithmetic on it before that.
+    /// The year 9999. A time beyond the server's range would make an insert fail, and arithmetic on a slightly smaller one too.
     private static let latest: Int64 = 253_370_764_800_000
 
     /// 100 years, for the same reason.

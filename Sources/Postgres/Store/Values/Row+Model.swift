@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Model
 package import PostgresClient
 
-// Our values out of rows. Getters throw as `Row`'s own do: a value that is none of ours is `typeMismatch`.
+// Reads model values from rows. The getters throw like those of `Row`: a value that the model does not know is a `typeMismatch`.
 extension Row {
     /// A wrapped text.
     package func id<ID: TextIdentifier>(_ column: ColumnReference) throws(PostgresError) -> ID {
@@ -34,7 +34,7 @@ extension Row {
         try optionalMilliseconds(column).map { Timestamp(milliseconds: $0) }
     }
 
-    /// One of our own words.
+    /// A value of a string enum.
     package func word<Word: RawRepresentable<String>>(_ column: ColumnReference) throws(PostgresError) -> Word {
         guard let word = Word(rawValue: try text(column)) else {
             throw PostgresError(.typeMismatch, reason: column.label)
@@ -60,19 +60,19 @@ extension Row {
         }
     }
 
-    /// A JSON object; NULL is an empty one.
+    /// A JSON object. NULL becomes an empty object.
     package func object(_ column: ColumnReference) throws(PostgresError) -> JSONObject {
         try optionalDocument(column)?.object ?? JSONObject()
     }
 
-    /// How a caller named a target, or nil when nobody did.
+    /// The address by which a caller named a target, or nil when the target was not named.
     package func address(_ column: ColumnReference) throws(PostgresError) -> Address? {
         try optionalText(column).flatMap { Address(canonical: $0) }
     }
 }
 
 extension ResultSet {
-    /// Every row as `read` sees it.
+    /// Decodes every row with `read`.
     package func rows<Value>(_ read: (Row) throws(PostgresError) -> Value) throws(PostgresError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(count)

@@ -1,9 +1,9 @@
 package import Model
 package import PostgresClient
 
-/// Rows of bindings, as settings by dialect.
+/// Reads bindings as settings by dialect.
 package enum SettingsRow {
-    /// Several bindings of one dialect hold the same settings: any of them stands.
+    /// Several bindings of one dialect contain the same settings, so any of them is used.
     package static func read(_ result: ResultSet, tenant: TenantID) throws(PostgresError) -> [Vendor: BindingSettings] {
         var settings: [Vendor: BindingSettings] = [:]
         for row in result {

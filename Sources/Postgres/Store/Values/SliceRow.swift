@@ -1,9 +1,9 @@
 package import Model
 package import PostgresClient
 
-/// Rows of the queue.
+/// Reads rows of the queue.
 package enum SliceRow {
-    /// The column `kind`.
+    /// The value of the column `kind`.
     package static func kind(of work: SliceLease.Work) -> String {
         switch work {
         case .deliver: "deliver"
@@ -26,7 +26,7 @@ package enum SliceRow {
             dueDay: Int32(clamping: try row.int("due_day")),
             work: work,
             targets: try row.uuids("targets").map { TargetID($0) },
-            // '' stands for nobody's name: arrays are read without NULLs.
+            // '' stands for a target that was not named, because arrays are read without NULLs.
             addresses: try row.texts("addresses").map { Address(canonical: $0) },
             done: try row.bytes("done"),
             attempts: Int16(clamping: try row.int("attempts")),

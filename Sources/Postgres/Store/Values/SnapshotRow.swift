@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Rows that show one delivery, with the columns of `StoreSQL.snapshotColumns` or of `gateway.reported_delivery`.
+/// Reads rows of deliveries with the columns of `StoreSQL.snapshotColumns` or of `gateway.reported_delivery`.
 package enum SnapshotRow {
     /// The delivery.
     package static func read(_ row: Row) throws(PostgresError) -> DeliverySnapshot {
@@ -21,9 +21,9 @@ package enum SnapshotRow {
     }
 }
 
-/// Rows that show one message, with the columns of `StoreSQL.messageColumns`.
+/// Reads rows of messages with the columns of `StoreSQL.messageColumns`.
 package enum NotificationRow {
-    /// The message as adapters need it.
+    /// The message in the form that adapters need.
     package static func read(_ row: Row) throws(PostgresError) -> Notification {
         Notification(
             message: try row.id("message_id"),
@@ -37,7 +37,7 @@ package enum NotificationRow {
     }
 }
 
-/// The numbers of one message: an object of dialects and texts.
+/// Reads the numbers of one message: an object of dialects and texts.
 package enum NumberRow {
     package static func read(_ object: JSONObject) -> [Vendor: String] {
         var numbers: [Vendor: String] = [:]

@@ -2,7 +2,7 @@ package import Model
 package import PostgresClient
 
 extension StoreError {
-    /// What a caller of a store may do about an error of the database.
+    /// Converts an error of the database to the code on which the caller reacts.
     package init(_ error: PostgresError) {
         self.init(Self.code(of: error), error.description)
     }
@@ -20,7 +20,7 @@ extension StoreError {
     }
 }
 
-/// Runs `body` and says its error in the store's terms.
+/// Runs `body` and converts its error to a `StoreError`.
 package func asStore<Value>(
     _ body: () async throws(PostgresError) -> Value
 ) async throws(StoreError) -> Value {

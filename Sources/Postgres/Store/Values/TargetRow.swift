@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Rows of identities with their device, as targets.
+/// Reads rows of identities with their devices as targets.
 package enum TargetRow {
     package static func read(_ row: Row) throws(PostgresError) -> TargetFacts {
         let identity: IdentityID = try row.id("identity_id")

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// An app's hours as they stand in its `defaults`, which `gateway.group_by_due` reads. Only what is set is written.
+/// Encodes the hours of an app in its `defaults`, which `gateway.group_by_due` reads. Only fields that are set are written.
 package enum TimingCoding {
     private enum Key {
         static let timeZone = "timeZone"
@@ -17,7 +17,7 @@ package enum TimingCoding {
         static let seconds = "seconds"
     }
 
-    /// Writes `timing` beside what else `defaults` holds, keys and lanes in a fixed order.
+    /// Writes `timing` into `defaults`, whose other members stay. Keys and lanes have a fixed order.
     package static func write(_ timing: AppTiming, into defaults: inout JSONObject) {
         defaults[Key.timeZone] = timing.timeZone.map { .string($0.text) }
         defaults[Key.quiet] = timing.quietHours.map { quiet in
@@ -37,7 +37,7 @@ package enum TimingCoding {
         }
     }
 
-    /// What `defaults` says; what it lacks, or has wrongly, is as `AppTiming` has it by default.
+    /// Reads the hours from `defaults`. Missing or malformed members have the defaults of `AppTiming`.
     package static func read(_ defaults: JSONObject) -> AppTiming {
         var timing = AppTiming(
             timeZone: zone(defaults[Key.timeZone]),
@@ -82,7 +82,7 @@ package enum TimingCoding {
     }
 }
 
-/// The clock of a device: the columns `time_zone`, `window_from` and `window_to`.
+/// Reads the clock of a device from the columns `time_zone`, `window_from` and `window_to`.
 package enum ClockRow {
     package static func read(_ row: Row) throws(PostgresError) -> DeviceClock {
         guard let from = try row.optionalInt("window_from"), let to = try row.optionalInt("window_to") else {
@@ -95,7 +95,7 @@ package enum ClockRow {
         try row.optionalText("time_zone").map { TimeZoneName(stored: $0) }
     }
 
-    /// In the order of `gateway.set_clock`: zone, first minute, last minute.
+    /// The parameters in the order of `gateway.set_clock`: zone, first minute, last minute.
     package static func parameters(_ clock: DeviceClock) -> [PostgresValue] {
         [
             .string(clock.timeZone?.text), .int32(clock.window.map { Int32(clamping: $0.from) }),

@@ -1,37 +1,3 @@
-/// Webhooks as a tenant makes them. The dispatcher's view of them is `WebhookStore`.
-///
-/// What the implementer owes: nothing of another tenant is seen or changed; a new webhook starts at the tenant's current offset; `change` and
-/// `replay` end a lease that somebody holds, so that no bookkeeping of an older call undoes them, and forget failures.
-package protocol SubscriptionStore: Sendable {
-    /// False when the tenant has `limit` already.
-    ///
-    /// - Throws: `StoreError`.
-    func create(_ webhook: NewWebhook, in tenant: TenantID, limit: Int) async throws(StoreError) -> Bool
-
-    /// Every webhook of the tenant, oldest first.
-    ///
-    /// - Throws: `StoreError`.
-    func webhooks(in tenant: TenantID) async throws(StoreError) -> [WebhookFacts]
-
-    /// - Throws: `StoreError`.
-    func webhook(_ id: WebhookID, in tenant: TenantID) async throws(StoreError) -> WebhookFacts?
-
-    /// False when there is none.
-    ///
-    /// - Throws: `StoreError`.
-    func change(_ id: WebhookID, _ change: WebhookChange, in tenant: TenantID) async throws(StoreError) -> Bool
-
-    /// False when there is none.
-    ///
-    /// - Throws: `StoreError`.
-    func remove(_ id: WebhookID, in tenant: TenantID) async throws(StoreError) -> Bool
-
-    /// Tells it everything after `offset` again.
-    ///
-    /// - Throws: `StoreError`.
-    func replay(_ id: WebhookID, from offset: Int64, in tenant: TenantID) async throws(StoreError) -> ReplayOutcome
-}
-
 /// A webhook to be stored.
 package struct NewWebhook: Sendable, Hashable {
     package var id: WebhookID
@@ -49,9 +15,9 @@ package struct NewWebhook: Sendable, Hashable {
     }
 }
 
-/// A secret as it rests: only who has the master key can open it.
+/// An encrypted secret: it can be opened only with the master key.
 package struct SealedSecret: Sendable, Hashable {
-    /// Which secret signed; nothing of the secret itself.
+    /// Identifies the secret that signed; it reveals nothing of the secret.
     package var keyID: String
     package var bytes: [UInt8]
 
@@ -69,11 +35,11 @@ package struct WebhookFacts: Sendable, Hashable {
     package var keyID: String
     package var isActive: Bool
     package var createdAt: Timestamp
-    /// The tenant's event offset up to which it was told everything.
+    /// The tenant's event offset up to which the webhook has received everything.
     package var cursor: Int64
-    /// Failures in a row.
+    /// Consecutive failures.
     package var attempts: Int
-    /// A fixed word or a status; nil while its calls are taken.
+    /// A fixed reason or an HTTP status; nil while the calls succeed.
     package var failure: String?
 
     package init(
@@ -99,7 +65,7 @@ package struct WebhookFacts: Sendable, Hashable {
     }
 }
 
-/// What of a webhook changes; nil stays.
+/// A change of a webhook. Fields that are nil stay unchanged.
 package struct WebhookChange: Sendable, Hashable {
     package var url: String?
     package var kinds: [String]?
@@ -112,10 +78,10 @@ package struct WebhookChange: Sendable, Hashable {
     }
 }
 
-/// How a replay was answered.
+/// The result of a replay.
 package enum ReplayOutcome: Sendable, Hashable {
     case moved
     case unknown
-    /// The offset is not in the log, or not any more.
+    /// The offset is not in the log, or has expired.
     case outside(EventBounds)
 }

@@ -1,0 +1,76 @@
+package import Model
+package import Store
+
+extension CommandHandler {
+    /// Registers devices as if one after the other: new ones as a set in one transaction, then the others, 500 per transaction.
+    ///
+    /// Rows of two calls may be in work at the same time if they share neither key nor token. The other rows of the later call wait for `turn`; what is
+    /// new is bound to nothing that a row of another call names.
+    ///
+    /// - Parameters:
+    ///   - rows: each with a key and within `unstorableField`.
+    ///   - scope: the app, and the dialect of the identities.
+    ///   - tenant: the owner of the app.
+    ///   - manner: when they registered, by whom, and how often an attempt is made.
+    ///   - turn: waits until the rows before these are committed.
+    /// - Returns: how many were new and how many were known.
+    /// - Throws: `StoreError`, or what `turn` throws. Some rows may be committed then; they may be imported again.
+    package func importDevices(
+        _ rows: [DeviceRegistration],
+        _ scope: AppScope,
+        in tenant: TenantID,
+        _ manner: ImportRules.Manner,
+        turn: @Sendable () async throws(StoreError) -> Void = {}
+    ) async throws(StoreError) -> ImportCounts {
+        let (first, repeats) = ImportRules.firstUses(rows)
+        let new = ImportRules.new(imported(first.map { rows[$0] }, scope, manner), scope, begunBy: manner.begunBy)
+        let known = try await run(new, in: tenant, pauses: manner.pauses)
+        guard known.count == first.count else {
+            throw StoreError(.unavailable, "import_new returned \(known.count) rows")
+        }
+        let others = (zip(first, known).compactMap { $1 ? $0 : nil } + repeats).sorted()
+        var counts = ImportCounts(created: rows.count - others.count)
+        if others.isEmpty { return counts }
+        try await turn()
+        for start in stride(from: 0, to: others.count, by: ImportRules.knownRowCount) {
+            let page = others[start..<min(start + ImportRules.knownRowCount, others.count)].map { rows[$0] }
+            let request = ImportRules.oneByOne(imported(page, scope, manner))
+            let created = try await run(request, in: tenant, pauses: manner.pauses)
+            counts += ImportCounts(created: created, updated: page.count - created)
+        }
+        return counts
+    }
+
+    private func imported(
+        _ rows: [DeviceRegistration],
+        _ scope: AppScope,
+        _ manner: ImportRules.Manner
+    ) -> ImportedRows {
+        ImportedRows(
+            rows,
+            scope,
+            identities: rows.map { _ in identifiers.uuid(at: manner.at) },
+            devices: rows.map { _ in identifiers.uuid(at: manner.at) },
+            at: manner.at
+        )
+    }
+
+    /// Runs a request, and after a failure that may pass again: as often as there are pauses.
+    ///
+    /// - Throws: `StoreError`, the last one.
+    package func run<Answer>(
+        _ request: StoreRequest<Answer>,
+        in tenant: TenantID,
+        pauses: [Int]
+    ) async throws(StoreError) -> Answer {
+        for pause in pauses {
+            do throws(StoreError) {
+                return try await store.run(request, in: tenant)
+            } catch {
+                guard error.isRetriable else { throw error }
+                try? await Task.sleep(for: .seconds(pause))
+            }
+        }
+        return try await store.run(request, in: tenant)
+    }
+}

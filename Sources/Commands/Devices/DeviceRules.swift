@@ -1,0 +1,23 @@
+package import Model
+package import Store
+
+/// The rules for devices that the native API names by their ids.
+package enum DeviceRules {
+    /// Changes all active identities of a device. The answer is the device afterwards; nil if there is none.
+    package static func change(_ device: DeviceID, _ change: DevicePatch) -> StoreRequest<DeviceFacts?> {
+        var writes: [any StoreOperation] = [PatchIdentities(of: device, change)]
+        if let tags = change.tags { writes.append(TagDevice(device, tags)) }
+        if change.clock != .unset { writes.append(SetDeviceClock(device, change.clock)) }
+        return StoreRequest(FindDevice(device), ListDeviceIdentities(of: device)) { device, identities in
+            var device = device
+            device?.identities = identities
+            return device
+        }
+        .preceded(by: writes)
+    }
+
+    /// Erases a device. The answer is whether there was one.
+    package static func erase(_ device: DeviceID, by actor: AuditActor) -> StoreRequest<Bool> {
+        StoreRequest(EraseDevice(device, by: actor)) { $0 }
+    }
+}

@@ -1,0 +1,70 @@
+package import Model
+package import Store
+
+/// The rules for devices that are imported in batches.
+package enum ImportRules {
+    /// 500 registrations per transaction of rows that are not new: they take two locks each, and the server has some 6,400 for all.
+    package static let knownRowCount = 500
+
+    /// How the rows of an import are registered.
+    package struct Manner: Sendable {
+        /// When they registered, by the database's clock.
+        package var at: Timestamp
+        /// Set for the first rows: the audit notes the begin of the import in the transaction that registers them.
+        package var begunBy: AuditActor?
+        /// Before each further attempt of a transaction after a failure that may pass. Unit: seconds.
+        package var pauses: [Int]
+
+        package init(at: Timestamp, begunBy: AuditActor? = nil, pauses: [Int] = []) {
+            self.at = at
+            self.begunBy = begunBy
+            self.pauses = pauses
+        }
+    }
+
+    /// Counts what an import of `rows` would do.
+    package static func preview(_ rows: [DeviceRegistration], _ scope: AppScope) -> StoreRequest<ImportCounts> {
+        StoreRequest(PreviewImport(rows, scope)) { $0 }
+    }
+
+    /// Registers the new ones of `rows`, of which no two share key or token. The answer is for each row whether it was known.
+    static func new(_ rows: ImportedRows, _ scope: AppScope, begunBy actor: AuditActor?) -> StoreRequest<[Bool]> {
+        let request = StoreRequest<[Bool]>(ImportNewDevices(rows)) { $0 }
+        guard let actor else { return request }
+        return request.adding(WriteAudit([AuditRecord(.importBegun, subject(scope))], by: actor))
+    }
+
+    /// Registers rows one after the other. The answer is the number of new devices.
+    static func oneByOne(_ rows: ImportedRows) -> StoreRequest<Int> { StoreRequest(ImportEachDevice(rows)) { $0 } }
+
+    /// Notes in the audit that an import ended, with its counts.
+    package static func end(
+        _ counts: ImportCounts,
+        rejected: Int,
+        _ scope: AppScope,
+        by actor: AuditActor
+    ) -> StoreRequest<Void> {
+        let record = AuditRecord(
+            .imported,
+            subject(scope),
+            data: ["created": .int(counts.created), "updated": .int(counts.updated), "rejected": .int(rejected)]
+        )
+        return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }
+    }
+
+    private static func subject(_ scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
+
+    /// The positions of rows that are the first with their key and with their token, and of the others.
+    static func firstUses(_ rows: [DeviceRegistration]) -> (first: [Int], repeats: [Int]) {
+        var (keys, tokens) = (Set<VendorDeviceKey?>(), Set<DeviceToken>())
+        keys.reserveCapacity(rows.count)
+        tokens.reserveCapacity(rows.count)
+        var (first, repeats): ([Int], [Int]) = ([], [])
+        for (place, row) in rows.enumerated() {
+            let isFirstKey = keys.insert(row.key).inserted
+            let isFirstToken = row.token.map { tokens.insert($0).inserted } ?? true
+            if isFirstKey, isFirstToken { first.append(place) } else { repeats.append(place) }
+        }
+        return (first, repeats)
+    }
+}

@@ -1,0 +1,25 @@
+package import Model
+package import Store
+
+/// The rule for the erasure of users. Vendors and the native API differ only in its reach.
+package enum ErasureRules {
+    /// Whose data of a user is erased.
+    package enum Reach: Sendable, Hashable {
+        /// That of one dialect of an app. The answer is the number of users.
+        case dialect(AppScope)
+        /// That of every app and dialect of the tenant. The answer is the number of identities.
+        case everywhere
+    }
+
+    /// Erases users with the devices that nobody else uses. Each erasure writes a row of the audit.
+    package static func erase(_ users: [UserID], _ reach: Reach, by actor: String) -> StoreRequest<Int> {
+        switch reach {
+        case .dialect(let scope):
+            guard !users.isEmpty else { return .settled(0) }
+            return StoreRequest(EraseUsers(scope, users, by: actor)) { $0 }
+        case .everywhere:
+            let requests = users.map { user in StoreRequest<Int>(EraseUserEverywhere(user, by: actor)) { $0 } }
+            return StoreRequest<[Int]>.all(requests).map { $0.reduce(0, +) }
+        }
+    }
+}

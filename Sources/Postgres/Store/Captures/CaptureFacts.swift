@@ -1,0 +1,86 @@
+package import FoundationEssentials
+package import Model
+
+/// How much a capture may take. The schema has the same bounds (`0022_capture.sql`).
+package struct CaptureLimits: Sendable, Hashable {
+    /// 24 hours: who forgets one does not record for ever. Default 15 minutes.
+    package static let durations: ClosedRange<Duration> = .seconds(1) ... .seconds(86_400)
+    /// 1,000 exchanges: what a person reads. Default 200.
+    package static let exchangeCounts = 1...1000
+    /// 64 KiB of each body, after masking. Default 16 KiB.
+    package static let bodySizes = 1...65_536
+    /// 16 MiB: with ten captures, what a tenant may cost the database. Default 4 MiB.
+    package static let totals = 1...(16 << 20)
+    /// Ten a tenant, whether they run or are over.
+    package static let capturesPerTenant = 10
+
+    package var duration: Duration
+    package var exchangeCount: Int
+    package var bodyBytes: Int
+    package var totalBytes: Int
+
+    package init(
+        duration: Duration = .seconds(900),
+        exchangeCount: Int = 200,
+        bodyBytes: Int = 16 << 10,
+        totalBytes: Int = 4 << 20
+    ) {
+        self.duration = min(max(duration, Self.durations.lowerBound), Self.durations.upperBound)
+        self.exchangeCount = Self.clamp(exchangeCount, Self.exchangeCounts)
+        self.bodyBytes = Self.clamp(bodyBytes, Self.bodySizes)
+        self.totalBytes = Self.clamp(totalBytes, Self.totals)
+    }
+
+    private static func clamp(_ value: Int, _ range: ClosedRange<Int>) -> Int {
+        min(max(value, range.lowerBound), range.upperBound)
+    }
+}
+
+/// What somebody wants captured: the calls of one binding.
+package struct CaptureOrder: Sendable, Hashable {
+    package var app: AppID
+    package var vendor: Vendor
+    package var limits: CaptureLimits
+    /// Whether titles and bodies of messages stay readable.
+    package var keepsTexts: Bool
+
+    package init(app: AppID, vendor: Vendor, limits: CaptureLimits = CaptureLimits(), keepsTexts: Bool = false) {
+        self.app = app
+        self.vendor = vendor
+        self.limits = limits
+        self.keepsTexts = keepsTexts
+    }
+}
+
+/// What became of the wish to start one.
+package enum CaptureStart: Sendable, Hashable {
+    case started(CaptureFacts)
+    /// There is no such app, or it has no binding of the dialect.
+    case missing
+    /// One of this binding runs already.
+    case running
+    /// The tenant has as many as it may.
+    case tooMany
+}
+
+/// A capture as it stands.
+package struct CaptureFacts: Sendable, Hashable {
+    package var id: UUID
+    package var app: AppID
+    package var vendor: Vendor
+    package var startedAt: Timestamp
+    /// When its time is over, whether or not it ends before.
+    package var endsAt: Timestamp
+    /// Before its time; nil otherwise.
+    package var endedAt: Timestamp?
+    /// `stopped` or `full`.
+    package var endedBy: String?
+    package var startedBy: String
+    package var keepsTexts: Bool
+    package var exchangeLimit: Int
+    package var bodyLimit: Int
+    package var byteLimit: Int
+    package var exchangeCount: Int
+    package var byteCount: Int
+    package var isRunning: Bool
+}
