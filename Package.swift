@@ -290,7 +290,7 @@ var parts: [Part] = [
         [
             .ours("EngineStore"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("Observability"),
+            .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"), .ours("Observability"),
             .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes, lifecycle, locks, log, metrics, nioCore,
         ]
     ),
@@ -463,7 +463,8 @@ var parts: [Part] = [
     .tests(
         "IntegrationTests",
         [
-            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
+            .ours("APNs"), .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"),
+            .ours("PostgresClient"),
             .ours("Store"),
             .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
             .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayHTTP"), .ours("IPNS"),

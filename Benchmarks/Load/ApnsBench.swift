@@ -30,7 +30,6 @@ struct ApnsBench {
             let counts =
                 switch options.client {
                 case .core: try await CoreLoad(options).runBatches()
-                case .coreAsync: try await CoreLoad(options).runOneByOne()
                 case .queue: try await CoreLoad(options).runQueue()
                 case .http2, .tokens: try await BareLoad(options).run()
                 }

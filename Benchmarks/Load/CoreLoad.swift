@@ -59,22 +59,6 @@ struct CoreLoad: Sendable {
         }
     }
 
-    /// Sends one push at a time per task. There are a fifth more tasks than streams, so that no stream is idle.
-    ///
-    /// - Throws: the error of opening the credential.
-    func runOneByOne() async throws -> LoadCounts {
-        try await measure(taskCount: options.streamLimit * options.connectionCount * 6 / 5) {
-            var counts = LoadCounts()
-            var encoder = PayloadEncoder()
-            while let numbers = take(1) {
-                guard let push = makePush(numbers.lowerBound, slot: 0, &encoder) else { continue }
-                let outcome = await transport.send(push, through: CoreLoad.credential, deadline: .seconds(30))
-                counts.count(outcome)
-            }
-            return counts
-        }
-    }
-
     /// Sends from a list of all pushes in memory, stored as token and id, as fast as the core takes them.
     ///
     /// - Throws: the error of opening the credential.
@@ -83,10 +67,8 @@ struct CoreLoad: Sendable {
         let counts = NIOLockedValueBox(LoadCounts())
         let seconds = try await measure(taskCount: 1) {
             do {
-                try await transport.send(
+                try await feed(
                     queue,
-                    through: CoreLoad.credential,
-                    deadline: .seconds(30),
                     window: CoreLoad.batchCount * CoreLoad.batchesPerConnection * options.connectionCount
                 ) { completions in
                     counts.withLockedValue { counts in
@@ -105,6 +87,29 @@ struct CoreLoad: Sendable {
     }
 
     // MARK: Private
+
+    /// Sends batch after batch, with at most `window` pushes unanswered.
+    private func feed(
+        _ batches: PushQueue,
+        window: Int,
+        completed: @escaping @Sendable ([PushCompletion]) -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            var unanswered = 0
+            for try await batch in batches {
+                while unanswered > 0, unanswered + batch.count > window, let answered = try await group.next() {
+                    unanswered -= answered
+                }
+                unanswered += batch.count
+                let stream = transport.send(batch, through: CoreLoad.credential, deadline: .seconds(30))
+                group.addTask {
+                    for await completions in stream { completed(completions) }
+                    return batch.count
+                }
+            }
+            for try await _ in group {}
+        }
+    }
 
     private func measure(
         taskCount: Int,

@@ -4,8 +4,6 @@ struct LoadOptions: Sendable {
     enum Client: String {
         /// The APNs core with batches: typed payloads in, typed outcomes out.
         case core
-        /// The APNs core, one push at a time per task.
-        case coreAsync = "core-async"
         /// The APNs core with batches, fed from a list of all pushes in memory.
         case queue
         /// The HTTP/2 client alone, on its loop, with prepared bytes.

@@ -4,14 +4,12 @@ import Glibc
 /// The clients.
 enum ClientKind: String {
     /// The clients in the table.
-    static let measured: [ClientKind] = [.h2load, .core, .coreAsync, .http2, .aioapns]
+    static let measured: [ClientKind] = [.h2load, .core, .http2, .aioapns]
 
     /// nghttp2's load generator, the reference for the others.
     case h2load
     /// The APNs core with batches.
     case core
-    /// The APNs core, one push at a time per task.
-    case coreAsync = "core-async"
     /// Our HTTP/2 client alone.
     case http2
     /// The APNs core with batches, fed from a list in memory: for `scripts/bench memory`.
@@ -91,7 +89,7 @@ struct BenchRun {
                 "-H", "apns-push-type: alert", "-H", "apns-priority: 10",
                 "-H", "apns-id: 6f1c2a3e-9b7d-4e58-8c21-0d5a4b9e7f36",
             ]
-        case .core, .coreAsync, .http2, .queue:
+        case .core, .http2, .queue:
             return [
                 stage.programs + "/apns-bench", "--client", client.rawValue, "--port", String(server.port),
                 "--trust-roots", server.trustRootsFile, "--provider-key", stage.path("provider.p8"),

@@ -121,9 +121,6 @@ struct Report {
             lines.append("core, CPU ≤ 1.30 × h2load: \(Format.fixed(row.cpuRatioToH2load))")
             lines.append("core, rate ≥ 0.85 × h2load: \(Format.fixed(row.ratioToH2load))")
         }
-        if let row = find(.coreAsync, 0) {
-            lines.append("core-async, rate ≥ 0.50 × h2load: \(Format.fixed(row.ratioToH2load))")
-        }
         if let latency = options.latencies.first(where: { $0 > 0 }), let row = find(.core, latency) {
             let bound = Double(options.streamLimit) * 1_000 / Double(latency)
             lines.append(

@@ -30,7 +30,7 @@ struct RunnerOptions {
           --quick              2 pairs, one connection, fewer requests; for a first impression only
           --pairs N            how often each client is run (5)
           --requests N         per run (200000 without latency against the fast server, fewer elsewhere)
-          --client NAME,…      h2load always runs; core, core-async, http2, aioapns
+          --client NAME,…      h2load always runs; core, http2, aioapns
           --server NAME,…      accept, simulator, nghttpd
           --connections N,…    1,2,4
           --latency-ms N,…     0,50; nghttpd has none and runs only with 0

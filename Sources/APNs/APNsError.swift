@@ -5,7 +5,7 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
         private enum Value: String {
             case badKey, badIdentifier, badCertificate, badEndpoint, badTrustRoots, signingFailed, tokenUnavailable,
                 tokenTooYoung
-            case tooManyCredentials, shutDown, system
+            case tooManyCredentials, shutDown, noCredential, noChannelEndpoint, system
         }
         private let value: Value
 
@@ -29,6 +29,10 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
         package static let tooManyCredentials = Code(value: .tooManyCredentials)
         /// The transport has been shut down.
         package static let shutDown = Code(value: .shutDown)
+        /// The credential is not open, or not valid for that environment.
+        package static let noCredential = Code(value: .noCredential)
+        /// The credential's pushes go to a service that is not Apple's, and it names no endpoint for channels.
+        package static let noChannelEndpoint = Code(value: .noChannelEndpoint)
         /// A thread or an event queue could not be created.
         package static let system = Code(value: .system)
 

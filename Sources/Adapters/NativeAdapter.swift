@@ -1,6 +1,6 @@
-import ApplePayload
+package import ApplePayload
 import HTTPTypes
-import Model
+package import Model
 
 /// The dialect of devices that the native API registers: Apple's payload as Apple documents it, with the caller's keys next to `aps`.
 ///
@@ -27,19 +27,51 @@ struct NativeAdapter: VendorAdapter, DeviceImporting {
         to target: TargetFacts,
         settings: BindingSettings
     ) throws(AdapterError) -> PushPayload {
-        let content = notification.content
-        let type: PushType = content.isSilent ? .background : .alert
-        do throws(PushFault) {
-            if let raw = content.raw {
-                return try RawPayload.push(JSONWriter.bytes(raw), type: type, collapseID: notification.collapseID)
-            }
-            var aps = Aps(content)
-            if content.media != nil, !content.isSilent { aps.isContentMutable = true }
-            var custom = content.data.besideAps
-            custom["messageId"] = .string(notification.message.description)
-            return try APNsPayload(aps, custom: custom).push(type: type, collapseID: notification.collapseID)
-        } catch {
+        do throws(PushFault) { return try Self.push(notification) } catch {
             throw AdapterError(error, payload: "payload")
         }
     }
+
+    private static func push(_ notification: Notification) throws(PushFault) -> PushPayload {
+        let content = notification.content
+        if let apns = content.apns {
+            return try ApplePushOptions(stored: apns).push(
+                content,
+                custom: custom(notification),
+                collapseID: notification.collapseID
+            )
+        }
+        let type: PushType = content.isSilent ? .background : .alert
+        if let raw = content.raw {
+            return try RawPayload.push(JSONWriter.bytes(raw), type: type, collapseID: notification.collapseID)
+        }
+        var aps = Aps(content)
+        if content.media != nil, !content.isSilent { aps.isContentMutable = true }
+        return try APNsPayload(aps, custom: custom(notification)).push(
+            type: type,
+            collapseID: notification.collapseID
+        )
+    }
+
+    /// The caller's keys, and the message's id.
+    private static func custom(_ notification: Notification) -> JSONObject {
+        var custom = notification.content.data.besideAps
+        custom["messageId"] = .string(notification.message.description)
+        return custom
+    }
+
+    fileprivate static func fault(_ notification: Notification) -> PushFault? {
+        ApplePushOptions(stored: notification.content.apns ?? [:]).fault(
+            in: notification.content,
+            custom: custom(notification),
+            collapseID: notification.collapseID
+        )
+    }
+}
+
+/// Apple's rules for messages in the native format.
+package enum NativePayloadRules {
+    /// The first of Apple's rules that the push of a message with `apns` breaks, or nil. The id of the message does not matter, because all ids have the same
+    /// length.
+    package static func fault(in notification: Notification) -> PushFault? { NativeAdapter.fault(notification) }
 }

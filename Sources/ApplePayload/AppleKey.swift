@@ -10,6 +10,11 @@ package enum AppleKey {
     package static let sound = "sound"
     package static let contentAvailable = "content-available"
     package static let contentChanged = "content-changed"
+    static let mutableContent = "mutable-content"
+    static let interruptionLevel = "interruption-level"
+    static let relevanceScore = "relevance-score"
+    static let targetContentID = "target-content-id"
+    static let filterCriteria = "filter-criteria"
 
     // Keys of the alert object.
     package static let title = "title"

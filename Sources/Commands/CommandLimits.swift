@@ -12,6 +12,8 @@ package enum CommandLimits {
     package static let nameBytes = 256
     /// 8 KiB of attributes per identity: they are read with every registration.
     package static let attributeBytes = 8 * 1024
+    /// 64 tokens of Live Activities per device: each running activity has one, and a device shows a few at a time.
+    package static let activityTokens = 64
     /// 60 tags per identity (docs/contracts/notificationhubs.md#4): an audience check of an identity reads all of them.
     package static let tagsPerIdentity = 60
     /// 105 system tags in addition: installation, user, platform, the variants marker, a marker for variants only, and a hundred variants.

@@ -31,7 +31,7 @@ package final class DeliveryEngine: Service {
     /// - Parameters:
     ///   - store: provides slices and stores outcomes.
     ///   - transports: the transport of each platform.
-    ///   - adapters: write the payloads of their vendors.
+    ///   - payloads: writes the payload of each target.
     ///   - identifiers: makes the `apns-id`.
     ///   - policy: limits and waits.
     ///   - node: the id of this process, new at every start.
@@ -42,7 +42,7 @@ package final class DeliveryEngine: Service {
     package init(
         store: any DeliveryStore,
         transports: [Platform: any PushTransport],
-        adapters: [Vendor: any VendorAdapter],
+        payloads: PayloadWriter,
         identifiers: any IdentifierSource,
         policy: EnginePolicy = EnginePolicy(),
         node: NodeID,
@@ -60,7 +60,7 @@ package final class DeliveryEngine: Service {
         self.random = random
         self.logger = logger
         self.identifiers = identifiers
-        payloads = PayloadWriter(adapters: adapters)
+        self.payloads = payloads
         state = NIOLockedValueBox(EngineState(policy: policy))
         // One pending signal is enough: each signal means "look again".
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -4,9 +4,24 @@ package import Model
 ///
 /// A value, created once by the wiring. Adapters are pure, so a state machine may write payloads.
 package struct PayloadWriter: Sendable {
-    private let adapters: [Vendor: any VendorAdapter]
+    /// Has an adapter write one payload, and applies what the message says to the push service alone.
+    package typealias Write =
+        @Sendable (any VendorAdapter, Notification, TargetFacts, BindingSettings)
+        throws(AdapterError) -> PushPayload
 
-    package init(adapters: [Vendor: any VendorAdapter]) { self.adapters = adapters }
+    private let adapters: [Vendor: any VendorAdapter]
+    private let write: Write
+
+    /// `write`: without it, payloads are sent as the adapters write them.
+    package init(
+        adapters: [Vendor: any VendorAdapter],
+        write: @escaping Write = { (adapter, notification, target, settings) throws(AdapterError) in
+            try adapter.payload(for: notification, to: target, settings: settings)
+        }
+    ) {
+        self.adapters = adapters
+        self.write = write
+    }
 
     /// The written payloads of one notification that serve several targets.
     package struct Shared: Sendable {
@@ -35,22 +50,23 @@ package struct PayloadWriter: Sendable {
         settings: BindingSettings,
         sharing shared: inout Shared
     ) throws(PayloadProblem) -> PushPayload {
-        guard let adapter = adapters[target.vendor] else { throw .noAdapter }
-        let key = Shared.Key(vendor: target.vendor, platform: target.destination.platform)
+        let vendor = notification.format(for: target)
+        guard let adapter = adapters[vendor] else { throw .noAdapter }
+        let key = Shared.Key(vendor: vendor, platform: target.destination.platform)
         if target.variant == nil, let result = shared.results[key] { return try result.get() }
-        let result = write(notification, target, settings, adapter)
+        let result = result(notification, target, settings, adapter)
         if !adapter.isPersonal, target.variant == nil { shared.results[key] = result }
         return try result.get()
     }
 
-    private func write(
+    private func result(
         _ notification: Notification,
         _ target: TargetFacts,
         _ settings: BindingSettings,
         _ adapter: any VendorAdapter
     ) -> Result<PushPayload, PayloadProblem> {
         do throws(AdapterError) {
-            return .success(try adapter.payload(for: notification, to: target, settings: settings))
+            return .success(try write(adapter, notification, target, settings))
         } catch {
             return .failure(PayloadProblem(error.code))
         }

@@ -18,42 +18,27 @@ struct Send: AsyncParsableCommand {
 
     @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
     @Option(help: "The app.") var app: String
-    @Option(help: "A phone number; may be repeated.") var phone: [String] = []
-    @Option(help: "A user id; may be repeated.") var user: [String] = []
-    @Option(help: "A device id; may be repeated.") var device: [String] = []
-    @Option(help: "A group of users; may be repeated.") var group: [String] = []
-    @Option(help: "A tag expression, such as 'seoul && !quiet'.") var tags: String?
-    @Flag(help: "Every device of the app.") var everyone = false
+    @OptionGroup var audience: AudienceOptions
     @Option(help: "The title.") var title: String?
-    @Option(help: "The text.") var body: String
+    @Option(help: "The text. Only a push type that shows none may be without.") var body: String?
+    @OptionGroup(title: "Apple") var apple: AppleOptions
     @Flag(help: "Show the headers and bytes that each dialect would send; send nothing.") var dryRun = false
     @Flag(help: "Print JSON, also in a dry run.") var json = false
 
     func validate() throws {
-        let kinds = [everyone, tags != nil, !group.isEmpty, !user.isEmpty, !(phone + device).isEmpty].count { $0 }
-        guard kinds > 0 else {
-            throw ValidationError("give the audience: --phone, --device, --user, --group, --tags or --everyone")
-        }
-        guard kinds == 1 else {
-            throw ValidationError(
-                "--user, --group, --tags and --everyone cannot be combined; --phone and --device can"
-            )
-        }
+        try audience.check()
+        guard body != nil || apple.pushType != nil else { throw ValidationError("give --body or a --push-type") }
     }
 
     func run() async throws {
         guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
             throw CommandFailure("send: set PUSH_GATEWAY_KEY to an API key (push-gateway key create)", isUsage: true)
         }
-        var to = JSONObject()
-        if everyone { to["everyone"] = true }
-        to["tags"] = tags.map { .string($0) }
-        let lists = [("phones", phone), ("users", user), ("devices", device), ("groups", group)]
-        for (name, values) in lists where !values.isEmpty {
-            to[name] = .array(values.map { .string($0) })
-        }
-        var message = JSONObject([("app", .string(app)), ("to", .object(to)), ("body", .string(body))])
+        var message = JSONObject([("app", .string(app))])
+        message["to"] = audience.json
+        message["body"] = body.map { .string($0) }
         message["title"] = title.map { .string($0) }
+        message["apns"] = apple.json
         let client = HTTPCaller(base: url)
         let answer = try await client.call(
             "POST",

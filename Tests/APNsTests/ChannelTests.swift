@@ -200,7 +200,6 @@ struct ChannelTests {
         let one = try channel()
         let gone = ChannelRefusal(reason: .channelNotRegistered, status: 400)
         #expect(answer(.read(one), 400, #"{"reason":"ChannelNotRegistered"}"#) == .refused(gone))
-        #expect(gone.condemnsChannel)
         #expect(gone.retry == .never)
         #expect(ChannelRefusal(reason: .cannotCreateChannelConfig, status: 400).retry == .whenMended)
         #expect(ChannelRefusal(reason: .featureNotEnabled, status: 400).retry == .whenMended)

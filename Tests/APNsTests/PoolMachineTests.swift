@@ -328,25 +328,6 @@ struct PoolMachineTests {
         #expect(driver.machine.metrics.acceptedCount == 2)
     }
 
-    @Test func pushOfACancelledCallerLeavesTheOthers() {
-        var driver = PoolDriver()
-        driver.start(credits: 1)
-        let job = driver.job(5)
-        driver.enqueue(job)
-        driver.perform { machine, _ in
-            #expect(machine.canceled(job, 3) == [3])
-            // The push is in flight or already gone, so it cannot be taken back.
-            #expect(machine.canceled(job, 0).isEmpty)
-            #expect(machine.canceled(job, 3).isEmpty)
-        }
-        #expect(driver.machine.metrics.queuedCount == 3)
-        for _ in 0..<4 {
-            driver.credit(1, 1)
-            driver.answer(1, .accepted)
-        }
-        #expect(driver.completions.map(\.slot).sorted() == [0, 1, 2, 4])
-    }
-
     // MARK: Random events
 
     /// 400 random lives: in any order of events, each push completes exactly once.

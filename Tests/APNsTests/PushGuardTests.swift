@@ -6,7 +6,7 @@ import Testing
 /// Pushes that are refused before they reach a stream, and pushes that are not. Source: docs/contracts/apns.md#5,
 /// docs/contracts/apns.md#6.
 struct PushGuardTests {
-    private func reason(_ push: Push) -> String? { PushGuard.refusal(of: push)?.reason }
+    private func reason(_ push: Push) -> String? { PushGuard.fault(in: push)?.rejection.reason }
     private func payload(
         _ count: Int = 20,
         type: PushType = .alert,
@@ -17,7 +17,7 @@ struct PushGuardTests {
     }
 
     @Test func validPushPasses() {
-        #expect(PushGuard.refusal(of: makePush(0)) == nil)
+        #expect(PushGuard.fault(in: makePush(0))?.rejection == nil)
     }
 
     // The guard remembers the last valid topic, type and priority, and still checks every different value.
@@ -42,7 +42,7 @@ struct PushGuardTests {
     }
 
     @Test func refusalStatesThatNoRequestWasSent() throws {
-        let refusal = try #require(PushGuard.refusal(of: makePush(0, payload: payload(0))))
+        let refusal = try #require(PushGuard.fault(in: makePush(0, payload: payload(0)))?.rejection)
         #expect(refusal == Rejection(scope: .content, reason: "PayloadEmpty", status: 0))
     }
 
@@ -55,7 +55,7 @@ struct PushGuardTests {
 
     @Test(arguments: ["", "abc", "zz", String(repeating: "a", count: 402), "aa\r\nbb", "../aaaa"])
     func tokenThatIsNotHexNeverReachesAPath(token: String) {
-        let refusal = PushGuard.refusal(of: makePush(0, token: token))
+        let refusal = PushGuard.fault(in: makePush(0, token: token))?.rejection
         #expect(refusal == Rejection(scope: .tokenDoubtful, reason: "BadDeviceToken", status: 0))
     }
 

@@ -26,7 +26,7 @@ import Testing
         DeliveryEngine(
             store: store,
             transports: [.ios: transport],
-            adapters: [.rationalOwl: PlainAdapter()],
+            payloads: PayloadWriter(adapters: [.rationalOwl: PlainAdapter()]),
             identifiers: TestIdentifiers(),
             policy: policy,
             node: node

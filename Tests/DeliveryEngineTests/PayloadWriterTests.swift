@@ -35,6 +35,25 @@ import Testing
         #expect(try bytes(of: adapter, to: targets) == ["hello d0", "hello d1", "hello d0"])
     }
 
+    // Its format is Apple's, whatever SDK the app has.
+    @Test func aLiveActivityIsWrittenInTheNativeFormat() throws {
+        let vendor = PlainAdapter(isPersonal: true, namesTarget: true)
+        let writer = PayloadWriter(adapters: [.rationalOwl: vendor, .native: PlainAdapter(isPersonal: false)]) {
+            (adapter, notification, target, settings) throws(AdapterError) in
+            let payload = try adapter.payload(for: notification, to: target, settings: settings)
+            return PushPayload(bytes: payload.bytes, type: .liveActivity, priority: 5)
+        }
+        var notification = MachineBench.work(MachineBench.lease(1)).notification
+        notification.content.activity = ActivityReference(.running, "match-7")
+        var shared = PayloadWriter.Shared()
+        let payloads = try [0, 1].map { index in
+            try writer.payload(for: notification, to: MachineBench.facts(index), settings: .unbound, sharing: &shared)
+        }
+        #expect(payloads.allSatisfy { $0.type == .liveActivity && $0.priority == 5 })
+        #expect(payloads[0] === payloads[1], "it is the same for each device")
+        #expect(String(decoding: payloads[0].bytes, as: UTF8.self) == "hello")
+    }
+
     @Test func refusalIsSharedToo() {
         let writer = PayloadWriter(adapters: [.rationalOwl: PlainAdapter(limitBytes: 1, isPersonal: false)])
         var shared = PayloadWriter.Shared()

@@ -48,11 +48,11 @@ import Testing
     }
 
     @Test func everyWriteWithoutItsOwnIdentityAcceptsARepeatKey() {
-        // When repeated, these operations return the first answer; webhooks take no repeat key.
+        // When repeated, these operations return the first answer; webhooks and channels take no repeat key.
         let repeatable: Set<String> = [
             "updateUser", "changeConsents", "createGroup", "deleteGroup", "changeGroupMembers", "createCampaign",
             "putCampaign", "deleteCampaign", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
-            "stopCapture",
+            "stopCapture", "createChannel", "deleteChannel", "sendToChannel", "reportLiveActivityToken",
         ]
         for operation in operations where operation.method != .get {
             let takesKey = operation.inputs.contains { $0.name == CommonInputs.repeatKeyName }

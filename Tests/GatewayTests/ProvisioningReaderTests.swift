@@ -185,6 +185,16 @@ final class ProvisioningReaderTests {
         #expect(app.platforms[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
     }
 
+    @Test func aCredentialMayNameTheEndpointOfItsChannels() throws {
+        let endpoints = #"endpoint: "https://localhost:1", channelEndpoint: "https://localhost:2""#
+        let file = good.replacingOccurrences(of: "privateKeyFile: key.p8", with: "privateKeyFile: key.p8, \(endpoints)")
+        let credential = try #require(try read(file).tenants.first?.credentials.first)
+        #expect(credential.endpoint == "https://localhost:1" && credential.channelEndpoint == "https://localhost:2")
+        let bad = file.replacingOccurrences(of: "https://localhost:2", with: "http://localhost:2")
+        let problem = #expect(throws: ProvisioningProblem.self) { try read(bad) }
+        #expect(problem?.path == "tenants[0].credentials[0].channelEndpoint")
+    }
+
     @Test func retentionIsReadInHoursAndDays() throws {
         let yaml = good + "\n    retention: { deliveries: 30d, events: 36h, audit: 400d }"
         let durations = try #require(try read(yaml).tenants.first).retention.durations

@@ -88,7 +88,7 @@ struct MutationTests {
         case .unregister: return .unregistered(0)
         case .requestVerification: return .verificationSent
         case .verify: return .verified(Bool.random(using: &random), platform: nil)
-        case .enlist, .assign, .standing, .drawKey, .listed: return .standing(nil)
+        case .enlist, .assign, .standing, .drawKey, .listed, .activity: return .standing(nil)
         }
     }
 

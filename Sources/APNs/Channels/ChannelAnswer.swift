@@ -116,7 +116,4 @@ package struct ChannelRefusal: Sendable, Hashable {
 
     /// The action that the connection or the provider token needs.
     package var remedy: APNsAnswer.Remedy { APNsAnswer(reason: reason, status: status).remedy }
-
-    /// Whether the channel does not exist, so that its activities must be updated by their own tokens.
-    package var condemnsChannel: Bool { reason == .channelNotRegistered }
 }

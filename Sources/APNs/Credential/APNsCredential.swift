@@ -36,13 +36,21 @@ package struct APNsCredential: Sendable, Hashable {
     package var proof: Proof
     /// Replaces Apple's hosts, for both environments.
     package var endpoint: APNsEndpoint?
+    /// Replaces Apple's hosts for channel management, for both environments.
+    package var channelEndpoint: APNsEndpoint?
     /// Replaces the system's trust roots: certificates in PEM.
     package var trustRootsPEM: [UInt8]?
 
     /// Creates a credential of either kind.
-    package init(_ proof: Proof, endpoint: APNsEndpoint? = nil, trustRootsPEM: [UInt8]? = nil) {
+    package init(
+        _ proof: Proof,
+        endpoint: APNsEndpoint? = nil,
+        channelEndpoint: APNsEndpoint? = nil,
+        trustRootsPEM: [UInt8]? = nil
+    ) {
         self.proof = proof
         self.endpoint = endpoint
+        self.channelEndpoint = channelEndpoint
         self.trustRootsPEM = trustRootsPEM
     }
 

@@ -42,6 +42,9 @@ package struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
         return port == 443 ? name : "\(name):\(port)"
     }
 
+    /// Whether it is one of Apple's hosts, under whatever port.
+    var isApples: Bool { host.hasSuffix(".push.apple.com") }
+
     package var description: String { "https://\(authority)" }
 
     private static func split(_ text: Substring) throws(APNsError) -> (host: Substring, port: Int) {

@@ -81,10 +81,10 @@ final class ConnectionPool: Sendable {
         return isTaken
     }
 
-    /// The caller no longer waits for its batch, or for one push of it. Waiting pushes complete as cancelled, in case a reader remains.
-    func cancel(_ job: SendJob, _ index: Int?) {
+    /// The caller no longer waits for its batch. Waiting pushes complete as cancelled, in case a reader remains.
+    func cancel(_ job: SendJob) {
         var dropped: [Int] = []
-        perform { dropped = $1.canceled(job, index) }
+        perform { dropped = $1.canceled(job) }
         job.complete(dropped, .unsent(TransportError(.canceled)))
     }
 
@@ -149,7 +149,8 @@ final class ConnectionPool: Sendable {
     }
 
     /// Parses the answers outside the lock.
-    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: ConnectionPoolMachine.Verdict)] {
+    private static func answers(_ completions: [Completion]) -> [(slot: UInt64, verdict: ConnectionPoolMachine.Verdict)]
+    {
         completions.map { completion in
             switch completion.result {
             case .success(let response):

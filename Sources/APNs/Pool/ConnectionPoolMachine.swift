@@ -103,12 +103,11 @@ struct ConnectionPoolMachine {
         return true
     }
 
-    /// The caller of a batch, or of one push of it, no longer waits. Waiting pushes are dropped; those in flight continue and are counted.
+    /// The caller of a batch no longer waits. Waiting pushes are dropped; those in flight continue and are counted.
     ///
     /// - Returns: the indices of the dropped pushes, which the caller of this function must complete.
-    mutating func canceled(_ job: SendJob, _ index: Int? = nil) -> [Int] {
-        let removed = index.map { queue.remove(job, $0) } ?? queue.remove(job)
-        let dropped = removed.flatMap { $0.remaining }
+    mutating func canceled(_ job: SendJob) -> [Int] {
+        let dropped = queue.remove(job).flatMap { $0.remaining }
         counters.unsentCount += dropped.count
         return dropped
     }

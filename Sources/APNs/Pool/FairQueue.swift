@@ -61,9 +61,6 @@ struct FairQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// How many clients have waiting pushes.
-    var clientCount: Int { places.values.count { clientQueues[$0].count > 0 } }
-
     /// How many more pushes of a client may wait.
     ///
     /// A client may hold four times the free room. Alone it gets four fifths of the queue, and each later client four fifths of the rest, so that some room is
@@ -118,16 +115,6 @@ struct FairQueue {
 
     /// Removes all pushes that may not be sent any longer.
     mutating func removeExpired(at now: Instant) -> [Run] { remove { $0.leaveBy <= now } }
-
-    /// Removes one push of a batch whose caller no longer waits.
-    mutating func remove(_ job: SendJob, _ index: Int) -> [Run] {
-        let removed = remove(job)
-        for run in removed {
-            let kept = run.remaining.filter { $0 != index }
-            append(Run(job, kept))
-        }
-        return removed.contains { $0.remaining.contains(index) } ? [Run(job, [index])] : []
-    }
 
     /// Removes all pushes of a batch whose caller no longer waits.
     mutating func remove(_ job: SendJob) -> [Run] { remove { $0 === job } }

@@ -26,8 +26,6 @@ enum PoolWork: Sendable {
     case wake(ConnectionPool, at: ContinuousClock.Instant)
     /// Discard the tokens of a signer that is unused.
     case forget(ProviderTokenSigner.ID)
-    /// Send the pushes from single calls, and answer the calls whose push has completed.
-    case fetchSingles
 }
 
 /// Identifies the reporting connection to its pool. The connection retains it; it retains the pool until the connection has closed.

@@ -76,12 +76,12 @@ struct PoolTurn {
     }
 
     mutating func complete(_ job: SendJob, _ index: Int, _ outcome: consuming Outcome) {
-        complete(job, PushCompletion(slot: job.slot(at: index), outcome: outcome))
+        complete(job, PushCompletion(slot: job.pushes[index].slot, outcome: outcome))
     }
 
     /// Completes an accepted push. The completion is created in place.
     mutating func accept(_ job: SendJob, _ index: Int, _ id: PushID) {
-        let slot = job.slot(at: index)
+        let slot = job.pushes[index].slot
         if let last = finished.indices.last, finished[last].job === job {
             finished[last].completions.append(PushCompletion(slot: slot, outcome: .accepted(TransportMessageID(id))))
         } else {

@@ -54,9 +54,6 @@ package struct PushGuard: Sendable {
         return pushGuard.fault(in: batch.span, at: 0)
     }
 
-    /// Why the push would be refused; nil if it may be sent.
-    package static func refusal(of push: Push) -> Rejection? { fault(in: push)?.rejection }
-
     /// Whether the text is hexadecimal, of any even length up to the model's limit; Apple documents no length.
     private static func isToken(_ text: String) -> Bool {
         let span = text.utf8Span.span

@@ -6,14 +6,6 @@ internal import Synchronization
 ///
 /// `APNsTransport` creates it. Every part that must still complete a push retains it; it ends with its last completion. Callers: any thread.
 final class SendJob: Sendable {
-    /// The receiver of completions.
-    enum Sink: Sendable {
-        /// For batches: completions as they arrive; the stream ends after the last.
-        case stream(AsyncStream<[PushCompletion]>.Continuation)
-        /// For single sends: the callers, each by the index of its push.
-        case callers(SingleCallers)
-    }
-
     /// The caller's batch, shared and never changed; queues and slots contain indices into it.
     let pushes: [Push]
     /// The tenant of the batch: tenants take turns.
@@ -25,8 +17,8 @@ final class SendJob: Sendable {
     let requestDeadline: Moment
     /// When a push is given back unless it was sent. This is half of the time, because a push that is sent too late for its answer would count as unknown.
     let leaveBy: ContinuousClock.Instant
-    private let sink: Sink
-    private let isStream: Bool
+    /// Completions as they come; the stream ends after the last.
+    private let completions: AsyncStream<[PushCompletion]>.Continuation
     private let remaining: Atomic<Int>
 
     init(
@@ -34,7 +26,7 @@ final class SendJob: Sendable {
         client: TenantID,
         offeredAt: ContinuousClock.Instant,
         deadline: ContinuousClock.Instant,
-        sink: Sink
+        completions: AsyncStream<[PushCompletion]>.Continuation
     ) {
         self.pushes = pushes
         self.client = client
@@ -42,31 +34,22 @@ final class SendJob: Sendable {
         self.deadline = deadline
         requestDeadline = Moment(deadline)
         leaveBy = offeredAt + offeredAt.duration(to: deadline) / 2
-        self.sink = sink
-        if case .stream = sink { isStream = true } else { isStream = false }
+        self.completions = completions
         remaining = Atomic(pushes.count)
-        if pushes.isEmpty, case .stream(let continuation) = sink { continuation.finish() }
-    }
-
-    /// The number of a push in completions: the caller's own number, or its index if the receiver identifies pushes by that.
-    func slot(at index: Int) -> Int {
-        isStream ? pushes[index].slot : index
+        if pushes.isEmpty { completions.finish() }
     }
 
     /// Passes completions to the receiver; the stream ends with the last one.
-    func complete(_ completions: [PushCompletion]) {
-        guard !completions.isEmpty else { return }
-        switch sink {
+    func complete(_ batch: [PushCompletion]) {
+        guard !batch.isEmpty else { return }
         // Yield before counting, so that the thread that counts the last one finishes the stream after all others have yielded.
-        case .stream(let continuation): continuation.yield(completions)
-        case .callers(let callers): return callers.tell(completions)
-        }
-        let left = remaining.subtract(completions.count, ordering: .acquiringAndReleasing).newValue
-        if left <= 0, case .stream(let continuation) = sink { continuation.finish() }
+        completions.yield(batch)
+        let left = remaining.subtract(batch.count, ordering: .acquiringAndReleasing).newValue
+        if left <= 0 { completions.finish() }
     }
 
     /// Passes the same outcome of several pushes to the receiver.
     func complete(_ indices: some Sequence<Int>, _ outcome: Outcome) {
-        complete(indices.map { PushCompletion(slot: slot(at: $0), outcome: outcome) })
+        complete(indices.map { PushCompletion(slot: pushes[$0].slot, outcome: outcome) })
     }
 }

@@ -40,18 +40,7 @@ extension APNsTransport {
     package func remove(_ key: CredentialKey) {
         let retirements = state.withLockedValue { withdraw($0.routes.removeValue(forKey: key), for: nil, &$0) }
         for retirement in retirements { finish(retirement) }
-    }
-
-    /// Closes a credential whose key or certificate was revoked or has leaked. Its connections end at once, as Apple requires (docs/contracts/apns.md#3,
-    /// docs/contracts/apns.md#4).
-    ///
-    /// Pushes in flight complete as `indeterminate`, unless another credential shares the connections.
-    package func revoke(_ key: CredentialKey) {
-        let retirements = state.withLockedValue { withdraw($0.routes.removeValue(forKey: key), for: nil, &$0) }
-        for retirement in retirements {
-            finish(retirement)
-            retirement.pool.abort()
-        }
+        closeChannels(of: key)
     }
 
     /// Keeps this number of connections of a credential open even if nothing is sent, at most `APNsLimits.maxConnections`.
@@ -99,7 +88,7 @@ extension APNsTransport {
         let unusedSigner: ProviderTokenSigner.ID?
     }
 
-    private func context(for credential: APNsCredential) throws(APNsError) -> TLSContext {
+    func context(for credential: APNsCredential) throws(APNsError) -> TLSContext {
         // A certificate has its own context: its sessions must not be resumed with another certificate.
         if case .certificate = credential.proof { return try credential.makeTLSContext() }
         if let known = state.withLockedValue({ $0.contexts[credential.trustRootsPEM] }) { return known }

@@ -1,15 +1,7 @@
-package import Model
 internal import NIOConcurrencyHelpers
 
 /// The observable state of the transport, for metrics, `/readyz` and `doctor`.
 extension APNsTransport {
-    /// The state of a credential's connection to Apple; nil if the credential is not open. It is the worse of its two environments.
-    package func status(of key: CredentialKey) -> APNsStatus? {
-        guard let route = state.withLockedValue({ $0.routes[key] }) else { return nil }
-        let all = route.pools.map(\.status)
-        return all.first { !$0.isReachable } ?? all.first
-    }
-
     /// The counters since the start, and the current state.
     package var metrics: APNsMetrics {
         let (sum, pools) = state.withLockedValue { ($0.departed, Array($0.pools.values) + $0.leaving.values) }

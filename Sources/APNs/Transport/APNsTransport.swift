@@ -32,6 +32,8 @@ package final class APNsTransport: PushTransport {
         /// TLS settings of credentials with a key, by trust roots. Loading the system's roots takes milliseconds and a megabyte, and most credentials share
         /// them.
         var contexts: [[UInt8]?: TLSContext] = [:]
+        /// Clients for channels that were asked for.
+        var channels: [ChannelKey: Channels] = [:]
         var openedPoolCount = 0
         var isShutDown = false
         /// Tasks that wait until the last leaving pool has ended.
@@ -42,7 +44,6 @@ package final class APNsTransport: PushTransport {
     let configuration: Configuration
     let tokens: ProviderTokenCache
     let loops: [EventLoop]
-    let singles: SingleSends
     let state = NIOLockedValueBox(State())
     /// Look-ups and timers. There are a few of each per pool, so the stream needs no limit.
     let work: AsyncStream<PoolWork>
@@ -70,10 +71,9 @@ package final class APNsTransport: PushTransport {
         let (work, workContinuation) = AsyncStream<PoolWork>.makeStream()
         self.work = work
         self.workContinuation = workContinuation
-        singles = SingleSends { workContinuation.yield(.fetchSingles) }
     }
 
-    // MARK: Batches
+    // MARK: Sending
 
     package func send(
         _ batch: [Push],
@@ -81,22 +81,19 @@ package final class APNsTransport: PushTransport {
         deadline: Duration
     ) -> AsyncStream<[PushCompletion]> {
         let (stream, continuation) = AsyncStream<[PushCompletion]>.makeStream()
-        let job = makeJob(batch, credential, deadline, .stream(continuation))
+        let now = ContinuousClock.now
+        let job = SendJob(
+            batch,
+            client: credential.tenant,
+            offeredAt: now,
+            deadline: now + deadline,
+            completions: continuation
+        )
         continuation.onTermination = { [weak self] reason in
             if case .cancelled = reason { self?.cancel(job, credential) }
         }
         offer(job, credential)
         return stream
-    }
-
-    func makeJob(
-        _ batch: [Push],
-        _ credential: CredentialKey,
-        _ deadline: Duration,
-        _ sink: SendJob.Sink
-    ) -> SendJob {
-        let now = ContinuousClock.now
-        return SendJob(batch, client: credential.tenant, offeredAt: now, deadline: now + deadline, sink: sink)
     }
 
     /// Completes the pushes that are refused here, and passes the others to the pools of their environments.
@@ -125,7 +122,7 @@ package final class APNsTransport: PushTransport {
             var rejection = pushGuard.fault(in: pushes, at: index)?.rejection
             if rejection == nil, let identity { rejection = APNsRoute.refusal(of: pushes[index], by: identity) }
             if let rejection {
-                refused.append(PushCompletion(slot: job.slot(at: index), outcome: .rejected(rejection)))
+                refused.append(PushCompletion(slot: pushes[index].slot, outcome: .rejected(rejection)))
             } else if pushes[index].environment == .production {
                 production.append(index)
             } else {
@@ -166,10 +163,10 @@ package final class APNsTransport: PushTransport {
         run.job.complete(run.remaining, outcome)
     }
 
-    /// The caller of a batch, or of one push of it, no longer waits.
-    func cancel(_ job: SendJob, _ credential: CredentialKey, index: Int? = nil) {
+    /// The caller of a batch no longer waits.
+    func cancel(_ job: SendJob, _ credential: CredentialKey) {
         let route = state.withLockedValue { $0.routes[credential] }
-        for pool in route?.pools ?? [] { pool.cancel(job, index) }
+        for pool in route?.pools ?? [] { pool.cancel(job) }
     }
 
     // MARK: Life cycle
@@ -179,10 +176,7 @@ package final class APNsTransport: PushTransport {
     /// Nothing is sent without it. Call it once; cancelling its task abandons everything in flight.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            for await item in work {
-                // This call does not wait.
-                if case .fetchSingles = item { fetchSingles() } else { group.addTask { await self.perform(item) } }
-            }
+            for await item in work { group.addTask { await self.perform(item) } }
             group.cancelAll()
         }
         if !state.withLockedValue({ $0.isShutDown }) { await shutdown(deadline: .zero) }
@@ -214,7 +208,7 @@ package final class APNsTransport: PushTransport {
             state.pools.removeAll()
             return pools
         }
-        closeSingles()
+        closeChannels()
         for pool in pools { for run in pool.retire() { giveBack(run, .unsent(TransportError(.goingAway))) } }
     }
 
@@ -250,8 +244,6 @@ package final class APNsTransport: PushTransport {
             pool.wake()
         case .forget(let signer):
             await tokens.forget(signer)
-        case .fetchSingles:
-            break
         }
     }
 }

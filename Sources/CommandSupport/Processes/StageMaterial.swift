@@ -66,13 +66,19 @@ package struct StageMaterial {
     }
 
     /// Writes the provisioning file of a tenant whose app uses RationalOwl's calls, for tests and benchmarks.
-    package func writeTenants(account: String, service: String, apnsAddress: String) throws {
+    package func writeTenants(
+        account: String,
+        service: String,
+        apnsAddress: String,
+        channelAddress: String? = nil
+    ) throws {
         let binding = "          rationalowl: { accountId: \(account), serviceId: \(service) }"
-        try writeTenants(apnsAddress: apnsAddress, lines: [binding])
+        try writeTenants(apnsAddress: apnsAddress, channelAddress: channelAddress, lines: [binding])
     }
 
     /// Writes the provisioning file of the demo's tenant. `lines` contains the bindings of its app `shop`, and further apps.
-    package func writeTenants(apnsAddress: String, lines: [String]) throws {
+    package func writeTenants(apnsAddress: String, channelAddress: String? = nil, lines: [String]) throws {
+        let channels = channelAddress.map { #", channelEndpoint: "https://\#($0)""# } ?? ""
         try put(
             "tenants.yaml",
             """
@@ -82,7 +88,7 @@ package struct StageMaterial {
                   - { name: backend, secretEnv: DEMO_API_KEY, scopes: [send, devices, read] }
                 credentials:
                   - { id: apple, kind: apns-token, teamId: \(Self.teamID), keyId: \(Self.keyID), privateKeyFile: AuthKey_\(Self.keyID).p8,
-                      endpoint: "https://\(apnsAddress)", trustRootsFile: simulator-ca.pem }
+                      endpoint: "https://\(apnsAddress)"\(channels), trustRootsFile: simulator-ca.pem }
                 apps:
                   - id: shop
                     platforms:

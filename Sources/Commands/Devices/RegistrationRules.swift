@@ -16,6 +16,7 @@ enum RegistrationRules {
         case .standing(let key): AssignmentRules.standing(key, context)
         case .drawKey: .settled(.registration(.drawn(VendorDeviceKey(context.identifiers.randomHex(byteCount: 16)))))
         case .listed(let filter, let from, let limit): listed(filter, from, limit, context)
+        case .activity(let command): ActivityRules.plan(command, context)
         }
     }
 

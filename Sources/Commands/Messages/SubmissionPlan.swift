@@ -103,7 +103,7 @@ struct SubmissionPlan: Sendable {
             }
             let users = submission.omitsUnknown ? self.users.filter(known.has) : self.users
             if users.isEmpty { return .failure(Refused(.unknownDevice)) }
-            let targets = TargetPlan(users, known.users, (rules(app.timing), context.now)) {
+            let targets = TargetPlan(users, known.users.map(reached), (rules(app.timing), context.now)) {
                 context.identifiers.target(for: $0, in: id)
             }
             return .success(newMessage(targets, recipients: targets.count, node: node))
@@ -114,11 +114,26 @@ struct SubmissionPlan: Sendable {
             }
             let pairs = zip(addresses, known.resolved).filter { !submission.omitsUnknown || $0.1 != nil }
             if pairs.isEmpty { return .failure(Refused(.unknownDevice)) }
-            let targets = TargetPlan(pairs.map(\.0), pairs.map(\.1), (rules(app.timing), context.now)) {
+            let targets = TargetPlan(pairs.map(\.0), pairs.map { $0.1.map(reached) }, (rules(app.timing), context.now))
+            {
                 context.identifiers.target(for: $0, in: id)
             }
             return .success(newMessage(targets, recipients: pairs.count, node: node))
         }
+    }
+
+    /// A Live Activity has tokens of its own, which are looked up when it is sent. The state of the device's own token does not matter.
+    private func reached(_ target: ResolvedTarget) -> ResolvedTarget {
+        guard content.activity != nil else { return target }
+        var target = target
+        target.isReachable = target.device != nil
+        return target
+    }
+
+    private func reached(_ target: UserTarget) -> UserTarget {
+        var target = target
+        target.found = reached(target.found)
+        return target
     }
 
     var expiresAt: Timestamp { (submission.timing.localDue?.latest ?? dueAt) + timeToLive }

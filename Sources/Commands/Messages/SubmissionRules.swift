@@ -138,9 +138,10 @@ enum SubmissionRules {
         }
     }
 
-    /// Whether there is nothing to display and nothing to do in the background.
+    /// Whether there is nothing to display and nothing to do in the background. A message with `apns` options may have no text: their rules were checked before.
     private static func isEmpty(_ content: Content) -> Bool {
         content.body.isEmpty && (content.title ?? "").isEmpty && !content.isSilent && content.raw == nil
+            && content.apns == nil
     }
 
     private static func fits(_ content: Content) -> Bool {
@@ -152,6 +153,8 @@ enum SubmissionRules {
         return texts.allSatisfy { Storable.fits($0, limit) }
             && texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } <= limit
             && Storable.fits(.object(content.data), limit) && Storable.fits(content.raw, limit)
+            && Storable.fits(content.apns.map { .object($0) }, limit)
+            && Storable.fits(content.activity?.name, CommandLimits.nameBytes)
     }
 
     /// The caller's value, otherwise the binding's `push.ttlHours`, otherwise the policy's.

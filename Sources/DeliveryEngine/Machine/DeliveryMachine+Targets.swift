@@ -194,7 +194,8 @@ extension DeliveryMachine {
                 index: slot,
                 target: lease.targets[slot],
                 identity: facts?.identity,
-                dialect: facts?.vendor,
+                // No SDK of a vendor shows a Live Activity, so that it does not belong into the vendor's inbox.
+                dialect: work?.notification.content.activity == nil ? facts?.vendor : nil,
                 device: facts?.device,
                 user: facts?.person.user,
                 address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,

@@ -1,4 +1,5 @@
 import APNs
+import ApplePayload
 import AsyncHTTPClient
 import Commands
 import DeliveryEngine
@@ -118,7 +119,10 @@ struct GatewayNode {
         let engine = DeliveryEngine(
             store: PostgresDeliveryStore(engine: base.database.engine, inboxVendors: base.vendors.inboxes),
             transports: [.ios: transport],
-            adapters: base.vendors.byVendor,
+            payloads: PayloadWriter(adapters: base.vendors.byVendor) {
+                (adapter, notification, target, settings) throws(AdapterError) in
+                try adapter.applePayload(for: notification, to: target, settings: settings)
+            },
             identifiers: base.identifiers,
             policy: policy,
             node: base.node,
@@ -245,6 +249,10 @@ extension GatewayNode {
                 clock: base.clock,
                 identifiers: base.identifiers
             ),
+            channels: AppleChannels(directory: base.directory) {
+                [transport = delivery.transport] (key, environment) throws(APNsError) in
+                try transport.channels(of: key, in: environment)
+            },
             explainer: DeliveryExplainer(
                 queries: queries,
                 directory: base.directory,

@@ -25,6 +25,7 @@ package struct NativeAPI: Sendable {
     let stores: NativeStores
     let identifiers: any IdentifierSource
     let previews: PayloadPreview
+    let channels: AppleChannels
     let explainer: DeliveryExplainer
     let imports: DeviceImports
     let webhooks: WebhookRegistry
@@ -39,6 +40,7 @@ package struct NativeAPI: Sendable {
         stores: NativeStores,
         identifiers: any IdentifierSource,
         previews: PayloadPreview,
+        channels: AppleChannels,
         explainer: DeliveryExplainer,
         imports: DeviceImports,
         webhooks: WebhookRegistry,
@@ -51,6 +53,7 @@ package struct NativeAPI: Sendable {
         self.stores = stores
         self.identifiers = identifiers
         self.previews = previews
+        self.channels = channels
         self.explainer = explainer
         self.imports = imports
         self.webhooks = webhooks

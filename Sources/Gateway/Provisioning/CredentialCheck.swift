@@ -14,6 +14,7 @@ enum CredentialCheck {
                 teamID: credential.teamID,
                 keyID: credential.keyID,
                 endpoint: credential.endpoint,
+                channelEndpoint: credential.channelEndpoint,
                 trustRoots: credential.trustRoots
             )
         } catch {

@@ -89,6 +89,7 @@ package struct Provisioner: Sendable {
             teamID: credential.teamID,
             keyID: credential.keyID,
             endpoint: credential.endpoint,
+            channelEndpoint: credential.channelEndpoint,
             trustRoots: credential.trustRoots.map { String(decoding: $0, as: UTF8.self) },
             sealed: try masterKey.seal(secret, context: SealContext.credential(key)),
             fingerprint: Array(SHA256.hash(data: secret)),

@@ -28,6 +28,8 @@ package struct ProvisioningFile: Sendable {
         var secret: CredentialSecret
         /// Only for a simulator or a proxy.
         var endpoint: String?
+        /// The same for the management of channels, which Apple has on other hosts.
+        var channelEndpoint: String?
         var trustRoots: [UInt8]?
         var pushesPerSecond: Int32?
     }

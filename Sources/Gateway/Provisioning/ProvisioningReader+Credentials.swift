@@ -23,10 +23,8 @@ extension ProvisioningReader {
                 problem: "'\(kind)' is not supported; use apns-token or apns-certificate"
             )
         }
-        let endpoint = try fields.optionalText("endpoint")
-        if let endpoint, !endpoint.hasPrefix("https://") {
-            throw ProvisioningProblem(path: "\(path).endpoint", problem: "must start with https://")
-        }
+        let endpoint = try endpoint(&fields, "endpoint", path)
+        let channelEndpoint = try self.endpoint(&fields, "channelEndpoint", path)
         let roots = try file(&fields, "trustRootsFile", path)
         let rate = try fields.rate("pushesPerSecond")
         try fields.finish()
@@ -36,9 +34,20 @@ extension ProvisioningReader {
             keyID: keyID,
             secret: secret,
             endpoint: endpoint,
+            channelEndpoint: channelEndpoint,
             trustRoots: roots,
             pushesPerSecond: rate
         )
+    }
+
+    private func endpoint(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+        -> String?
+    {
+        let endpoint = try fields.optionalText(key)
+        guard endpoint?.hasPrefix("https://") != false else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "must start with https://")
+        }
+        return endpoint
     }
 
     /// Reads `pkcs12File`, or `certificateFile` with the key in it or in `privateKeyFile`, and `passphraseEnv` or `passphraseFile` if there is one.

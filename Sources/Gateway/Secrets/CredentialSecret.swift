@@ -71,6 +71,7 @@ package enum CredentialSecret: Sendable, Hashable {
         teamID: String?,
         keyID: String?,
         endpoint: String?,
+        channelEndpoint: String?,
         trustRoots: [UInt8]?
     ) throws -> APNsCredential {
         let proof: APNsCredential.Proof =
@@ -92,6 +93,7 @@ package enum CredentialSecret: Sendable, Hashable {
         return APNsCredential(
             proof,
             endpoint: try endpoint.map { try APNsEndpoint(url: $0) },
+            channelEndpoint: try channelEndpoint.map { try APNsEndpoint(url: $0) },
             trustRootsPEM: trustRoots
         )
     }
@@ -106,6 +108,7 @@ package enum CredentialSecret: Sendable, Hashable {
             teamID: stored.teamID,
             keyID: stored.keyID,
             endpoint: stored.endpoint,
+            channelEndpoint: stored.channelEndpoint,
             trustRoots: stored.trustRoots.map { Array($0.utf8) }
         )
     }

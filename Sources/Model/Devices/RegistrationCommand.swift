@@ -14,6 +14,7 @@ package enum RegistrationCommand: Sendable, Hashable {
     case drawKey
     /// Lists active identities with a usable token, ordered by key, beginning at `from`.
     case listed(IdentityFilter, from: VendorDeviceKey?, limit: Int)
+    case activity(ActivityCommand)
 }
 
 /// Selects the identities that a call affects.
@@ -125,6 +126,7 @@ package enum RegistrationReply: Sendable, Hashable {
     case standing(IdentityStanding?)
     case drawn(VendorDeviceKey)
     case listed([ListedIdentity])
+    case activity(ActivityReply)
 }
 
 /// The state of an identity after its registration.

@@ -18,6 +18,10 @@ package struct Content: Sendable, Hashable {
     package var isSilent: Bool
     /// A complete native payload that is sent unchanged. All fields above are ignored then.
     package var raw: JSON?
+    /// Options for Apple's push service only, in the form of `ApplePushOptions`. They are stored, and not interpreted here.
+    package var apns: JSONObject?
+    /// The Live Activity that the message starts, updates or ends; nil if the message is for the devices themselves.
+    package var activity: ActivityReference?
     /// Whether placeholders are filled in for each target.
     package var isTemplate = false
     package var page: PageReference?
@@ -55,6 +59,24 @@ package struct Content: Sendable, Hashable {
     }
 }
 
+/// A Live Activity, or a kind of Live Activities of which one is started. A device reports a token for each.
+package struct ActivityReference: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// `name` is the Swift type of the attributes, and the token is a push-to-start token.
+        case start
+        /// `name` is the app's name of the activity.
+        case running
+    }
+
+    package var kind: Kind
+    package var name: String
+
+    package init(_ kind: Kind, _ name: String) {
+        self.kind = kind
+        self.name = name
+    }
+}
+
 /// One message with the data that an adapter needs to write a payload.
 package struct Notification: Sendable, Hashable {
     package var message: MessageID
@@ -88,6 +110,9 @@ package struct Notification: Sendable, Hashable {
 }
 
 extension Notification {
+    /// The vendor in whose format `target` gets the push. For a Live Activity this is Apple's format, for any SDK of the app.
+    package func format(for target: TargetFacts) -> Vendor { content.activity == nil ? target.vendor : .native }
+
     /// The number of the message in the dialect `vendor`. A message that was accepted before the app had the dialect has no number, so its own id is used.
     package func number(for vendor: Vendor) -> String { numbers[vendor] ?? message.description }
 }

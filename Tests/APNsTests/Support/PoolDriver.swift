@@ -34,7 +34,7 @@ struct PoolDriver {
             client: client,
             offeredAt: now,
             deadline: now + deadline,
-            sink: .stream(continuation)
+            completions: continuation
         )
     }
 

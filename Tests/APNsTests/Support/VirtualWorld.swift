@@ -149,7 +149,7 @@ struct VirtualWorld {
             client: client.name,
             offeredAt: instant(now),
             deadline: instant(deadline),
-            sink: .stream(continuation)
+            completions: continuation
         )
         let run = FairQueue.Run(job, Array(pushes.indices))
         perform { machine, now, turn in _ = machine.enqueued(run, now: now, &turn) }

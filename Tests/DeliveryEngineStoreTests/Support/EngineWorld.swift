@@ -47,7 +47,7 @@ struct EngineWorld {
         DeliveryEngine(
             store: store,
             transports: [.ios: transport ?? self.transport],
-            adapters: [.rationalOwl: PlainAdapter()],
+            payloads: PayloadWriter(adapters: [.rationalOwl: PlainAdapter()]),
             identifiers: identifiers,
             policy: policy,
             node: self.node(node)

@@ -191,7 +191,7 @@ def devices_and_messages(api: API) -> None:
     api.call("updateDevice", {"device": device}, body={"name": "Lee", "tags": ["seoul", "vip"]})
     message = {
         "app": "shop", "to": {"keys": ["contract-1"]}, "title": "Hello", "body": "there", "data": {"order": "4711"},
-        "ttlSeconds": 600,
+        "ttlSeconds": 600, "apns": {"priority": 5, "interruptionLevel": "passive", "relevanceScore": 0.5},
     }  # fmt: skip
     api.call("sendMessage", query={"preview": "true"}, body=message)
     sent = api.call("sendMessage", body=message, expect=202)["id"]
@@ -300,6 +300,42 @@ def campaigns_media_and_imports(api: API) -> None:
     api.call("importDevices", {"app": "shop"}, {"format": "csv"}, raw=b"key,colour\nk,red\n", kind="text/csv", expect=422)
 
 
+def live_activities(api: API) -> None:
+    token = hashlib.sha256(b"live activity").hexdigest()
+    key = {"app": "shop", "platform": "ios", "key": "activity-1", "token": hashlib.sha256(b"activity device").hexdigest()}
+    device = {"device": api.call("registerDevice", body=key, expect=201)["id"]}
+    for which in ({"attributesType": "ScoreAttributes"}, {"activity": "match-7"}):
+        api.call("reportLiveActivityToken", device, body=dict(which, token=token), expect=204)
+    shown = api.call("showLiveActivityTokens", device)
+    check(len(shown["tokens"]) == 2 and token not in json.dumps(shown), f"two masked tokens: {shown}")
+    start = {
+        "to": {"devices": [device["device"]]}, "attributesType": "ScoreAttributes", "attributes": {"match": "7"},
+        "contentState": {"home": 0}, "alert": {"title": "Kick-off", "body": "0:0"},
+    }  # fmt: skip
+    api.call("startLiveActivity", {"app": "shop"}, body=start, expect=202)
+    match = {"app": "shop", "activity": "match-7"}
+    api.call("updateLiveActivity", match, body={"contentState": {"home": 1}}, expect=202)
+    api.call("updateLiveActivity", match, body={}, expect=422)
+    api.call("endLiveActivity", match, body={}, expect=202)
+    api.call("endLiveActivity", dict(match, activity="match-8"), body={}, expect=404)
+    api.call("reportLiveActivityToken", device, body={"activity": "match-7"}, expect=204)
+    check(len(api.call("showLiveActivityTokens", device)["tokens"]) == 1, "a token is forgotten")
+
+
+def channels(api: API) -> None:
+    app = {"app": "shop"}
+    made = api.call("createChannel", app, body={"storage": "newest"}, expect=201)
+    channel = dict(app, channel=made["channel"])
+    check(api.call("showChannel", channel) == made, "a channel is shown as it was created")
+    check([one["channel"] for one in api.call("listChannels", app)["channels"]] == [made["channel"]], "one channel")
+    state = {"event": "update", "contentState": {"home": 2, "guest": 1}}
+    check(api.call("sendToChannel", channel, body=state)["requestId"] != "", "Apple's id of the request")
+    api.call("sendToChannel", channel, body={"event": "update"}, expect=422)
+    api.call("deleteChannel", channel, expect=204)
+    api.call("showChannel", channel, expect=404)
+    api.call("listChannels", app, {"environment": "test"}, expect=422)
+
+
 def events_webhooks_and_captures(api: API) -> None:
     events = api.call("listEvents", query={"limit": 1000})
     check({"registered", "accepted", "sent"} <= {event["kind"] for event in events}, "the log tells what happened")
@@ -347,6 +383,8 @@ def main() -> None:
     devices_and_messages(api)
     users_and_groups(api)
     campaigns_media_and_imports(api)
+    live_activities(api)
+    channels(api)
     events_webhooks_and_captures(api)
     api.check_coverage()
     for failure in failures:

@@ -1,3 +1,4 @@
+import APNs
 import Adapters
 import AsyncHTTPClient
 import Commands
@@ -165,6 +166,9 @@ struct NativeStage: Sendable {
                     clock: clock,
                     identifiers: identifiers
                 ),
+                channels: AppleChannels(directory: directory) { (_, _) throws(APNsError) in
+                    throw APNsError(.noCredential)
+                },
                 explainer: DeliveryExplainer(
                     queries: queries,
                     directory: directory,

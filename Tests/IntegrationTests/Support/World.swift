@@ -24,7 +24,7 @@ final class World: @unchecked Sendable {
     private(set) var control: HTTPCaller
     private(set) var adminAddress = ""
     private var gatewayLogFile = ""
-    private var simulatorPorts: (apns: Int, control: Int) = (0, 0)
+    private var simulatorPorts: (apns: Int, control: Int, manage: Int) = (0, 0, 0)
     private let serveArguments: [String]
     private let simulatorArguments: [String]
     /// The arguments of every command for the data directory and the database.
@@ -83,7 +83,8 @@ final class World: @unchecked Sendable {
             "apns-simulator",
             program: Self.programs + "/apns-simulator",
             arguments: [
-                "--port", "\(simulatorPorts.apns)", "--control-port", "\(simulatorPorts.control)", "--ca-out",
+                "--port", "\(simulatorPorts.apns)", "--control-port", "\(simulatorPorts.control)", "--manage-port",
+                "\(simulatorPorts.manage)", "--ca-out",
                 material.path("simulator-ca.pem"), "--ca-key", material.path("simulator-ca.key"), "--keys",
                 material.path("simulator-keys.json"), "--address-file", material.path("simulator.json"),
             ] + simulatorArguments,
@@ -93,7 +94,8 @@ final class World: @unchecked Sendable {
         let addresses = try await readAddressFile(material.path("simulator.json"), of: process)
         let apns = try #require(addresses["apns"]?.string.flatMap { ListenAddress($0) })
         let control = try #require(addresses["control"]?.string.flatMap { ListenAddress($0) })
-        simulatorPorts = (apns.port, control.port)
+        let manage = try #require(addresses["manage"]?.string.flatMap { ListenAddress($0) })
+        simulatorPorts = (apns.port, control.port, manage.port)
         await self.control.close()
         self.control = HTTPCaller(base: "http://\(control)")
     }
@@ -132,7 +134,8 @@ final class World: @unchecked Sendable {
             try material.writeTenants(
                 account: account,
                 service: service,
-                apnsAddress: "127.0.0.1:\(simulatorPorts.apns)"
+                apnsAddress: "127.0.0.1:\(simulatorPorts.apns)",
+                channelAddress: "127.0.0.1:\(simulatorPorts.manage)"
             )
         }
         return try await command(

@@ -115,6 +115,14 @@ extension InputKind where Value == Int64 {
     static let position = integer(0...Int64.max)
 }
 
+extension InputKind where Value == Double {
+    /// A finite number.
+    static let number = InputKind(.number) { (json, name) throws(Problem) in
+        guard let number = json.double else { throw .invalid(name, "must be a number") }
+        return number
+    }
+}
+
 extension InputKind where Value == Bool {
     static let flag = InputKind(.flag, form: .flag) { (json, name) throws(Problem) in
         guard let flag = json.bool else { throw .invalid(name, "must be true or false") }

@@ -25,6 +25,7 @@ struct JSONSchema: Sendable {
     }
 
     static let flag = JSONSchema(["type": "boolean"])
+    static let number = JSONSchema(["type": "number"])
     static let time = JSONSchema.text(format: "date-time", example: "2026-12-25T13:30:00.000Z")
     static let uuid = JSONSchema.text(format: "uuid", example: "0198a1f0-7c00-7000-8000-000000000001")
     /// An object with any members.
@@ -125,6 +126,7 @@ struct JSONSchema: Sendable {
         switch json["type"]?.string ?? json["type"]?.array?.first?.string {
         case "string": return "text"
         case "integer": return json["minimum"] ?? 1
+        case "number": return .number("0.5")
         case "boolean": return true
         case "array": return [inner(json["items"])]
         case "object":

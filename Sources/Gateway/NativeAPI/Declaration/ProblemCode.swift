@@ -12,7 +12,9 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case rateLimited = "PG-1010"
     case noCredential = "PG-1011"
     case gone = "PG-1012"
+    case pushServiceRefused = "PG-1013"
     case unavailable = "PG-2001"
+    case pushServiceFailed = "PG-2002"
 
     struct Entry: Sendable {
         var status: Int
@@ -117,6 +119,20 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 "The requested events have expired",
                 "the requested events have expired",
                 "events were missed; start again at offset 0"
+            )
+        case .pushServiceRefused:
+            Entry(
+                422,
+                "The push service refused the request",
+                "the push service refused the request",
+                "the detail has Apple's status and reason"
+            )
+        case .pushServiceFailed:
+            Entry(
+                502,
+                "The push service did not answer",
+                "the push service did not answer, or with a failure of its own",
+                "the detail says whether the request was sent; look at the state before you repeat it"
             )
         case .unavailable:
             Entry(

@@ -51,18 +51,19 @@ package struct DeliveryExplainer: Sendable {
             credential: credential,
             standing: standing
         )
-        if let facts = trail.target, let adapter = adapters[facts.vendor] {
+        let notification = Notification(
+            message: message.id,
+            origin: message.scope.vendor,
+            content: message.content,
+            sentAt: message.dueAt,
+            expiresAt: message.expiresAt,
+            collapseID: message.collapseID
+        )
+        if let facts = trail.target, let adapter = adapters[notification.format(for: facts)] {
             let settings = try await directory.settings(of: message.scope.app, in: tenant)[facts.vendor]
             explanation.push = PushPicture.make(
                 adapter,
-                Notification(
-                    message: message.id,
-                    origin: message.scope.vendor,
-                    content: message.content,
-                    sentAt: message.dueAt,
-                    expiresAt: message.expiresAt,
-                    collapseID: message.collapseID
-                ),
+                notification,
                 facts,
                 settings ?? BindingSettings(tenant: tenant, app: message.scope.app),
                 topic: route?.topic ?? "",
@@ -94,7 +95,10 @@ package struct DeliveryExplanation: Sendable {
 
     var delivery: DeliveryFacts { trail.delivery }
     var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
-    var token: String { trail.target?.destination.token?.masked ?? "…" }
+    /// A Live Activity has a token of its own, which is not read here.
+    var token: String {
+        message.content.activity == nil ? trail.target?.destination.token?.masked ?? "…" : "…"
+    }
 
     var standingText: String {
         let queue = trail.queue.map { queue in

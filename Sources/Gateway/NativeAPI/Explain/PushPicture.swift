@@ -22,7 +22,7 @@ struct PushPicture: Sendable {
         id: PushID
     ) -> Result<PushPicture, AdapterError> {
         do throws(AdapterError) {
-            let payload = try adapter.payload(for: notification, to: target, settings: settings)
+            let payload = try adapter.applePayload(for: notification, to: target, settings: settings)
             let push = Push(
                 slot: 0,
                 token: DeviceToken(stored: token),

@@ -51,6 +51,11 @@ enum MessageOperations {
             "The consent that users need: opted in, not unsubscribed (default), or none."
         )
         let raw = BodyField.optional("raw", .anyObject, "A complete payload for Apple, for native devices.")
+        let apns = BodyField.optional(
+            "apns",
+            .apns,
+            "Options for Apple's devices only: headers of the push and members of `aps`."
+        )
         let image = BodyField.optional("image", .imageHash, "The SHA-256 of an image stored with `storeMedia`.")
         let collapseID = BodyField.optional(
             "collapseId",
@@ -88,7 +93,7 @@ enum MessageOperations {
         input: SendInput(),
         example: [
             "app": "shop", "to": ["users": ["u-1"]], "title": "Hello", "body": "Your parcel is here.",
-            "data": ["order": "4711"], "ttlSeconds": 86_400,
+            "data": ["order": "4711"], "ttlSeconds": 86_400, "apns": ["interruptionLevel": "time-sensitive"],
         ],
         answers: [
             .json(202, accepted.schema, "The message is stored and will be sent."),

@@ -1,3 +1,5 @@
+import Adapters
+import ApplePayload
 import Commands
 import GatewayHTTP
 import Hummingbird
@@ -48,9 +50,13 @@ extension NativeAPI {
         )
         if let rule = try call.consent { content.consent = rule }
         if let raw = try call.raw { content.raw = .object(raw) }
+        let options = try call.apns
+        if let options { Self.add(options, to: &content) }
         if let hash = try call.image {
             content.media = MediaReference(id: identifiers.randomHex(byteCount: 16), hash: hash)
         }
+        let collapseID = try call.collapseID
+        if options != nil { try check(content, collapseID) }
         let schedule = try call.sendAt
         return Submission(
             content: content,
@@ -60,12 +66,38 @@ extension NativeAPI {
                 localDue: schedule?.local,
                 timeToLive: try call.ttlSeconds.map { .seconds($0) }
             ),
-            collapseID: try call.collapseID,
+            collapseID: collapseID,
             lane: Self.lane(content, audience)
         )
     }
 
-    private static func lane(_ content: Content, _ audience: Audience) -> Lane {
+    /// A background push without a text is a silent message, for every vendor; one with a text is refused by the type's rule.
+    private static func add(_ options: ApplePushOptions, to content: inout Content) {
+        var options = options
+        if options.type == .background {
+            options.isContentAvailable = true
+            content.isSilent = (content.title ?? "").isEmpty && (content.subtitle ?? "").isEmpty && content.body.isEmpty
+        }
+        content.apns = options.json
+    }
+
+    /// - Throws: `Problem` with the first of Apple's rules that the message breaks.
+    private func check(
+        _ content: Content,
+        _ collapseID: String?
+    ) throws(Problem) {
+        let now = clock.now()
+        let notification = Notification(
+            message: MessageID(rawValue: identifiers.uuid(at: now)),
+            origin: .native,
+            content: content,
+            sentAt: now,
+            collapseID: collapseID
+        )
+        if let fault = NativePayloadRules.fault(in: notification) { throw .invalid("apns", fault) }
+    }
+
+    static func lane(_ content: Content, _ audience: Audience) -> Lane {
         if content.isUrgent { return .urgent }
         if content.isSilent { return .background }
         switch audience {

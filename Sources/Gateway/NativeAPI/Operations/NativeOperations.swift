@@ -7,6 +7,8 @@ enum NativeOperations {
         UserOperations.all,
         GroupOperations.all,
         CampaignOperations.all,
+        ActivityOperations.all,
+        ChannelOperations.all,
         ReceiptOperations.all,
         ImportOperations.all,
         EventOperations.all,

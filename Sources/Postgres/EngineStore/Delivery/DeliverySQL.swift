@@ -96,6 +96,15 @@ enum DeliverySQL {
         """
     )
 
+    /// Tokens of a Live Activity, by the place of the device in the slice.
+    static let activityTokens = StoreSQL.tenant(
+        """
+        SELECT t.place, a.token, a.registered_at FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
+        JOIN gateway.activity_token a
+            ON a.tenant_id = $1 AND a.device_id = t.device AND a.kind = $4 AND a.name = $5
+        """
+    )
+
     private static let targetColumns = """
         i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
             i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,

@@ -30,6 +30,7 @@ extension PostgresDeliveryStore {
             if let step = content.badgeStep { try await takeBadges(step, lease, open, &targets) }
             if content.variants != nil { try await findVariants(lease, open, &targets) }
             if content.isTemplate { try await fillVariables(lease, open, &targets) }
+            if let activity = content.activity { try await findActivityTokens(activity, lease, &targets) }
             if content.consent == .optedIn { try await findOptedIn(lease, open, &targets) }
             let timing = TimingCoding.read(try row.object("defaults"))
             return SliceWork(
@@ -82,6 +83,32 @@ extension PostgresDeliveryStore {
             let place = try row.int("place")
             targets[place]?.variables = try row.object("variables")
             targets[place]?.person.attributes = try row.object("attributes")
+        }
+    }
+
+    /// Replaces the devices' own tokens by those of a Live Activity, in a separate query. A device that reported none gets nothing.
+    private func findActivityTokens(
+        _ activity: ActivityReference,
+        _ lease: SliceLease,
+        _ targets: inout [Int: TargetFacts]
+    ) async throws(PostgresError) {
+        let known = targets.compactMap { place, facts in facts.device.map { (place, $0) } }
+        for place in targets.keys {
+            targets[place]?.destination.token = nil
+            targets[place]?.destination.tokenState = .none
+        }
+        let statement = DeliverySQL.activityTokens(
+            .id(lease.key.tenant),
+            .ints(known.map(\.0)),
+            .ids(known.map(\.1)),
+            .text(activity.kind.rawValue),
+            .text(activity.name)
+        )
+        for row in try await engine.run(statement, tenant: nil) {
+            let place = try row.int("place")
+            targets[place]?.destination.token = DeviceToken(stored: try row.text("token"))
+            targets[place]?.destination.tokenState = .active
+            targets[place]?.destination.tokenRegisteredAt = try row.time("registered_at")
         }
     }
 

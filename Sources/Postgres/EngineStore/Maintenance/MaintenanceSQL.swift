@@ -90,6 +90,15 @@ enum MaintenanceSQL {
         "DELETE FROM gateway.verification WHERE tenant_id = $1 AND sent_at < now() - interval '1 day'"
     )
 
+    /// Tokens of Live Activities that have ended. The system ends each activity within twelve hours.
+    static let dropActivityTokens = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.activity_token WHERE tenant_id = $1 AND (device_id, kind, name) IN (
+            SELECT a.device_id, a.kind, a.name FROM gateway.activity_token a
+            WHERE a.tenant_id = $1 AND a.kind = 'running' AND a.registered_at < now() - interval '1 day' LIMIT 10000)
+        """
+    )
+
     /// Identities whose end has come. Each takes several statements.
     static let endIdentities = StoreSQL.function("end_identities", 2, columns: "end_identities AS count")
 

@@ -111,6 +111,7 @@ package struct PostgresMaintenance: Sendable {
         _ = try await swept(10_000, MaintenanceSQL.dropTallies(id, .interval(policy.tallies)))
         report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
         _ = try await changed(MaintenanceSQL.dropVerifications(id))
+        _ = try await changed(MaintenanceSQL.dropActivityTokens(id))
         report.identitiesEnded += try await ended(id)
         report.capturesRemoved += try await changed(CaptureSQL.drop(id, .interval(policy.captures)))
     }

@@ -27,6 +27,7 @@ package struct StoredCredential: Sendable, Hashable {
     package var teamID: String?
     package var keyID: String?
     package var endpoint: String?
+    package var channelEndpoint: String?
     /// In PEM format.
     package var trustRoots: String?
     package var sealed: [UInt8]

@@ -99,6 +99,7 @@ package struct PostgresDirectory: Sendable {
             teamID: try row.optionalText("team_id"),
             keyID: try row.optionalText("key_id"),
             endpoint: try row.optionalText("endpoint"),
+            channelEndpoint: try row.optionalText("channel_endpoint"),
             trustRoots: try row.optionalText("trust_roots"),
             sealed: try row.bytes("sealed"),
             fingerprint: try row.bytes("fingerprint"),

@@ -57,6 +57,8 @@ package struct ProvisionedCredential: Sendable, Hashable {
     package var keyID: String?
     /// Set only to reach another server than the service itself, such as a simulator.
     package var endpoint: String?
+    /// Replaces the address for the management of channels.
+    package var channelEndpoint: String?
     /// In PEM format. Nil: those of the system.
     package var trustRoots: String?
     /// The encrypted secret. Each sealing produces different bytes.
@@ -72,6 +74,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
         teamID: String? = nil,
         keyID: String? = nil,
         endpoint: String? = nil,
+        channelEndpoint: String? = nil,
         trustRoots: String? = nil,
         sealed: [UInt8],
         fingerprint: [UInt8],
@@ -82,6 +85,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
         self.teamID = teamID
         self.keyID = keyID
         self.endpoint = endpoint
+        self.channelEndpoint = channelEndpoint
         self.trustRoots = trustRoots
         self.sealed = sealed
         self.fingerprint = fingerprint

@@ -97,7 +97,8 @@ struct ProvisioningStatements: Sendable {
             .strings(credentials.map(\.trustRoots)),
             .byteArrays(credentials.map(\.sealed)),
             .byteArrays(credentials.map(\.fingerprint)),
-            .int32s(credentials.map(\.pushesPerSecond))
+            .int32s(credentials.map(\.pushesPerSecond)),
+            .strings(credentials.map(\.channelEndpoint))
         )
     }
 

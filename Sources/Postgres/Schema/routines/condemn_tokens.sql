@@ -1,10 +1,14 @@
--- Records the push service's reports about invalid tokens, given as parallel arrays. p_since null: the report has no time.
+-- Records the push service's reports about invalid tokens, given as parallel arrays. p_since null: the report has no time. An invalid token of a Live
+-- Activity is removed: the app reports another one.
 CREATE OR REPLACE FUNCTION gateway.condemn_tokens(
     p_tenant text, p_devices uuid[], p_tokens text[], p_states text[], p_reasons text[], p_since timestamptz[])
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     c record;
 BEGIN
+    DELETE FROM gateway.activity_token a USING unnest(p_devices, p_tokens, p_states, p_since) AS v(device, token, state, since)
+        WHERE a.tenant_id = p_tenant AND a.device_id = v.device AND a.token = v.token AND v.state = 'invalid'
+            AND (v.since IS NULL OR a.registered_at <= v.since);
     WITH r AS (
         UPDATE gateway.device d SET token_state = v.state, token_reason = v.reason
         FROM unnest(p_devices, p_tokens, p_states, p_reasons, p_since) AS v(device, token, state, reason, since)

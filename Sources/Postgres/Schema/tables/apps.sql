@@ -46,6 +46,8 @@ CREATE TABLE gateway.credential (
     refused_at timestamptz,
     -- The credential's rate limit over all nodes; null: unlimited.
     pushes_per_second integer CHECK (pushes_per_second > 0),
+    -- Where channels are managed, if not at Apple; `endpoint` is where pushes go.
+    channel_endpoint text,
     PRIMARY KEY (tenant_id, credential_id)
 );
 SELECT gateway.colocate('gateway.credential');

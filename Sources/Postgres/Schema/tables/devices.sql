@@ -97,6 +97,28 @@ CREATE POLICY tenant_only ON gateway.identity_count USING (tenant_id = current_s
 GRANT SELECT, INSERT, UPDATE ON gateway.identity_count TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.identity_count TO gateway_engine;
 
+-- A token by which the push service starts or changes Live Activities of a device, in addition to the device's own.
+CREATE TABLE gateway.activity_token (
+    tenant_id text NOT NULL,
+    device_id uuid NOT NULL,
+    -- start: `name` is the Swift type of the activities that the token starts. running: `name` is what the app calls the activity.
+    kind text NOT NULL CHECK (kind IN ('start', 'running')),
+    name text NOT NULL,
+    app_id text NOT NULL,
+    token text NOT NULL,
+    -- A push service's report that the token is invalid is ignored if it is older than this. Activities end within twelve hours, so that retention
+    -- removes a running one's token after a day.
+    registered_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, device_id, kind, name)
+);
+SELECT gateway.colocate('gateway.activity_token');
+ALTER TABLE gateway.activity_token ADD FOREIGN KEY (tenant_id, device_id) REFERENCES gateway.device ON DELETE CASCADE;
+CREATE INDEX activity_token_name ON gateway.activity_token (tenant_id, app_id, name, device_id) WHERE kind = 'running';
+ALTER TABLE gateway.activity_token ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.activity_token USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.activity_token TO gateway_call, gateway_engine;
+
 -- One verification code per phone number that is not proven yet.
 CREATE TABLE gateway.verification (
     tenant_id text NOT NULL,

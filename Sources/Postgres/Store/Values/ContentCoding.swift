@@ -21,6 +21,9 @@ package enum ContentCoding {
         static let isUrgent = "urgent"
         static let isSilent = "silent"
         static let raw = "raw"
+        static let apns = "apns"
+        static let activity = "activity"
+        static let activityKind = "activityKind"
         static let variants = "variants"
         static let consent = "consent"
     }
@@ -42,6 +45,9 @@ package enum ContentCoding {
         if content.isUrgent { object[Key.isUrgent] = true }
         if content.isSilent { object[Key.isSilent] = true }
         object[Key.raw] = content.raw
+        object[Key.apns] = content.apns.map { .object($0) }
+        object[Key.activity] = content.activity.map { .string($0.name) }
+        object[Key.activityKind] = content.activity.map { .string($0.kind.rawValue) }
         if content.isTemplate { object[Key.isTemplate] = true }
         object[Key.variants] = content.variants.map(\.json)
         if content.consent != .subscribed { object[Key.consent] = .string(content.consent.rawValue) }
@@ -66,12 +72,21 @@ package enum ContentCoding {
             isSilent: object[Key.isSilent]?.bool ?? false,
             raw: object[Key.raw]
         )
+        content.apns = object[Key.apns]?.object
+        content.activity = activity(object)
         content.badgeStep = object[Key.badgeStep]?.int.map { Int($0) }
         content.isTemplate = object[Key.isTemplate]?.bool ?? false
         content.page = page(object)
         content.variants = object[Key.variants].flatMap { TagTerms($0) }
         content.consent = object[Key.consent]?.string.flatMap(ConsentRule.init) ?? .subscribed
         return content
+    }
+
+    private static func activity(_ object: JSONObject) -> ActivityReference? {
+        guard let name = object[Key.activity]?.string,
+            let kind = object[Key.activityKind]?.string.flatMap({ ActivityReference.Kind(rawValue: $0) })
+        else { return nil }
+        return ActivityReference(kind, name)
     }
 
     private static func page(_ object: JSONObject) -> PageReference? {

@@ -1,0 +1,89 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Model
+
+/// Options of commands that use a running gateway's native API.
+struct APIOptions: ParsableArguments {
+    @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
+    @Flag(help: "Print the answer as JSON.") var json = false
+
+    /// Calls an operation; `command` is named in failures.
+    ///
+    /// - Returns: the answer's body.
+    /// - Throws: `CommandFailure` without an API key and for any answer but a success.
+    @discardableResult
+    func call(_ command: String, _ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
+        guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
+            throw CommandFailure(
+                "\(command): set PUSH_GATEWAY_KEY to an API key (push-gateway key create)",
+                isUsage: true
+            )
+        }
+        let client = HTTPCaller(base: url)
+        let answer: HTTPCaller.Answer
+        do {
+            answer = try await client.call(method, path, body, bearer: key)
+        } catch {
+            await client.close()
+            throw CommandFailure("\(command): the gateway at \(url) cannot be reached: \(error)")
+        }
+        await client.close()
+        guard (200..<300).contains(answer.status) else {
+            let detail = answer.json?["detail"]?.string ?? answer.text
+            let code = answer.json?["code"]?.string.map { " (\($0))" } ?? ""
+            throw CommandFailure("\(command): the gateway answered \(answer.status)\(code): \(detail)")
+        }
+        return answer.json ?? [:]
+    }
+
+    /// Prints an answer as JSON, or as the text that `text` makes of it.
+    func show(_ answer: JSON, _ text: (JSON) -> String) { json ? Console.print(answer) : Console.print(text(answer)) }
+}
+
+/// An argument that is a JSON object.
+struct JSONArgument: ExpressibleByArgument {
+    let object: JSONObject
+
+    init?(argument: String) {
+        guard let object = (try? JSONParser.parse(argument))?.object else { return nil }
+        self.object = object
+    }
+}
+
+/// The audience of a command.
+struct AudienceOptions: ParsableArguments {
+    @Option(help: "A phone number; may be repeated.") var phone: [String] = []
+    @Option(help: "A user id; may be repeated.") var user: [String] = []
+    @Option(help: "A device id; may be repeated.") var device: [String] = []
+    @Option(help: "A group of users; may be repeated.") var group: [String] = []
+    @Option(help: "A tag expression, such as 'seoul && !quiet'.") var tags: String?
+    @Flag(help: "Every device of the app.") var everyone = false
+
+    private var kinds: Int {
+        [everyone, tags != nil, !group.isEmpty, !user.isEmpty, !(phone + device).isEmpty].count { $0 }
+    }
+
+    /// - Throws: `ValidationError`, also where nobody is named and `isRequired`.
+    func check(isRequired: Bool = true) throws {
+        guard kinds > 0 || !isRequired else {
+            throw ValidationError("give the audience: --phone, --device, --user, --group, --tags or --everyone")
+        }
+        guard kinds <= 1 else {
+            throw ValidationError(
+                "--user, --group, --tags and --everyone cannot be combined; --phone and --device can"
+            )
+        }
+    }
+
+    /// `to` of a call; nil: nobody is named.
+    var json: JSON? {
+        guard kinds > 0 else { return nil }
+        var to = JSONObject()
+        if everyone { to["everyone"] = true }
+        to["tags"] = tags.map { .string($0) }
+        for (name, values) in [("phones", phone), ("users", user), ("devices", device), ("groups", group)]
+        where !values.isEmpty { to[name] = .array(values.map { .string($0) }) }
+        return .object(to)
+    }
+}
