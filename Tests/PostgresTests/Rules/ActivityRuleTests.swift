@@ -1,4 +1,5 @@
 import DeliveryEngine
+import EngineStore
 import Model
 import Testing
 

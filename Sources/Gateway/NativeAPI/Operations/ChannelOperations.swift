@@ -1,5 +1,6 @@
 import APNs
 import ApplePayload
+import GatewayHTTP
 import Hummingbird
 import Model
 
