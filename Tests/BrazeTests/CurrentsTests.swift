@@ -128,7 +128,8 @@ struct CurrentsTests {
     func otherKindsOfEventsAreNotExported(_ kind: EventKind) { #expect(exported(kind).isEmpty) }
 
     @Test func missingFactsAreAccepted() {
-        var event = EventRecord(offset: 1, at: Self.at, kind: "sent", app: "shop", vendor: .upmc, subject: EventSubject(message: Self.message))
+        let subject = EventSubject(message: Self.message)
+        var event = EventRecord(offset: 1, at: Self.at, kind: "sent", app: "shop", vendor: .upmc, subject: subject)
         let exported = BrazeAdapter().export(event, EventFacts())
         #expect(exported.count == 1 && exported[0]["user_id"] == nil && exported[0]["campaign_id"] == nil)
         event.kind = "of a newer gateway"

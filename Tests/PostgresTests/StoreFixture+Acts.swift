@@ -5,7 +5,7 @@ import Model
 @testable import EngineStore
 @testable import Store
 
-/// What the native API writes, by the rules that it uses.
+/// The writes of the native API, through the rules of `Commands`.
 extension StoreFixture {
     func patch(
         _ device: DeviceID,
@@ -13,7 +13,7 @@ extension StoreFixture {
         in tenant: TenantID,
         keeping keep: Keep<DeviceFacts?>? = nil
     ) async throws -> Kept<DeviceFacts?> {
-        try await act(DeviceRules.change(device, change), in: tenant, keep)
+        try await act(DeviceChangeRules.change(device, change), in: tenant, keep)
     }
 
     func erase(
@@ -22,7 +22,7 @@ extension StoreFixture {
         by actor: AuditActor,
         keeping keep: Keep<Bool>? = nil
     ) async throws -> Kept<Bool> {
-        try await act(DeviceRules.erase(device, by: actor), in: tenant, keep)
+        try await act(DeviceChangeRules.erase(device, by: actor), in: tenant, keep)
     }
 
     func eraseUser(_ user: UserID, in tenant: TenantID, by actor: AuditActor) async throws -> Kept<Int> {

@@ -26,7 +26,7 @@ import Testing
                         // Each call would store a different answer, so the stored answer shows which call acted.
                         let answer = KeptAnswer(status: 200, body: [UInt8(index)])
                         return try await nodes[index % 2].run(
-                            DeviceRules.change(device.device, DevicePatch(name: "name \(round).\(index)")),
+                            DeviceChangeRules.change(device.device, DevicePatch(name: "name \(round).\(index)")),
                             in: fixture.acme,
                             keeping: Keep(key) { _ in answer }
                         )

@@ -122,7 +122,8 @@ final class PushConnection: ChannelInboundHandler {
         watchForIdleness()
         if connection.certificate.map({ !$0.fits(state.configuration.environment) }) ?? false {
             // Row 2: TLS succeeds, then this GOAWAY follows (observed: aapns, pushy#312).
-            goAway(GoAwayFault(debugText: GoAwayFault.json(Reason.badCertificateEnvironment.rawValue), lastStream: .zero), nil)
+            let text = GoAwayFault.json(Reason.badCertificateEnvironment.rawValue)
+            goAway(GoAwayFault(debugText: text, lastStream: .zero), nil)
             return
         }
         guard mode == .script,

@@ -3,9 +3,9 @@ import Hummingbird
 import Model
 import Store
 
-/// Administrative acts: rules whose requests the command handler runs, once under a repeat key.
+/// Administrative writes. Rules of `Commands` make the requests; the command handler runs each request, once per repeat key.
 extension NativeAPI {
-    /// Carries out a request and answers it. `answer` nil: there is no such thing, and nothing was done.
+    /// Runs a request and answers it. `answer` returns nil when the object does not exist and nothing was done.
     ///
     /// - Throws: `Problem`.
     func act<Result: Sendable>(

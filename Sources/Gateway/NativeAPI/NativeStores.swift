@@ -1,7 +1,7 @@
 package import EngineStore
 package import Store
 
-/// The stores that operations of the native API read. What they write goes through `CommandHandler`.
+/// The stores that operations of the native API read. All writes go through `CommandHandler`.
 package struct NativeStores: Sendable {
     package let queries: PostgresQueryStore
     let devices: PostgresDeviceStore

@@ -14,7 +14,7 @@ import Testing
         }
         var outcomes: [Kept<DeviceFacts?>] = []
         for name in ["first", "second"] {
-            let request = DeviceRules.change(device, DevicePatch(name: name))
+            let request = DeviceChangeRules.change(device, DevicePatch(name: name))
             outcomes.append(try await world.handler.run(request, in: world.tenant, keeping: keep))
         }
         guard case .done(let facts?) = outcomes[0] else { throw TestProblem() }

@@ -69,7 +69,7 @@ enum ReasonText {
         ),
         (
             PayloadProblem.payloadInvalid.rawValue, "The SDK on the device cannot show this content.",
-            "?preview=true shows what the dialect refuses."
+            "Send with ?preview=true to see what the dialect refuses."
         ),
         (
             PayloadProblem.noAdapter.rawValue, "The identity uses a dialect that this gateway does not support.",

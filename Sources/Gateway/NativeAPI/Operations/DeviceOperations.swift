@@ -266,7 +266,7 @@ extension NativeAPI {
             clock: DeviceClock(timeZone: try call.timeZone, window: try call.receivingWindow)
         )
         return try await act(
-            DeviceRules.change(id, patch),
+            DeviceChangeRules.change(id, patch),
             in: call.tenant,
             once: repeatKey(try call.once, call),
             missing: "no such device"
@@ -278,7 +278,7 @@ extension NativeAPI {
     func eraseDevice(_ call: NativeCall<DeviceOperations.EraseInput>) async throws(Problem) -> Response {
         let id = try call.device
         return try await act(
-            DeviceRules.erase(id, by: call.actor),
+            DeviceChangeRules.erase(id, by: call.actor),
             in: call.tenant,
             once: repeatKey(try call.once, call),
             missing: "no such device"

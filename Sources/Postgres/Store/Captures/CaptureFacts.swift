@@ -36,7 +36,7 @@ package struct CaptureLimits: Sendable, Hashable {
     }
 }
 
-/// What somebody wants captured: the calls of one binding.
+/// A request to capture the calls of one binding.
 package struct CaptureOrder: Sendable, Hashable {
     package var app: AppID
     package var vendor: Vendor
@@ -52,14 +52,14 @@ package struct CaptureOrder: Sendable, Hashable {
     }
 }
 
-/// What became of the wish to start one.
+/// The result of a request to start a capture.
 package enum CaptureStart: Sendable, Hashable {
     case started(CaptureFacts)
-    /// There is no such app, or it has no binding of the dialect.
+    /// The app does not exist or has no binding of the dialect.
     case missing
-    /// One of this binding runs already.
+    /// A capture of this binding is running already.
     case running
-    /// The tenant has as many as it may.
+    /// The tenant has reached its limit of captures.
     case tooMany
 }
 

@@ -3,7 +3,7 @@ package import PostgresClient
 
 /// Reads a capture without its exchanges.
 package enum CaptureRow {
-    /// What `facts` reads, of `capture c`.
+    /// The columns of `capture c` that `facts` reads.
     package static let columns = """
         c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, \
         c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, \

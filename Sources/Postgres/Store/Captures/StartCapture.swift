@@ -2,11 +2,11 @@ package import FoundationEssentials
 import Model
 package import PostgresClient
 
-/// Starts a capture of a binding, unless one of the binding runs or the tenant has as many as it may.
+/// Starts a capture of a binding, unless a capture of the binding is running or the tenant has reached its limit.
 package struct StartCapture: StoreWrite {
     package enum Outcome: String, Sendable {
         case started, running, tooMany
-        /// There is no such app.
+        /// The app does not exist.
         case missing
     }
 

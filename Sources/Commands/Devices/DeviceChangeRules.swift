@@ -2,7 +2,7 @@ package import Model
 package import Store
 
 /// The rules for devices that the native API names by their ids.
-package enum DeviceRules {
+package enum DeviceChangeRules {
     /// Changes all active identities of a device. The answer is the device afterwards; nil if there is none.
     package static func change(_ device: DeviceID, _ change: DevicePatch) -> StoreRequest<DeviceFacts?> {
         var writes: [any StoreOperation] = [PatchIdentities(of: device, change)]
