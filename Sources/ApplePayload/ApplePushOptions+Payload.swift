@@ -1,10 +1,10 @@
 package import Model
 
 extension ApplePushOptions {
-    /// The push of a message to a device that shows Apple's format as it is.
+    /// Builds the push of a message to a device that shows Apple's format.
     ///
     /// - Parameters:
-    ///   - content: what to show. With a payload of the caller's own (`raw`), only headers may be set here.
+    ///   - content: the content. With a raw payload (`raw`), the options may set only headers.
     ///   - custom: keys next to `aps`.
     ///   - collapseID: of the message.
     /// - Returns: the push.
@@ -29,7 +29,7 @@ extension ApplePushOptions {
         )
     }
 
-    /// The first of Apple's rules that the push of a message breaks, or nil. Asked when the message is accepted; the arguments are those of `push`.
+    /// Returns the first rule of Apple that the push violates, or nil. It is checked when the message is accepted; the arguments are those of `push`.
     package func fault(in content: Content, custom: JSONObject, collapseID: String?) -> PushFault? {
         let payload: PushPayload
         do throws(PushFault) {
@@ -47,7 +47,7 @@ extension ApplePushOptions {
 
     // MARK: aps
 
-    /// A message for widgets and controls has nothing to show; one that has is refused by the type's rule.
+    /// A push for widgets and controls has no alert; the rule of the type refuses one that has.
     private func body(_ content: Content, _ type: PushType) -> APNsPayload.Body {
         let aps = aps(content)
         return type.rule.body == .contentChanged && aps == Aps() ? .contentChanged : .notification(aps)
@@ -63,7 +63,7 @@ extension ApplePushOptions {
         return added(to: aps)
     }
 
-    /// The texts. A message without any has no alert, and no sound but the one it names.
+    /// The texts. A message without texts has no alert, and only the sound that it names.
     private func show(_ content: Content, in aps: inout Aps) {
         let alert = AlertContent(
             title: Self.text(title, content.title),
@@ -100,10 +100,10 @@ extension ApplePushOptions {
 
     // MARK: Other vendors' payloads
 
-    /// A vendor's payload with these headers, and with these members of `aps` where it shows something. The vendor's own type and keys stay, because
+    /// A vendor's payload with these headers and, for an alert, with these members of `aps`. The vendor's push type and keys stay, because
     /// its SDK expects them; a priority that its type does not allow is left out.
     ///
-    /// - Throws: `PushFault` where it no longer fits.
+    /// - Throws: `PushFault` if the payload exceeds the limit.
     package func amend(_ payload: PushPayload) throws(PushFault) -> PushPayload {
         let rule = payload.type.rule
         let allowed = priority.flatMap { rule.priorities.contains(number: $0) ? $0 : nil }
@@ -125,7 +125,7 @@ extension ApplePushOptions {
         )
     }
 
-    /// A dictionary of a vendor with these members. Its texts are the vendor's: an SDK may look for them.
+    /// Adds these members to a vendor's dictionary. The vendor's texts stay, because its SDK may read them.
     private func added(to dictionary: JSONObject) -> JSONObject {
         var aps = dictionary
         let own = added(to: Aps())
@@ -144,15 +144,15 @@ extension ApplePushOptions {
 }
 
 extension VendorAdapter {
-    /// The payload for one target, with what the message says to Apple.
+    /// The payload for one target, with the message's options for Apple.
     ///
-    /// - Throws: `AdapterError` as `payload` does; `.withheld` where the message asks for a type of push that the vendor's SDK does not show.
+    /// - Throws: `AdapterError` as `payload` does; `.withheld` for a push type that the vendor's SDK does not show.
     package func applePayload(
         for notification: Notification,
         to target: TargetFacts,
         settings: BindingSettings
     ) throws(AdapterError) -> PushPayload {
-        // The native format applies them itself.
+        // The native adapter applies the options itself.
         guard let stored = notification.content.apns, vendor != .native, target.destination.platform == .ios else {
             return try payload(for: notification, to: target, settings: settings)
         }

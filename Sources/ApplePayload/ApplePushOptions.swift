@@ -1,9 +1,9 @@
 package import Model
 
-/// The options of a message for Apple's push service alone: headers of the push, and members of `aps`.
+/// The options of a message that apply to Apple's push service only: headers of the push, and members of `aps`.
 ///
-/// Source: Apple, "Sending notification requests to APNs" and "Generating a remote notification". `PushTypeRule` and `PayloadRules` decide what may be
-/// combined.
+/// Source: Apple, "Sending notification requests to APNs" and "Generating a remote notification". `PushTypeRule` and `PayloadRules` define the
+/// permitted combinations.
 package struct ApplePushOptions: Sendable, Hashable {
     /// A text that the device looks up in the app's translations.
     package struct Localized: Sendable, Hashable {
@@ -40,7 +40,7 @@ package struct ApplePushOptions: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether anything of it is a member of `aps`.
+    /// Whether an option is a member of `aps`.
     package var hasMembers: Bool {
         var headers = ApplePushOptions()
         headers.type = type
@@ -50,7 +50,7 @@ package struct ApplePushOptions: Sendable, Hashable {
         return self != headers
     }
 
-    /// Whether it asks for a type of push that other vendors' SDKs do not show.
+    /// Whether the push type is one that other vendors' SDKs do not show.
     package var isForNativeOnly: Bool {
         switch type {
         case nil, .alert, .background: false
@@ -83,7 +83,7 @@ extension ApplePushOptions {
         static let urlArguments = "urlArguments"
     }
 
-    /// As a message stores it (`Content.apns`). Only what is set is written.
+    /// The stored form (`Content.apns`). It contains only the options that are set.
     package var json: JSONObject {
         var object = JSONObject()
         object[Key.type] = type.map { .string($0.wireName) }

@@ -3,14 +3,14 @@ package import Store
 
 /// Administrative acts of the native API and of the program's commands. They are not cases of `Command`, because no vendor has a call for them.
 extension CommandHandler {
-    /// Runs a rule's request as one transaction. After a conflict with another transaction it is repeated.
+    /// Runs a rule's request as one transaction. After a conflict with another transaction the request is retried.
     ///
     /// - Parameters:
-    ///   - request: from a rule.
-    ///   - tenant: whose call it is.
+    ///   - request: the request of a rule.
+    ///   - tenant: the tenant of the call.
     ///   - keep: the repeat key, and the answer that is kept under it in the same transaction; nil: the call has none.
-    /// - Returns: what came of it.
-    /// - Throws: `StoreError`; then nothing of it happened, except with code `.timedOut`.
+    /// - Returns: the answer of the request.
+    /// - Throws: `StoreError`. Nothing has been changed then, except possibly with the code `.timedOut`.
     package func run<Answer>(
         _ request: StoreRequest<Answer>,
         in tenant: TenantID,

@@ -8,10 +8,10 @@ struct APIOptions: ParsableArguments {
     @Option(help: "The gateway's URL.") var url = "http://127.0.0.1:8080"
     @Flag(help: "Print the answer as JSON.") var json = false
 
-    /// Calls an operation; `command` is named in failures.
+    /// Calls an operation. Failure messages begin with the name `command`.
     ///
     /// - Returns: the answer's body.
-    /// - Throws: `CommandFailure` without an API key and for any answer but a success.
+    /// - Throws: `CommandFailure` without an API key and for any unsuccessful answer.
     @discardableResult
     func call(_ command: String, _ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
         guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
@@ -37,7 +37,7 @@ struct APIOptions: ParsableArguments {
         return answer.json ?? [:]
     }
 
-    /// Prints an answer as JSON, or as the text that `text` makes of it.
+    /// Prints an answer as JSON, or as the text that `text` returns.
     func show(_ answer: JSON, _ text: (JSON) -> String) { json ? Console.print(answer) : Console.print(text(answer)) }
 }
 
@@ -64,7 +64,7 @@ struct AudienceOptions: ParsableArguments {
         [everyone, tags != nil, !group.isEmpty, !user.isEmpty, !(phone + device).isEmpty].count { $0 }
     }
 
-    /// - Throws: `ValidationError`, also where nobody is named and `isRequired`.
+    /// - Throws: `ValidationError`, also for an empty audience if `isRequired`.
     func check(isRequired: Bool = true) throws {
         guard kinds > 0 || !isRequired else {
             throw ValidationError("give the audience: --phone, --device, --user, --group, --tags or --everyone")
@@ -76,7 +76,7 @@ struct AudienceOptions: ParsableArguments {
         }
     }
 
-    /// `to` of a call; nil: nobody is named.
+    /// The field `to` of a call; nil for an empty audience.
     var json: JSON? {
         guard kinds > 0 else { return nil }
         var to = JSONObject()

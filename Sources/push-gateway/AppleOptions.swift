@@ -3,17 +3,17 @@ import Model
 
 /// Options of a message for Apple's devices: `apns` of the native API.
 struct AppleOptions: ParsableArguments {
-    @Option(help: "Apple: the push type, such as background or voip. Without it: alert.") var pushType: String?
-    @Option(help: "Apple: 10, 5 or 1. Without it: the push type's own.") var priority: Int?
-    @Option(help: "Apple: a later push with the same id replaces the earlier one.") var collapseId: String?
-    @Option(help: "Apple: until when it is kept, like 2026-12-25T13:30:00Z; 0 is one try.") var expiration: String?
-    @Option(help: "Apple: passive, active, time-sensitive or critical.") var interruptionLevel: String?
-    @Option(help: "Apple: 0.0 through 1.0; the highest leads the notification summary.") var relevanceScore: Double?
-    @Option(help: "Apple: the window that is brought forward.") var targetContentId: String?
-    @Flag(help: "Apple: the app's service extension may change it before it is shown.") var mutableContent = false
-    @Flag(help: "Apple: wakes the app as well.") var contentAvailable = false
+    @Option(help: "Push type, such as background or voip. Default: alert.") var pushType: String?
+    @Option(help: "Priority at Apple: 10, 5 or 1. Default: that of the push type.") var priority: Int?
+    @Option(help: "Collapse id: a later push with the same id replaces the earlier one.") var collapseId: String?
+    @Option(help: "Expiration at Apple, such as 2026-12-25T13:30:00Z; 0 for one attempt.") var expiration: String?
+    @Option(help: "Interruption level: passive, active, time-sensitive or critical.") var interruptionLevel: String?
+    @Option(help: "Relevance from 0.0 to 1.0; the summary shows the highest first.") var relevanceScore: Double?
+    @Option(help: "Identifier of the window that the app brings to the front.") var targetContentId: String?
+    @Flag(help: "Let the app's service extension change the push before it is shown.") var mutableContent = false
+    @Flag(help: "Wake the app in the background as well.") var contentAvailable = false
 
-    /// Nil: nothing of it was said.
+    /// Nil if no option is given.
     var json: JSON? {
         var apns = JSONObject()
         apns["pushType"] = pushType.map { .string($0) }
@@ -35,9 +35,9 @@ struct ActivityOptions: ParsableArguments {
     @Option(help: "The alert's title; with --body.") var title: String?
     @Option(help: "The alert's text; with --title.") var body: String?
     @Option(help: "The alert's sound.") var sound: String?
-    @Option(help: "From then on it counts as out of date, like 2026-12-25T13:30:00Z.") var staleDate: String?
+    @Option(help: "Time from which the content is out of date, such as 2026-12-25T13:30:00Z.") var staleDate: String?
     @Option(help: "The activity with the highest score is shown in the Dynamic Island.") var relevanceScore: Double?
-    @Option(help: "When it was so, like 2026-12-25T13:30:00Z; devices ignore what is older. Without it: now.")
+    @Option(help: "Time of the content, such as 2026-12-25T13:30:00Z; devices ignore older content. Default: now.")
     var timestamp: String?
     @Option(help: "10, or 5 to save the app's hourly budget.") var priority: Int?
 

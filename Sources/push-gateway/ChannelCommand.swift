@@ -14,13 +14,13 @@ struct ChannelCommand: AsyncParsableCommand {
         subcommands: [Create.self, List.self, Show.self, Delete.self, Send.self]
     )
 
-    /// Where channels are.
+    /// The app and environment of channels.
     struct Place: ParsableArguments {
         @Option(help: "The app.") var app: String
         @Option(help: "Apple's environment: production or sandbox.") var environment = "production"
         @OptionGroup var api: APIOptions
 
-        /// The path of all channels, of one of them, or of something in it.
+        /// The path of all channels, of one channel, or of an operation of a channel.
         func path(_ segments: String..., query: [(String, String)] = []) -> String {
             let channels = (["/v1/apps/\(HTTPCaller.encode(app))/channels"] + segments.map(HTTPCaller.encode))
                 .joined(separator: "/")
@@ -33,7 +33,7 @@ struct ChannelCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a channel; Apple chooses its id.")
-        @Option(help: "none, or newest: Apple keeps the newest push for 8 hours for devices that are away.")
+        @Option(help: "none, or newest: Apple keeps the newest push for 8 hours for offline devices.")
         var storage = "none"
         @OptionGroup var place: Place
 
@@ -46,8 +46,8 @@ struct ChannelCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the app's channels.")
-        @Option(help: "How many to show.") var limit = 100
-        @Option(help: "Only those after this id.") var after: String?
+        @Option(help: "Number of channels to show.") var limit = 100
+        @Option(help: "Show only the channels after this id.") var after: String?
         @OptionGroup var place: Place
 
         func run() async throws {
@@ -89,8 +89,8 @@ struct ChannelCommand: AsyncParsableCommand {
         )
         @Argument(help: "The channel's id.") var channel: String
         @Option(help: "update or end.") var event: String
-        @Option(help: "When an ended activity leaves the screen, like 2026-12-25T13:30:00Z.") var dismissalDate: String?
-        @Option(help: "Until when Apple keeps it for devices that are away; only for a channel that keeps the newest.")
+        @Option(help: "Removal from the screen, such as 2026-12-25T13:30:00Z.") var dismissalDate: String?
+        @Option(help: "Expiration for offline devices; only for a channel with storage newest.")
         var expiration: String?
         @OptionGroup var activity: ActivityOptions
         @OptionGroup var place: Place

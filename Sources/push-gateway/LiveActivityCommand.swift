@@ -22,8 +22,8 @@ struct LiveActivityCommand: AsyncParsableCommand {
         @Option(help: "The app.") var app: String
         @Option(help: "The Swift type of the activity's attributes.") var attributesType: String
         @Option(help: "The activity's attributes, a JSON object.") var attributes: JSONArgument
-        @Flag(help: "The app gets a token to update the activity with (iOS 18).") var inputPushToken = false
-        @Option(help: "The activity follows this channel (iOS 18).") var inputPushChannel: String?
+        @Flag(help: "Request a token with which the activity can be updated (iOS 18).") var inputPushToken = false
+        @Option(help: "Let the activity follow this channel (iOS 18).") var inputPushChannel: String?
         @OptionGroup var audience: AudienceOptions
         @OptionGroup var activity: ActivityOptions
         @OptionGroup var api: APIOptions
@@ -58,7 +58,7 @@ struct LiveActivityCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End an activity on the devices that reported a token for it."
         )
-        @Option(help: "When it leaves the screen, like 2026-12-25T13:30:00Z. Without it the system decides.")
+        @Option(help: "Removal from the screen, such as 2026-12-25T13:30:00Z. Default: the system decides.")
         var dismissalDate: String?
         @OptionGroup var change: ChangeOptions
 
@@ -78,7 +78,7 @@ struct LiveActivityCommand: AsyncParsableCommand {
     }
 }
 
-/// Which running activity is changed, and how.
+/// The running activity, and the options of the change.
 struct ChangeOptions: ParsableArguments {
     @Argument(help: "The app's name for the activity.") var name: String
     @Option(help: "The app.") var app: String

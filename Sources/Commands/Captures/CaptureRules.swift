@@ -2,23 +2,23 @@ package import FoundationEssentials
 import Model
 package import Store
 
-/// The rules for captures of a vendor's calls. Each act writes a row of the audit and tells the nodes.
+/// The rules for captures of a vendor's calls. Each act writes a row of the audit and notifies the nodes.
 package enum CaptureRules {
     /// Starts a capture.
     ///
     /// - Parameters:
-    ///   - capture: its id.
-    ///   - order: which calls, and how many of them.
+    ///   - capture: the id of the capture.
+    ///   - order: the binding and the limits.
     ///   - isBound: whether the app has a binding of the vendor. Calls cannot read bindings, so the caller does.
     ///   - actor: for the audit.
-    /// - Returns: the capture, or why none was started.
+    /// - Returns: the capture, or the reason why none was started.
     package static func start(
         _ capture: UUID,
         _ order: CaptureOrder,
         isBound: Bool,
         by actor: AuditActor
     ) -> StoreRequest<CaptureStart> {
-        // Not settled: a repeat gets its first answer, although the binding may have been removed since.
+        // The request is not settled here: a repeated call gets its first answer even if the binding has been removed.
         guard isBound else { return StoreRequest(FindCapture(capture)) { _ in .missing } }
         return StoreRequest(StartCapture(capture, order, by: actor), FindCapture(capture)) { outcome, facts in
             switch outcome {
@@ -34,13 +34,13 @@ package enum CaptureRules {
         }
     }
 
-    /// Ends a capture. The answer is false if none runs.
+    /// Ends a capture. The answer is false if the capture is not running.
     package static func stop(_ capture: UUID, by actor: AuditActor) -> StoreRequest<Bool> {
         StoreRequest(StopCapture(capture)) { $0 }
             .ending { $0 ? announcement(.stop, capture, nil, by: actor) : [] }
     }
 
-    /// Removes a capture with its exchanges. The answer is false if there is none.
+    /// Removes a capture with its exchanges. The answer is false if it does not exist.
     package static func remove(_ capture: UUID, by actor: AuditActor) -> StoreRequest<Bool> {
         StoreRequest(RemoveCapture(capture)) { $0 }
             .ending { $0 ? announcement(.remove, capture, nil, by: actor) : [] }

@@ -9,7 +9,7 @@ enum ActivityRules {
         case .tokens(let device):
             Plan(ListActivityTokens(device)) { .registration(.activity(.tokens($0))) }
         case .devices(let name):
-            // One more than may be addressed at once: then it is known that there are more.
+            // One more than the limit of a listed audience, to detect a larger number.
             Plan(FindActivityDevices(context.scope, running: name, limit: Audience.listedLimit + 1)) {
                 .registration(.activity(.devices($0)))
             }

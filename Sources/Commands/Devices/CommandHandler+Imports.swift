@@ -2,19 +2,19 @@ package import Model
 package import Store
 
 extension CommandHandler {
-    /// Registers devices as if one after the other: new ones as a set in one transaction, then the others, 500 per transaction.
+    /// Registers devices with the same result as one after the other: the new ones as a set in one transaction, then the others, 500 per transaction.
     ///
-    /// Rows of two calls may be in work at the same time if they share neither key nor token. The other rows of the later call wait for `turn`; what is
-    /// new is bound to nothing that a row of another call names.
+    /// Rows of two calls can be processed at the same time if they share neither key nor token. The other rows of the later call wait for `turn`. New
+    /// devices do not depend on rows of other calls.
     ///
     /// - Parameters:
     ///   - rows: each with a key and within `unstorableField`.
     ///   - scope: the app, and the dialect of the identities.
     ///   - tenant: the owner of the app.
-    ///   - manner: when they registered, by whom, and how often an attempt is made.
+    ///   - manner: the registration time, the actor, and the number of attempts.
     ///   - turn: waits until the rows before these are committed.
     /// - Returns: how many were new and how many were known.
-    /// - Throws: `StoreError`, or what `turn` throws. Some rows may be committed then; they may be imported again.
+    /// - Throws: `StoreError`, or the error of `turn`. Some rows may be committed then; importing them again is harmless.
     package func importDevices(
         _ rows: [DeviceRegistration],
         _ scope: AppScope,
@@ -55,7 +55,7 @@ extension CommandHandler {
         )
     }
 
-    /// Runs a request, and after a failure that may pass again: as often as there are pauses.
+    /// Runs a request and retries it after a temporary failure, once per pause.
     ///
     /// - Throws: `StoreError`, the last one.
     package func run<Answer>(

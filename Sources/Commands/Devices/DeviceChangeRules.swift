@@ -3,7 +3,7 @@ package import Store
 
 /// The rules for devices that the native API names by their ids.
 package enum DeviceChangeRules {
-    /// Changes all active identities of a device. The answer is the device afterwards; nil if there is none.
+    /// Changes all active identities of a device. The answer is the changed device; nil if it does not exist.
     package static func change(_ device: DeviceID, _ change: DevicePatch) -> StoreRequest<DeviceFacts?> {
         var writes: [any StoreOperation] = [PatchIdentities(of: device, change)]
         if let tags = change.tags { writes.append(TagDevice(device, tags)) }
@@ -16,7 +16,7 @@ package enum DeviceChangeRules {
         .preceded(by: writes)
     }
 
-    /// Erases a device. The answer is whether there was one.
+    /// Erases a device. The answer is whether it existed.
     package static func erase(_ device: DeviceID, by actor: AuditActor) -> StoreRequest<Bool> {
         StoreRequest(EraseDevice(device, by: actor)) { $0 }
     }

@@ -3,16 +3,16 @@ package import Store
 
 /// The rules for devices that are imported in batches.
 package enum ImportRules {
-    /// 500 registrations per transaction of rows that are not new: they take two locks each, and the server has some 6,400 for all.
+    /// 500 known rows per transaction: each takes two locks, and the server has about 6,400 for all sessions.
     package static let knownRowCount = 500
 
     /// How the rows of an import are registered.
     package struct Manner: Sendable {
         /// When they registered, by the database's clock.
         package var at: Timestamp
-        /// Set for the first rows: the audit notes the begin of the import in the transaction that registers them.
+        /// Set for the first rows: their transaction also writes the start of the import to the audit.
         package var begunBy: AuditActor?
-        /// Before each further attempt of a transaction after a failure that may pass. Unit: seconds.
+        /// The pauses before further attempts of a transaction after a temporary failure. Unit: seconds.
         package var pauses: [Int]
 
         package init(at: Timestamp, begunBy: AuditActor? = nil, pauses: [Int] = []) {
@@ -22,12 +22,12 @@ package enum ImportRules {
         }
     }
 
-    /// Counts what an import of `rows` would do.
+    /// Counts the changes that an import of `rows` would make.
     package static func preview(_ rows: [DeviceRegistration], _ scope: AppScope) -> StoreRequest<ImportCounts> {
         StoreRequest(PreviewImport(rows, scope)) { $0 }
     }
 
-    /// Registers the new ones of `rows`, of which no two share key or token. The answer is for each row whether it was known.
+    /// Registers the new devices of `rows`; no two rows share a key or token. The answer tells for each row whether it was known.
     static func new(_ rows: ImportedRows, _ scope: AppScope, begunBy actor: AuditActor?) -> StoreRequest<[Bool]> {
         let request = StoreRequest<[Bool]>(ImportNewDevices(rows)) { $0 }
         guard let actor else { return request }
@@ -37,7 +37,7 @@ package enum ImportRules {
     /// Registers rows one after the other. The answer is the number of new devices.
     static func oneByOne(_ rows: ImportedRows) -> StoreRequest<Int> { StoreRequest(ImportEachDevice(rows)) { $0 } }
 
-    /// Notes in the audit that an import ended, with its counts.
+    /// Writes the end of an import to the audit, with its counts.
     package static func end(
         _ counts: ImportCounts,
         rejected: Int,

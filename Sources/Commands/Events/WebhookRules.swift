@@ -11,12 +11,12 @@ package enum WebhookRules {
         StoreRequest(CreateWebhook(webhook, limit: limit)) { $0 }
     }
 
-    /// Changes a webhook. The answer is false if there is none.
+    /// Changes a webhook. The answer is false if it does not exist.
     package static func change(_ webhook: WebhookID, _ change: WebhookChange) -> StoreRequest<Bool> {
         StoreRequest(ChangeWebhook(webhook, change)) { $0 }
     }
 
-    /// Removes a webhook. The answer is false if there is none.
+    /// Removes a webhook. The answer is false if it does not exist.
     package static func remove(_ webhook: WebhookID) -> StoreRequest<Bool> {
         StoreRequest(RemoveWebhook(webhook)) { $0 }
     }

@@ -6,10 +6,10 @@ package enum ControlRules {
     /// Controls a message. The answer is false if nothing was changed.
     ///
     /// - Parameters:
-    ///   - control: what to do.
+    ///   - control: the operation.
     ///   - message: the message.
-    ///   - scope: its app, and the dialect of the caller.
-    ///   - actor: for the audit; nil: no row is written.
+    ///   - scope: the app of the message, and the dialect of the caller.
+    ///   - actor: the actor for the audit; nil writes no row.
     /// - Returns: whether something was changed.
     package static func control(
         _ control: MessageControl,

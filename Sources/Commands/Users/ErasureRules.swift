@@ -3,11 +3,11 @@ package import Store
 
 /// The rule for the erasure of users. Vendors and the native API differ only in its reach.
 package enum ErasureRules {
-    /// Whose data of a user is erased.
+    /// The part of a user's data that is erased.
     package enum Reach: Sendable, Hashable {
-        /// That of one dialect of an app. The answer is the number of users.
+        /// The data in one dialect of an app. The answer is the number of users.
         case dialect(AppScope)
-        /// That of every app and dialect of the tenant. The answer is the number of identities.
+        /// The data in every app and dialect of the tenant. The answer is the number of identities.
         case everywhere
     }
 

@@ -5,12 +5,12 @@ package import EngineStore
 import HTTP2
 package import Model
 
-/// Apple's broadcast channels of an app. Each call is asked at Apple while the caller waits; nothing is stored here.
+/// The broadcast channels of an app. Each call is forwarded to Apple while the caller waits; the gateway stores nothing.
 package struct AppleChannels: Sendable {
-    /// The client of a credential, by the transport.
+    /// Returns the channel client of a credential.
     package typealias Client = @Sendable (CredentialKey, PushEnvironment) throws(APNsError) -> ChannelClient
 
-    /// Which channels: Apple has those of an app apart for each environment.
+    /// Selects the channels: Apple keeps separate channels of an app for each environment.
     struct Scope: Sendable {
         var tenant: TenantID
         var app: AppID
@@ -27,7 +27,7 @@ package struct AppleChannels: Sendable {
 
     /// Apple's answer to a call about channels.
     ///
-    /// - Throws: `Problem`, also where Apple refused.
+    /// - Throws: `Problem`, also for a refusal by Apple.
     func manage(_ operation: ChannelRequest.Operation, _ scope: Scope) async throws(Problem) -> ChannelAnswer.Result {
         let (client, topic) = try await route(scope)
         let answer: ChannelAnswer
@@ -47,7 +47,7 @@ package struct AppleChannels: Sendable {
     /// Sends an update or the end of a Live Activity to everyone who follows a channel.
     ///
     /// - Returns: Apple's id of the request, and in the sandbox the key to its delivery log.
-    /// - Throws: `Problem`, also where Apple refused.
+    /// - Throws: `Problem`, also for a refusal by Apple.
     func send(
         _ activity: LiveActivity,
         to channel: ChannelID,
@@ -84,7 +84,7 @@ package struct AppleChannels: Sendable {
         } catch {
             switch error.code {
             case .noChannelEndpoint: throw .noChannelEndpoint(credential)
-            // Provisioned, and not yet open on this node.
+            // The credential is provisioned but not yet open on this node.
             default: throw .unavailable(1)
             }
         }
@@ -92,7 +92,7 @@ package struct AppleChannels: Sendable {
 }
 
 extension ChannelRequest.Operation {
-    /// The channel that it names.
+    /// Returns the channel with this id.
     fileprivate var channel: ChannelID? {
         switch self {
         case .read(let channel), .delete(let channel): channel

@@ -1,6 +1,6 @@
 /// Tokens of Live Activities.
 package enum ActivityCommand: Sendable, Hashable {
-    /// Nil: the device has none any more.
+    /// Nil removes the token.
     case report(DeviceID, ActivityReference, DeviceToken?)
     case tokens(DeviceID)
     /// The devices that reported a token for the running activity of that name.

@@ -78,7 +78,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
 
     // MARK: Derived requests
 
-    /// The same with operations that depend on the answer and end its transaction, such as a row of the audit. Their answers are not read.
+    /// Appends operations that depend on the answer and end the transaction, such as a row of the audit. Their answers are not read.
     package func ending(
         _ last: @escaping @Sendable (Answer) -> [any StoreOperation]
     ) -> StoreRequest {
@@ -95,7 +95,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         )
     }
 
-    /// The same ending, where `count` other operations run first.
+    /// Shifts a closing by `count` operations that run first.
     private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
         guard let closing else { return nil }
         return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }

@@ -53,7 +53,7 @@ extension InputKind where Value == LiveActivity.Alert {
 }
 
 extension InputKind where Value == AlertText {
-    /// A text, or `{"key": …, "arguments": […]}`.
+    /// A text, or the object `{"key": …, "arguments": […]}` for a localized text.
     fileprivate static let alertText: InputKind = {
         let text = InputKind<String>.text().example("Goal!")
         let localized = InputKind<AlertText>.object(LocalizedFields()) { (fields) throws(Problem) in

@@ -5,7 +5,7 @@ import Model
 
 /// Live Activities: `/v1/apps/{app}/live-activities`, and the tokens that a device reports for them.
 ///
-/// Each change is a message whose pushes go to these tokens: it is stored before the answer, queued and tried again.
+/// Each change is a message whose pushes are sent to these tokens. It is stored before the answer, queued, and retried after failures.
 enum ActivityOperations {
     static let all = [reportToken, showTokens, start, update, end]
 
@@ -205,6 +205,6 @@ enum ActivityOperations {
 }
 
 extension InputKind where Value == String {
-    /// 128 bytes: a part of a key in the store.
+    /// 128 bytes, because the name is part of a key in the database.
     fileprivate static let activityName = text(CommandLimits.keyBytes, atLeast: 1).example("match-7")
 }

@@ -73,7 +73,7 @@ struct AppleFields: InputFields {
     )
 }
 
-/// A text of the app's own translations.
+/// A text that the device looks up in the app's translations.
 struct LocalizedFields: InputFields {
     let key = BodyField.required("key", .text(256, atLeast: 1).example("ORDER_SHIPPED"), "The key of the translation.")
     let arguments = BodyField.optional(
@@ -109,7 +109,7 @@ extension InputKind where Value == ApplePushOptions {
 }
 
 extension InputKind where Value == PushType {
-    /// Every type that goes to the token a device registers with. A Live Activity has tokens of its own (`ActivityOperations`).
+    /// The push types that are sent to a device's registered token. Live Activities use separate tokens (`ActivityOperations`).
     fileprivate static let pushType = InputKind<String>.word(
         among: PushType.documented.filter { $0 != .liveActivity }.map(\.wireName)
     ).map("is not a push type") { PushType(wire: $0) }
@@ -122,6 +122,6 @@ extension InputKind where Value == ApplePushOptions.Localized {
 }
 
 extension Problem {
-    /// A rule of Apple's that is broken, with Apple's name of the field: `aps.relevance-score`, `apns-priority`.
+    /// Describes a violated rule of Apple, with Apple's name of the field, such as `aps.relevance-score` or `apns-priority`.
     static func invalid(_ field: String, _ fault: PushFault) -> Problem { .invalid(field, fault.description) }
 }

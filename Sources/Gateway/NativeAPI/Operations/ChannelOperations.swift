@@ -4,7 +4,7 @@ import GatewayHTTP
 import Hummingbird
 import Model
 
-/// `/v1/apps/{app}/channels`: Apple's broadcast channels. Apple is asked during the call; nothing is queued or stored.
+/// `/v1/apps/{app}/channels`: Apple's broadcast channels. Each call is forwarded to Apple; nothing is queued or stored.
 enum ChannelOperations {
     static let all = [create, list, show, delete, send]
 
@@ -17,12 +17,12 @@ enum ChannelOperations {
     )
     static let channel = PathField.required("channel", .channel, "The channel's id, percent-encoded.")
 
-    /// Which pushes Apple keeps for devices that are away.
+    /// The pushes that Apple keeps for devices that are offline.
     enum Storage: String, Sendable, CaseIterable {
         case none, newest
     }
 
-    /// A channel, as far as Apple said what it is.
+    /// A channel, with the properties that Apple returned.
     struct Shown: Sendable {
         var channel: ChannelID
         var environment: PushEnvironment
@@ -130,7 +130,7 @@ enum ChannelOperations {
         NativeAPI.deleteChannel
     )
 
-    /// The effect of a broadcast on the activities of a channel. They are started on devices, or by pushes to each of them.
+    /// The effect of a broadcast on the activities of a channel. A broadcast cannot start an activity; apps or pushes to single devices do.
     enum Event: String, Sendable, CaseIterable {
         case update, end
     }
@@ -184,7 +184,7 @@ enum ChannelOperations {
 }
 
 extension InputKind where Value == ChannelID {
-    /// An id in a path: one that cannot exist is answered like one that does not.
+    /// The channel id in the path. An invalid id is answered like an unknown one.
     static let channel = InputKind(.text(example: "dHN0LXNyY2gtY2hubA==")) { (json, _) throws(Problem) in
         guard let id = json.string.flatMap({ ChannelID($0) }) else { throw .notFound("no such channel") }
         return id

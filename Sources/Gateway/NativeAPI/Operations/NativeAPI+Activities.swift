@@ -121,9 +121,9 @@ extension NativeAPI {
         return reply
     }
 
-    /// The payload is written and checked once, here: each device gets the same.
+    /// Writes and checks the payload once, because each device gets the same payload.
     ///
-    /// - Throws: `Problem` with the first of Apple's rules that it breaks.
+    /// - Throws: `Problem` with the first rule of Apple that the payload violates.
     private static func content(
         _ activity: LiveActivity,
         _ reference: ActivityReference,
@@ -146,7 +146,7 @@ extension NativeAPI {
         return content
     }
 
-    /// A message that changes a running activity. Its device asked for it by reporting the token, whatever its user said to pushes.
+    /// A message that changes a running activity. It ignores the user's push settings, because the app requested updates by reporting the token.
     private static func change(_ content: Content, _ audience: Audience, _ timeToLive: Int?) -> Submission {
         var content = content
         content.consent = .all
@@ -176,7 +176,7 @@ extension NativeAPI {
         return .listed(devices.map { Addressee(.device($0)) })
     }
 
-    /// Stores a message, once where the call has a repeat key.
+    /// Stores a message; with a repeat key, only once.
     private func accept<Input>(
         _ submission: Submission,
         _ call: NativeCall<Input>,

@@ -1,17 +1,17 @@
 package import FoundationEssentials
 package import Model
 
-/// How much a capture may take. The schema has the same bounds (`0022_capture.sql`).
+/// The limits of a capture. The schema has the same limits (`tables/captures.sql`).
 package struct CaptureLimits: Sendable, Hashable {
-    /// 24 hours: who forgets one does not record for ever. Default 15 minutes.
+    /// At most 24 hours, so that a forgotten capture does not record for ever. Default 15 minutes.
     package static let durations: ClosedRange<Duration> = .seconds(1) ... .seconds(86_400)
-    /// 1,000 exchanges: what a person reads. Default 200.
+    /// At most 1,000 exchanges, because a person reads them. Default 200.
     package static let exchangeCounts = 1...1000
-    /// 64 KiB of each body, after masking. Default 16 KiB.
+    /// At most 64 KiB of each body, after masking. Default 16 KiB.
     package static let bodySizes = 1...65_536
-    /// 16 MiB: with ten captures, what a tenant may cost the database. Default 4 MiB.
+    /// At most 16 MiB, which with ten captures limits the space of a tenant in the database. Default 4 MiB.
     package static let totals = 1...(16 << 20)
-    /// Ten a tenant, whether they run or are over.
+    /// Ten captures per tenant, running or ended.
     package static let capturesPerTenant = 10
 
     package var duration: Duration
@@ -41,7 +41,7 @@ package struct CaptureOrder: Sendable, Hashable {
     package var app: AppID
     package var vendor: Vendor
     package var limits: CaptureLimits
-    /// Whether titles and bodies of messages stay readable.
+    /// Whether titles and bodies of messages are stored unmasked.
     package var keepsTexts: Bool
 
     package init(app: AppID, vendor: Vendor, limits: CaptureLimits = CaptureLimits(), keepsTexts: Bool = false) {
@@ -63,15 +63,15 @@ package enum CaptureStart: Sendable, Hashable {
     case tooMany
 }
 
-/// A capture as it stands.
+/// The state of a capture.
 package struct CaptureFacts: Sendable, Hashable {
     package var id: UUID
     package var app: AppID
     package var vendor: Vendor
     package var startedAt: Timestamp
-    /// When its time is over, whether or not it ends before.
+    /// The end of its duration, even if it has ended earlier.
     package var endsAt: Timestamp
-    /// Before its time; nil otherwise.
+    /// The time at which it ended early; nil otherwise.
     package var endedAt: Timestamp?
     /// `stopped` or `full`.
     package var endedBy: String?

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import Model
 package import PostgresClient
 
-/// Removes a capture with its exchanges. Answers false if there is none.
+/// Removes a capture with its exchanges. Returns false if it does not exist.
 package struct RemoveCapture: StoreWrite {
     let capture: UUID
 

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import Model
 package import PostgresClient
 
-/// Ends a capture that runs; what it contains stays. Answers false if none runs.
+/// Ends a running capture and keeps its exchanges. Returns false if it is not running.
 package struct StopCapture: StoreWrite {
     let capture: UUID
 

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// The devices of an app that have a token for a running Live Activity, at most `limit`.
+/// Finds the devices of an app that have a token for a running Live Activity, at most `limit`.
 package struct FindActivityDevices: StoreRead {
     let scope: AppScope
     let name: String

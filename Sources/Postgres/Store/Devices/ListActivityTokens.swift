@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// A device's tokens for Live Activities: those that start some, then those of running ones, by name.
+/// Lists a device's tokens for Live Activities: the push-to-start tokens, then those of running activities, each by name.
 package struct ListActivityTokens: StoreRead {
     let device: DeviceID
 

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Stores a device's token for a Live Activity, in place of the one before. Answers whether it was stored: a device has at most `limit`.
+/// Stores a device's token for a Live Activity and replaces the previous one. Returns false if the device has `limit` tokens already.
 package struct PutActivityToken: StoreWrite {
     let device: DeviceID
     let activity: ActivityReference

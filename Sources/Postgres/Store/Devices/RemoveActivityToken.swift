@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Forgets a device's token for a Live Activity. Answers with how many there were: none or one.
+/// Removes a device's token for a Live Activity. Returns the number of removed tokens, 0 or 1.
 package struct RemoveActivityToken: StoreWrite {
     let device: DeviceID
     let activity: ActivityReference

@@ -1,8 +1,8 @@
 package import Model
 package import PostgresClient
 
-/// Changes a webhook, forgets its failures and ends its lease, so that the bookkeeping of an older call cannot undo the change. Answers false if
-/// there is none.
+/// Changes a webhook, resets its failures and ends its lease, so that a late result of an older call cannot undo the change. Returns false if the
+/// webhook does not exist.
 package struct ChangeWebhook: StoreWrite {
     let webhook: WebhookID
     let change: WebhookChange

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Stores a webhook, which starts at the tenant's current offset. Answers false if the tenant has `limit` webhooks already.
+/// Stores a webhook, which starts at the tenant's current offset. Returns false if the tenant has `limit` webhooks already.
 package struct CreateWebhook: StoreWrite {
     let webhook: NewWebhook
     let limit: Int

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Removes a webhook. Answers false if there is none.
+/// Removes a webhook. Returns false if it does not exist.
 package struct RemoveWebhook: StoreWrite {
     let webhook: WebhookID
 

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Makes a webhook deliver everything after an offset again. Forgets its failures and ends its lease.
+/// Delivers everything after an offset again. Resets the failures of the webhook and ends its lease.
 package struct ReplayWebhook: StoreWrite {
     let webhook: WebhookID
     let offset: Int64
