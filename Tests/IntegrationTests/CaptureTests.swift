@@ -161,7 +161,7 @@ struct CaptureTests {
         let rest = try await world.command(["capture", "show", id, "--har", "--after", "1"])
         #expect(try JSONParser.parse(rest.log)["log"]?["entries"]?.array?.count == 1)
         let both = try await world.command(["capture", "show", id, "--har", "--json"])
-        #expect(both.status == 2 && both.log.contains("exclude"))
+        #expect(both.status == 2 && both.log.contains("cannot be combined"))
     }
 
     private func stops(_ world: World, _ id: String, besides running: String) async throws {
