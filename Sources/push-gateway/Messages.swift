@@ -20,7 +20,7 @@ struct Send: AsyncParsableCommand {
     @Option(help: "The app.") var app: String
     @OptionGroup var audience: AudienceOptions
     @Option(help: "The title.") var title: String?
-    @Option(help: "The text. Only a push type that shows none may be without.") var body: String?
+    @Option(help: "The text. Required unless --push-type selects a type without text.") var body: String?
     @OptionGroup(title: "Apple") var apple: AppleOptions
     @Flag(help: "Show the headers and bytes that each dialect would send; send nothing.") var dryRun = false
     @Flag(help: "Print JSON, also in a dry run.") var json = false

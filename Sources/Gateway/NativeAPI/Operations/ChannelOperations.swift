@@ -36,8 +36,7 @@ enum ChannelOperations {
                 $0.channel.text
             },
             .word("environment", "Apple's environment.") { $0.environment },
-            .optionalText("storage", "Which pushes Apple keeps: none or newest; null: a policy that is not known here.")
-            {
+            .optionalText("storage", "The pushes that Apple keeps: none or newest; null: an unknown policy.") {
                 switch $0.storage {
                 case .none: Storage.none.rawValue
                 case .newest: Storage.newest.rawValue
@@ -150,7 +149,7 @@ enum ChannelOperations {
         let expiration = BodyField.optional(
             "expiration",
             .time,
-            "Until when Apple keeps it for devices that are away; null: it is not kept. Only for a channel that keeps the newest."
+            "The time until which Apple keeps the push for offline devices; null: it is not kept. Only for channels with storage newest."
         )
     }
 
@@ -174,7 +173,7 @@ enum ChannelOperations {
         .post,
         "/v1/apps/{app}/channels/{channel}/send",
         scope: .send,
-        "Update or end the Live Activities that follow a channel. Apple is asked during the call: it is not queued.",
+        "Update or end the Live Activities that follow a channel. The call waits for Apple's answer; nothing is queued.",
         input: SendInput(),
         example: ["event": "update", "contentState": ["home": 2, "guest": 1]],
         answers: [.json(sent.schema, "Apple accepted it.")],

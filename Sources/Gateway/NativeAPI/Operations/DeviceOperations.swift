@@ -249,10 +249,16 @@ extension NativeAPI {
     }
 
     func showDevice(_ call: NativeCall<DeviceOperations.IDInput>) async throws(Problem) -> Response {
-        let id = try call.device
-        let facts = try await asked { () async throws(StoreError) in try await devices.device(id, in: call.tenant) }
+        .json(NativeShapes.device.json(try await device(try call.device, in: call.tenant)))
+    }
+
+    /// Returns a device of the tenant.
+    ///
+    /// - Throws: `Problem` if it does not exist.
+    func device(_ id: DeviceID, in tenant: TenantID) async throws(Problem) -> DeviceFacts {
+        let facts = try await asked { () async throws(StoreError) in try await devices.device(id, in: tenant) }
         guard let facts else { throw .notFound("no such device") }
-        return .json(NativeShapes.device.json(facts))
+        return facts
     }
 
     func updateDevice(_ call: NativeCall<DeviceOperations.UpdateInput>) async throws(Problem) -> Response {

@@ -100,12 +100,6 @@ extension NativeAPI {
 
     // MARK: Parts
 
-    private func device(_ id: DeviceID, in tenant: TenantID) async throws(Problem) -> DeviceFacts {
-        let facts = try await asked { () async throws(StoreError) in try await devices.device(id, in: tenant) }
-        guard let facts else { throw .notFound("no such device") }
-        return facts
-    }
-
     private func ask(
         _ command: ActivityCommand,
         _ caller: NativeCaller,
@@ -187,14 +181,6 @@ extension NativeAPI {
         let kept = repeatKey(key, call)
         submission.idempotencyKey = kept?.key
         submission.bodyHash = kept?.bodyHash
-        guard
-            case .submission(.accepted(let id, let recipients)) = try await perform(
-                .submission(.submit(submission)),
-                call.caller,
-                app: app
-            )
-        else { throw .unavailable(5) }
-        let accepted = MessageOperations.Accepted(id: id, recipients: recipients)
-        return .json(MessageOperations.accepted.json(accepted), status: .accepted)
+        return try await accept(submission, call.caller, app: app)
     }
 }

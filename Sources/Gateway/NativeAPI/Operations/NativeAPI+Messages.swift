@@ -23,10 +23,17 @@ extension NativeAPI {
                 }
             )
         }
+        return try await accept(submission, call.caller, app: app)
+    }
+
+    /// Stores a message and answers with its id and the number of its recipients.
+    ///
+    /// - Throws: `Problem` for a refusal.
+    func accept(_ submission: Submission, _ caller: NativeCaller, app: AppID) async throws(Problem) -> Response {
         guard
             case .submission(.accepted(let id, let recipients)) = try await perform(
                 .submission(.submit(submission)),
-                call.caller,
+                caller,
                 app: app
             )
         else { throw .unavailable(5) }
