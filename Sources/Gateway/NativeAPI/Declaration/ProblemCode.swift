@@ -83,14 +83,14 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 413,
                 "The body is too large",
                 "the body is too large",
-                "10 MiB; an import: 256 MiB"
+                "send at most 10 MiB; an import: 256 MiB"
             )
         case .tooSlow:
             Entry(
                 408,
                 "The body arrived too slowly",
                 "the body arrived too slowly",
-                "15 s from the first byte to the last; an import: 15 min, then resume after `import.line`"
+                "send the whole body within 15 s; an import: 15 min, then resume after `import.line`"
             )
         case .conflict:
             Entry(
@@ -131,7 +131,7 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
             Entry(
                 502,
                 "The push service did not answer",
-                "the push service did not answer, or with a failure of its own",
+                "the push service did not answer, or it answered with a server error",
                 "the detail says whether the request was sent; look at the state before you repeat it"
             )
         case .unavailable:
