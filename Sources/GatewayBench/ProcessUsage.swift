@@ -39,7 +39,7 @@ enum ClusterProcess {
         let path = "\(directory)/data/postmaster.pid"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         guard let process = text.split(separator: "\n").first.flatMap({ Int32($0) }) else {
-            throw StageFailure("\(path) names no process")
+            throw StageFailure("\(path) contains no process id")
         }
         return process
     }

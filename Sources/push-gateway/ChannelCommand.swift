@@ -8,8 +8,8 @@ struct ChannelCommand: AsyncParsableCommand {
         commandName: "channel",
         abstract: "Manage Apple's broadcast channels, and send to one, through a running gateway.",
         discussion: """
-            Uses /v1/apps/{app}/channels, with the API key from the environment variable PUSH_GATEWAY_KEY. Apple is asked during the call: nothing is \
-            queued.
+            Uses /v1/apps/{app}/channels, with the API key from the environment variable PUSH_GATEWAY_KEY. The gateway forwards each \
+            call to Apple and waits for the answer; it queues nothing.
             """,
         subcommands: [Create.self, List.self, Show.self, Delete.self, Send.self]
     )

@@ -15,8 +15,8 @@ extension DatabaseCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a consistent copy of the gateway's data to a file, while it runs.",
             discussion: """
-                The file is in pg_dump's custom format and contains every device token, so that only you can read it. It does not contain the master
-                key: keep a copy of the key elsewhere, because the credentials of the backup cannot be opened without it.
+                The file is in pg_dump's custom format and contains every device token, so only its owner may read it (mode 0600). It does not contain
+                the master key: keep a copy of the key elsewhere, because the credentials of the backup cannot be decrypted without it.
                 """
         )
         @Option(help: "The file to write; it must not exist.") var out: String

@@ -64,7 +64,7 @@ struct Key: AsyncParsableCommand {
             abstract: "Print the secret that signs the calls to a sender's callback URL, as hex.",
             discussion: """
                 X-Gateway-Signature is 'sha256=' and the HMAC-SHA256 of the body, keyed with these 32 bytes. The secret is derived from the master key and \
-                the names below, so that no database is needed, and another master key yields another secret.
+                the names given as options: the command needs no database, and another master key yields another secret.
                 """
         )
         @Option(help: "The tenant.") var tenant: String

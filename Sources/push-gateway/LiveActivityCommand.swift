@@ -65,7 +65,7 @@ struct LiveActivityCommand: AsyncParsableCommand {
         func validate() throws {
             try change.check()
             guard change.activity.staleDate == nil, change.activity.relevanceScore == nil else {
-                throw ValidationError("an end has neither --stale-date nor --relevance-score")
+                throw ValidationError("activity end does not accept --stale-date or --relevance-score")
             }
         }
 

@@ -84,7 +84,10 @@ extension HubsAdapter: ProvisionedVendor {
     package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
         let name = try source.fields.name("hub").lowercased()
         guard !source.reservedSegments.contains(name) else {
-            throw ProvisioningProblem(path: "\(source.path).hub", problem: "'\(name)' is a path of the gateway's own")
+            throw ProvisioningProblem(
+                path: "\(source.path).hub",
+                problem: "'\(name)' is a path that the gateway itself uses"
+            )
         }
         var binding = VendorBinding(keys: [.init(HubsSettings.keyKind, name)], settings: source.settings)
         try HubKeys.read(&source, into: &binding)

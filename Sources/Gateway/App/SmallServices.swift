@@ -54,7 +54,7 @@ struct SecondSignalService: Service {
         for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
             seen += 1
             guard seen >= 2 else { continue }
-            logger.warning("second signal: leaving at once")
+            logger.warning("second signal: exiting at once")
             exit(1)
         }
     }

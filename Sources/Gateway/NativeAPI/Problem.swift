@@ -87,7 +87,7 @@ package struct Problem: Error, Hashable {
         case .unknownDevice: self = .notFound("no such device")
         case .unknownMessage: self = .notFound("no such message")
         case .unknownMedia: self = .notFound("no such media")
-        case .unknownSender: self = .invalid("sender", "is not enrolled")
+        case .unknownSender: self = .invalid("sender", "is not registered")
         case .unknownGroup(let name): self = .notFound("no such group '\(name.rawValue.prefix(64))'")
         case .unknownTemplate: self = .invalid("template", "is not known")
         case .noRecipients: self = .invalid("audience", "does not reach any device")

@@ -192,7 +192,7 @@ package final class PostgresPool: Sendable {
             perform(action)
             return Lease(slot: slot, connection: connection)
         } catch {
-            logger.debug("No session with the database", metadata: ["error": .string("\(error)")])
+            logger.debug("A database session cannot be opened", metadata: ["error": .string("\(error)")])
             // The short timeout of one caller proves nothing about the server, so the other calls do not have to pause.
             let verdict = isHurried && error.code == .timeout ? PostgresError(.cancelled) : error
             perform(state.withLockedValue { $0.machine.openFailed(slot, verdict, now: .now, random: &random) })

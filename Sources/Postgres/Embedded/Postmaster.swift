@@ -51,7 +51,7 @@ struct Postmaster: Sendable, Equatable {
         if await hasEnded(within: timeout) { return }
         kill(processID, SIGQUIT)
         if await hasEnded(within: .seconds(10)) { return }
-        throw EmbeddedClusterError(.failed, "PostgreSQL (process \(processID)) does not stop")
+        throw EmbeddedClusterError(.failed, "PostgreSQL (process \(processID)) did not stop in time")
     }
 
     /// Polls, because the end of a process that is not a child is not reported.

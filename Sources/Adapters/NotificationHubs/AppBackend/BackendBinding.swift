@@ -25,7 +25,10 @@ enum BackendBinding {
     {
         guard let prefix = try fields.optionalText("prefix")?.lowercased() else { return BackendSettings.rootKey }
         guard !prefix.isEmpty, !prefix.contains("/"), !reserved.contains(prefix) else {
-            throw ProvisioningProblem(path: "\(fields.path).prefix", problem: "must be one part of a path of its own")
+            throw ProvisioningProblem(
+                path: "\(fields.path).prefix",
+                problem: "must be one path segment that the gateway does not use itself"
+            )
         }
         return prefix
     }
@@ -63,7 +66,7 @@ enum BackendBinding {
             try user.finish()
         }
         guard passwords.count <= HubsLimits.userCount else {
-            throw ProvisioningProblem(path: "\(fields.path).users", problem: "may be \(HubsLimits.userCount) at most")
+            throw ProvisioningProblem(path: "\(fields.path).users", problem: "at most \(HubsLimits.userCount) users")
         }
         return passwords
     }

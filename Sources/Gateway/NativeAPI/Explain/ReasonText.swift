@@ -50,7 +50,7 @@ enum ReasonText {
         ),
         (
             SuppressionReason.opensTooLate.rawValue,
-            "The device's receiving hours begin after the message expires, or there are none.",
+            "The hours in which the device may be notified begin after the message expires, or never.",
             "Give the message a longer ttlSeconds; compare the device's receivingWindow with the app's quietHours."
         ),
         (
@@ -77,7 +77,7 @@ enum ReasonText {
         ),
         (
             PayloadProblem.withheld.rawValue,
-            "The message is not for this user: its audience does not include the user, or its template aborted it (abort_message).",
+            "The audience excludes the user, the template aborted the message (abort_message), or the SDK does not show its push type.",
             "Nothing: the sender intends this."
         ),
         (
@@ -148,14 +148,14 @@ enum ReasonText {
         ),
         (
             "BadCertificateEnvironment", "The certificate belongs to the other environment.",
-            "Name it under the correct one of production and sandbox, and apply the file."
+            "In the app's platforms, enter it under its own environment (production or sandbox), and apply the file."
         ),
         (
             "ExpiredProviderToken", "The provider token was older than an hour.",
-            "The gateway renews it automatically; if the error persists, compare the database server's clock with the time."
+            "The gateway renews it automatically; if the error persists, check that the database server's clock is correct."
         ),
         (
-            "Forbidden", "APNs does not allow it: the key may have been revoked.",
+            "Forbidden", "APNs does not allow the request: the key may have been revoked.",
             "Provision a valid key and apply the file."
         ),
         (
@@ -173,11 +173,11 @@ enum ReasonText {
         ),
         (
             "BadEnvironmentKeyIdInToken", "The key belongs to the other environment.",
-            "Name it under the correct one of production and sandbox, and apply the file."
+            "In the app's platforms, enter it under its own environment (production or sandbox), and apply the file."
         ),
         (
             "TooManyProviderTokenUpdates", "The provider token changed too often.",
-            "Wait: the gateway keeps its present token. Check that no other program signs with the same key on this connection."
+            "Wait: the gateway keeps its present token. Check that no other program signs provider tokens with the same key."
         ),
         (
             "TopicMismatch", "The credential does not belong to the channel's app.",

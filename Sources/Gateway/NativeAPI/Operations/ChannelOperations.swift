@@ -240,7 +240,7 @@ extension NativeAPI {
         let channel = try call.channel
         let dismissal = try call.dismissalDate
         let isEnd = try call.event == .end
-        if !isEnd, dismissal != nil { throw .invalid("dismissalDate", "only an end has one") }
+        if !isEnd, dismissal != nil { throw .invalid("dismissalDate", "is allowed only with the event end") }
         let activity = LiveActivity(
             isEnd ? .end(dismissalDate: dismissal) : .update,
             timestamp: try call.timestamp ?? clock.now(),

@@ -208,7 +208,7 @@ extension NativeAPI {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let change = GroupChange(add: try call.add, remove: try call.remove)
         guard !change.add.isEmpty || !change.remove.isEmpty else {
-            throw .invalid("add", "needs users to add or to remove")
+            throw .invalid("add", "name at least one user in add or remove")
         }
         let command = GroupCommand.changeMembers(try call.group, change)
         guard case .membersChanged(let added, let removed) = try await ask(command, call.caller, scope) else {

@@ -12,13 +12,13 @@ extension NativeAPI {
         switch (try call.attributesType, try call.activity) {
         case (let type?, nil): activity = ActivityReference(.start, type)
         case (nil, let name?): activity = ActivityReference(.running, name)
-        case (nil, nil), (_?, _?): throw .invalid("activity", "either activity or attributesType must be there")
+        case (nil, nil), (_?, _?): throw .invalid("activity", "give either activity or attributesType")
         }
         var token: DeviceToken?
         if let text = try call.token {
             token = DeviceToken(apns: text)
             if token == nil {
-                throw .invalid("token", "is not a token of Apple's: hexadecimal digits of an even length")
+                throw .invalid("token", "must be an even number of hexadecimal digits")
             }
         }
         let facts = try await device(try call.device, in: call.tenant)

@@ -201,7 +201,9 @@ extension NativeAPI {
         let isCreated = try await asked { () async throws(StoreError) in
             try await handler.run(WebhookRules.create(webhook), in: call.tenant)
         }
-        guard isCreated else { throw .invalid("webhooks", "a tenant has at most \(CommandLimits.webhooksPerTenant)") }
+        guard isCreated else {
+            throw .invalid("webhooks", "at most \(CommandLimits.webhooksPerTenant) per tenant; delete one first")
+        }
         let shown = try await shown(id, in: call.tenant, secret: secret)
         return .json(WebhookOperations.created.json(shown), status: .created)
     }

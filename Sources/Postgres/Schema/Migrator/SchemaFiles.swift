@@ -31,7 +31,9 @@ package struct SchemaFiles: Sendable {
     {
         guard let first = migrations.first else { throw MigrationError(.badFiles("no migration was found")) }
         for (index, migration) in migrations.enumerated() where migration.version != first.version + index {
-            throw MigrationError(.badFiles("number \(migration.version) where \(first.version + index) should be"))
+            throw MigrationError(
+                .badFiles("found migration \(migration.version), but \(first.version + index) must come next")
+            )
         }
         self.tables = tables
         self.routines = routines
