@@ -17,17 +17,18 @@ package struct EnginePolicy: Sendable {
 
     /// At most 64 running slices on a node. Each holds up to 500 payloads (2 MB at APNs' limit): more would use memory without more speed.
     package var slicesPerNode = 64
-    /// 8 of them are reserved for urgent and transactional work. Without them a campaign's last slice would delay a one-time code.
+    /// 8 of the 64 slices are reserved for urgent and transactional work. Without the reserve, a campaign would delay a one-time code.
     package var slicesReserved = 8
     /// At most 12 for one tenant; urgent work is counted separately. With more, a tenant whose vendor does not answer occupies the node.
     package var slicesPerTenant = 12
-    /// At most 8 of them for one credential: 4,000 pushes in flight. More would only queue in its connections, and the tenant's other credentials would wait.
+    /// At most 8 running slices for one credential: 4,000 pushes in flight. More would only queue in its connections, and the tenant's other credentials
+    /// would wait.
     package var slicesPerCredential = 8
-    /// A slice with written payloads waits 1 s for capacity of its credential before it is put back for at least that long. Less turns a slow
-    /// credential into load on the database; more keeps the tenant's other credentials waiting.
+    /// A slice with written payloads waits up to 1 s for its credential to accept another slice. Then it is put back for at least 1 s. If shorter, a slow
+    /// credential causes load on the database; if longer, the tenant's other credentials wait.
     package var fullRetry: Duration = .seconds(1)
-    /// It is put back for at most 30 s. It is put back for as long as no place has become free: a vendor that does not answer is tried less and less
-    /// often. A push ends after 20 s in any case.
+    /// Such a slice is put back for at most 30 s. The wait is as long as the credential has been full, so a push service that does not answer is tried
+    /// less and less often. A push ends after 20 s in any case (`pushDeadline`).
     package var fullLongest: Duration = .seconds(30)
     /// 100 ms between draws from the budgets of credentials that have a rate, while a slice waits for one. A draw reaches 250 ms ahead
     /// (`BudgetDraw.ahead`), so that a late draw loses nothing. The further it reaches ahead, the more a node may hold that another one needs.
@@ -67,7 +68,8 @@ package struct EnginePolicy: Sendable {
 
     /// The rules of resending.
     package var retry = RetryPolicy()
-    /// 1 s. A slice becomes due by the database's clock, but hours begin by this node's copy of it. A target put back for less would return at once.
+    /// A target whose permitted hours begin within 1 s is sent now. Slices become due by the database's clock, but this node compares hours with an
+    /// estimate of that clock; a target that is put back for a shorter time would return at once.
     package var timingSlack: Duration = .seconds(1)
 
     package init() {}
@@ -111,13 +113,13 @@ package struct RetryPolicy: Sendable {
     package var unknownCredential: Duration = .seconds(5)
     /// 60 s while the app has no credential for the device's environment: an operator must act.
     package var noRoute: Duration = .seconds(60)
-    /// 30 s while the message is paused, or longer if its store keeps it back.
+    /// 30 s while the message is paused, unless the store puts the slice back for longer.
     package var paused: Duration = .seconds(30)
     /// 28 days for a message without expiry. Without a limit a dead credential would keep its slices forever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
-    /// For a credential that the peer refused (docs/contracts/apns.md#13.6).
+    /// 60 s to 15 min between probes of a credential that the peer refused (docs/contracts/apns.md#13.6).
     package var refusedCredential = RetryBackoff(first: .seconds(60), cap: .seconds(15 * 60))
-    /// For a credential whose peer cannot be reached.
+    /// 1 s to 60 s between probes of a credential whose peer cannot be reached.
     package var unreachableCredential = RetryBackoff(first: .seconds(1), cap: .seconds(60))
     /// For slices that wait for a stopped credential while another slice probes it. The recovery makes them due, so this wait only matters if no node
     /// reports the recovery. If shorter, a waiting campaign is read repeatedly; if longer, a campaign that only this node cannot deliver is idle.

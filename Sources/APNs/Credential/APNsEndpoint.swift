@@ -42,7 +42,7 @@ package struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
         return port == 443 ? name : "\(name):\(port)"
     }
 
-    /// Whether it is one of Apple's hosts, under whatever port.
+    /// Whether it is one of Apple's hosts, on any port.
     var isApples: Bool { host.hasSuffix(".push.apple.com") }
 
     package var description: String { "https://\(authority)" }

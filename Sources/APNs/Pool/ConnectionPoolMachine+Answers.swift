@@ -85,7 +85,7 @@ extension ConnectionPoolMachine {
         }
     }
 
-    /// A push whose provider token was refused twice waits until a new one may be made.
+    /// A push whose provider token was refused twice waits until a new token may be signed.
     private func untilRenewal(_ outcome: Outcome, now: Instant) -> Outcome {
         guard case .deferred(let rejection, nil) = outcome else { return outcome }
         return .deferred(rejection, after: token.timeUntilRenewal(at: now))

@@ -10,7 +10,7 @@ extension ConnectionPoolMachine {
         if !queue.isEmpty || warmCount > 0 { grow(now, &turn) } else { fullSince = nil }
     }
 
-    /// The connection took fewer requests than its credits promised; the others wait again. It reports when it has credits.
+    /// The connection accepted fewer requests than it had credits; the others wait again. The connection reports when it has credits again.
     mutating func refused(_ slotIDs: [UInt64], now: Instant, _ turn: inout PoolTurn) {
         for slot in slotIDs {
             guard let flight = slots.remove(slot) else { continue }

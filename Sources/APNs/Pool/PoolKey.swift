@@ -7,7 +7,7 @@ internal import HTTP2
 struct PoolKey: Hashable, Sendable {
     /// The authentication of its connections.
     enum Speaker: Hashable, Sendable {
-        /// A team's key, with its public half: a corrected key file under the same id is another speaker.
+        /// A team's key, with its public half: a corrected key file under the same id needs its own connections.
         case key(ProviderTokenSigner.ID)
         /// A certificate, by its fingerprint.
         case certificate([UInt8])

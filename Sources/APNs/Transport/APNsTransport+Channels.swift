@@ -60,7 +60,7 @@ extension APNsTransport {
         )
     }
 
-    /// Gives provider tokens, the ones that pushes use too; nil where a certificate speaks.
+    /// Returns a function that gives provider tokens, the same ones that pushes use; it returns nil if a certificate authenticates.
     private func authorization(of credential: APNsCredential) throws(APNsError) -> ChannelClient.Authorization {
         guard case .token(let key) = credential.proof else {
             return { (_: String?) throws(APNsError) -> String? in nil }

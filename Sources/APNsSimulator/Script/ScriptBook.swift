@@ -32,7 +32,7 @@ struct ScriptBook: Sendable {
     /// Whether the script is empty, so that the look-up can be skipped.
     var isEmpty: Bool { count == 0 }
 
-    /// Adds entries. Those of one token are used up in the given order; the last one without `times` stays.
+    /// Adds entries. Entries of one token are used in the given order; the last one without `times` stays.
     ///
     /// - Parameters:
     ///   - answers: The entries, in order.

@@ -18,7 +18,7 @@ package enum CaptureRules {
         isBound: Bool,
         by actor: AuditActor
     ) -> StoreRequest<CaptureStart> {
-        // The request is not settled here: a repeated call gets its first answer even if the binding has been removed.
+        // Not answered without the store: a repeated call must get its first answer, even if the binding has been removed since.
         guard isBound else { return StoreRequest(FindCapture(capture)) { _ in .missing } }
         return StoreRequest(StartCapture(capture, order, by: actor), FindCapture(capture)) { outcome, facts in
             switch outcome {

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 /// The message numbers that this node has drawn and not issued yet.
 ///
-/// They are valid for the second in which they were drawn, because a later message must not have an earlier number. An app that sends rarely draws one
+/// They are valid for the second in which they were drawn, because a later message must not have a smaller number. An app that sends rarely draws one
 /// number at a time; an app that sends much draws growing blocks.
 final class NumberPool: Sendable {
     struct Key: Hashable, Sendable {
@@ -17,7 +17,7 @@ final class NumberPool: Sendable {
         case draw(Int)
     }
 
-    /// 512 numbers at once, a twentieth of the numbers of a second, so that the unused numbers of the nodes do not use up seconds.
+    /// 512 numbers at once, a twentieth of the 10,000 numbers of a second. With larger blocks, the numbers that nodes leave unused would exhaust the second.
     static let largestBlock = 512
     /// 10,000 apps are kept; above that all are removed, which only wastes numbers.
     static let keyLimit = 10_000

@@ -11,7 +11,7 @@ package enum ErasureRules {
         case everywhere
     }
 
-    /// Erases users with the devices that nobody else uses. Each erasure writes a row of the audit.
+    /// Erases users with the devices that no other user uses. Each erasure writes a row of the audit.
     package static func erase(_ users: [UserID], _ reach: Reach, by actor: String) -> StoreRequest<Int> {
         switch reach {
         case .dialect(let scope):

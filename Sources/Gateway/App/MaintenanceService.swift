@@ -3,8 +3,8 @@ import Logging
 import Observability
 import ServiceLifecycle
 
-/// Creates future partitions, drops old ones and removes dead nodes: every five minutes, on one node, the first to start the run. It also makes the planner
-/// analyze tables that grow faster than autovacuum analyzes them.
+/// Creates future partitions, drops old ones and removes dead nodes. Every node starts a run each five minutes; the first one does the work, and the others
+/// skip it. The service also analyzes tables that grow faster than autovacuum analyzes them.
 struct MaintenanceService: Service {
     static let period = Duration.seconds(300)
     /// Five seconds: the first minute of a new gateway may bring a million rows. A check that finds nothing costs a millisecond.

@@ -15,7 +15,7 @@ package struct BoundCall: Sendable, Hashable {
 
 /// Looks up bindings and API keys. The implementation caches the results of PostgreSQL's resolvers for a short time.
 package protocol CallDirectory: Sendable {
-    /// The cached binding; `.some(nil)` for a cached unknown key; nil when nothing is cached and a look-up is necessary.
+    /// The cached binding. `.some(nil)`: the cache knows that the key does not exist. Nil: nothing is cached, so a look-up is necessary.
     func remembered(_ key: BindingKey) -> BoundCall??
     /// - Throws: `StoreError` when the store cannot answer now.
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall?

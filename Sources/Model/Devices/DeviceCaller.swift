@@ -2,8 +2,8 @@
 package struct DeviceCaller: Sendable, Hashable {
     package var key: VendorDeviceKey?
     package var token: DeviceToken?
-    /// Used without key and token: any device that currently belongs to this user. Only histories that are just looked at accept it, and an adapter sets it
-    /// only if the app's settings accept the name of a user as sufficient.
+    /// Used without key and token: any device that currently belongs to this user. Only reads of a history that record no receipt accept it. An adapter sets
+    /// it only if the app's settings accept the name of a user as sufficient.
     package var user: UserID?
 
     package init(key: VendorDeviceKey? = nil, token: DeviceToken? = nil, user: UserID? = nil) {

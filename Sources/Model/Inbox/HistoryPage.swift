@@ -20,7 +20,7 @@ package struct HistoryPage: Sendable, Hashable {
     /// Only messages that are older than the message with this number. Nil: starts with the newest. An unknown number is compared as text.
     package var before: String?
     package var count: Int
-    /// Nil: messages to the device that the page contains count as received. Otherwise the page is only looked at.
+    /// Nil: messages to the device that the page contains count as received. Otherwise reading the page records no receipt.
     package var look: HistoryLook?
 
     package init(_ owner: Owner, before: String? = nil, count: Int, look: HistoryLook? = nil) {

@@ -37,9 +37,10 @@ package struct InboxEntry: Sendable, Hashable {
     package var user: UserID?
     package var receivedAt: Timestamp?
     package var readAt: Timestamp?
-    /// Whether it was sent to one of the user's devices. Set only for histories that are looked at.
+    /// Whether it was sent to one of the user's devices. Set only for histories that are read without recording a receipt.
     package var wasSent: Bool
-    /// The values of the user's placeholders. `name` is the user's name if they do not contain it. Set only for histories that are looked at.
+    /// The values of the user's placeholders. `name` is the user's name if they do not contain it. Set only for histories that
+    /// are read without recording a receipt.
     package var variables: JSONObject
     package var name: String?
 

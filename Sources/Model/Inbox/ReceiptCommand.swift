@@ -1,6 +1,6 @@
 /// A device's receipt for a message.
 package enum ReceiptCommand: Sendable, Hashable {
-    /// `message` is the caller's text: a text that is not an id is an orphan, not an error.
+    /// `message` is the caller's text. A text that is not an id is answered with `orphan`, not refused.
     case report(ReceiptKind, message: String, reporter: Reporter, at: Timestamp?)
     /// A receipt by the message's number, also for messages that were not pushed. Refused for an unknown caller, and for messages of other devices and users.
     case reportNumber(ReceiptKind, number: String, caller: DeviceCaller)

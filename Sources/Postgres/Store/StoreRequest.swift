@@ -95,7 +95,7 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         )
     }
 
-    /// Shifts a closing by `count` operations that run first.
+    /// Returns `closing` for a request in which `count` other operations run first: it skips their results.
     private static func closing(_ closing: Closing?, after count: Int) -> Closing? {
         guard let closing else { return nil }
         return { (results) throws(PostgresError) in try closing(results.dropFirst(count)) }

@@ -9,7 +9,8 @@ struct SDKSettings {
     /// False unless the operator enables it: the licence of the vendor's SDK determines whether an app may keep it (docs/contracts/braze.md#0.2).
     var isEnabled: Bool { values["sdkEnabled"] == true }
 
-    /// Names of events that report an opened push. The names that the vendor's SDKs send are not public, except this one (docs/contracts/braze.md#3.3).
+    /// Names of events that report an opened push. The names that the vendor's SDKs send are not public. Assumed: `pc`
+    /// (docs/contracts/braze.md#3.3).
     var openEvents: Set<String> { names("openEvents") ?? ["pc"] }
     /// Names of events that report a received push. None is public.
     var receivedEvents: Set<String> { names("receivedEvents") ?? [] }

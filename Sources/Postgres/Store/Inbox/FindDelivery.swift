@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Finds the delivery of a message to the reporter's identity, or to the phone that is registered for it.
+/// Finds the delivery of a message to the reporter's identity, or to the phone number that is registered for that identity.
 package struct FindDelivery: StoreRead {
     let scope: AppScope
     let message: MessageID

@@ -1,8 +1,8 @@
 package import Model
 package import PostgresClient
 
-/// Returns a page of a history. Messages to the device itself that it contains count as received, unless the page is only looked at. The page is empty if
-/// the caller is not registered.
+/// Returns a page of a history. Messages to the device itself that it contains count as received, unless the page is read without receipts. The page is
+/// empty if the caller is not registered.
 package struct ListHistory: StoreOperation {
     let scope: AppScope
     let caller: DeviceCaller
