@@ -27,7 +27,7 @@ package enum ImportRules {
         StoreRequest(PreviewImport(rows, scope)) { $0 }
     }
 
-    /// Registers the new devices of `rows`; no two rows share a key or token. The answer tells for each row whether it was known.
+    /// Registers the new devices of `rows`; no two rows share a key or token. The answer states for each row whether it was known.
     static func new(_ rows: ImportedRows, _ scope: AppScope, begunBy actor: AuditActor?) -> StoreRequest<[Bool]> {
         let request = StoreRequest<[Bool]>(ImportNewDevices(rows)) { $0 }
         guard let actor else { return request }
