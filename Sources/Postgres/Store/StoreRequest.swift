@@ -26,6 +26,15 @@ package struct StoreRequest<Answer: Sendable>: Sendable {
         self.reader = reader
     }
 
+    /// Runs one operation and transforms its answer. Most calls run one operation, and without a list of types they need no metadata of it at run time.
+    package init<Operation: StoreOperation>(
+        _ operation: Operation,
+        answer: @escaping @Sendable (Operation.Answer) -> Answer
+    ) {
+        let shared = SharedOperation(operation)
+        self.init(operations: [shared]) { (results) throws(PostgresError) in answer(try shared.take(&results)) }
+    }
+
     /// Runs the operations in order and transforms their answers.
     package init<each Operation: StoreOperation>(
         _ operation: repeat each Operation,
