@@ -343,6 +343,26 @@ import Testing
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 4, head: 4))
     }
 
+    /// Without deleting rows one by one, unless a tenant or a webhook still needs one of them.
+    @Test func theTableOfOlderProgramsIsEmptiedAtOnce() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.event_single (tenant_id, position, at, kind, app_id)
+                SELECT tenant, n, now() - interval '9 days', 'sent', 'shop' FROM unnest(ARRAY['acme', 'other']) AS tenant, generate_series(1, 3) AS n;
+            UPDATE gateway.event_single SET at = now() - interval '6 days' WHERE tenant_id = 'other' AND position = 3;
+            """
+        )
+        let today = try await fixture.now().day
+        func rows(before day: Int32) async throws -> Int {
+            try await admin.script("SELECT gateway.drop_event_partitions(\(day), \(day))")
+            return try await admin.query("SELECT count(*) AS n FROM gateway.event_single").only().int("n")
+        }
+        #expect(try await rows(before: today - 7) == 6)
+        #expect(try await rows(before: today - 4) == 0)
+    }
+
     /// Programs of version 42 read the log through views. Their retention changes nothing.
     @Test func aProgramOfVersion42ReadsTheLog() async throws {
         let fixture = try await StoreFixture.alone()

@@ -3,7 +3,7 @@
 -- that a webhook has not received. Programs of version 42 and older read views with the names and columns of the previous tables; they write events through
 -- routines only, and their retention is ignored.
 -- Oldest program: 39
--- Routines: 87c5f95830ea1ac5
+-- Routines: b93ce64532f572fb
 
 -- In the order of the writers, which take the head first.
 LOCK TABLE gateway.event_head, gateway.event IN ACCESS EXCLUSIVE MODE;

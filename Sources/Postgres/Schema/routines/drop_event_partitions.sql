@@ -1,5 +1,6 @@
 -- Drops the daily partitions of the event log before p_before_day, oldest first, and returns how many. Stops at a day from p_pending_day on with events that a
--- webhook has not received, so that no log gets a gap, and at the first table lock that it does not get within 200 ms; the next call continues.
+-- webhook has not received, so that no log gets a gap, and at the first table lock that it does not get within 200 ms; the next call continues. Also empties
+-- `event_single` when none of its rows is kept any longer.
 CREATE OR REPLACE FUNCTION gateway.drop_event_partitions(p_before_day integer, p_pending_day integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '200ms' AS $$
 DECLARE
@@ -28,6 +29,19 @@ BEGIN
         END;
         v_dropped := v_dropped + 1;
     END LOOP;
+
+    -- The rows of older programs are removed at once when the newest of each tenant is old enough.
+    IF EXISTS (SELECT FROM gateway.event_single) AND NOT EXISTS (
+        SELECT FROM gateway.tenant t CROSS JOIN LATERAL (
+            SELECT s.at FROM gateway.event_single s WHERE s.tenant_id = t.tenant_id ORDER BY s.position DESC LIMIT 1) x
+        WHERE x.at >= to_timestamp(least(p_before_day, p_pending_day) * 86400::float8))
+    THEN
+        BEGIN
+            TRUNCATE gateway.event_single;
+        EXCEPTION WHEN lock_not_available THEN
+            NULL;
+        END;
+    END IF;
     RETURN v_dropped;
 END $$;
 
