@@ -51,11 +51,11 @@ import Testing
         length: Duration = .milliseconds(1500),
         writeTimeout: Duration = .seconds(30)
     ) -> EventFollower {
-        EventFollower(length: length, writeTimeout: writeTimeout, disconnect: { peer.close() }) {
+        EventFollower(length: length, writeTimeout: writeTimeout, disconnect: { peer.close() }, generation: "g1") {
             (after) throws(StoreError) in
             let last = min(after + 2, count)
             let events = after < last ? ((after + 1)...last).map { event($0) } : []
-            return EventPage(events: events, through: last, head: count)
+            return EventPage(events: events, through: last, head: count, generation: "g1")
         }
     }
 
@@ -65,6 +65,19 @@ import Testing
         try await follower(5, peer: peer).run(after: 1, into: &writer)
         #expect(peer.lines.map { $0["offset"]?.int } == [2, 3, 4, 5, 5])
         #expect(peer.lines.last?["kind"] == "stream_ended" && peer.lines.last?["head"] == 5)
+        #expect(peer.lines.last?["generation"] == "g1")
+    }
+
+    /// Events of another generation may have the same offsets, so the stream passes on none of them.
+    @Test func aStreamEndsWhenANewGenerationBegins() async throws {
+        let peer = Peer()
+        let follower = EventFollower(disconnect: {}, generation: "g1") { (after) throws(StoreError) in
+            EventPage(events: [event(after + 1)], through: after + 1, head: 9, generation: after < 3 ? "g1" : "g2")
+        }
+        var writer: any ResponseBodyWriter = Writer(peer: peer)
+        try await follower.run(after: 0, into: &writer)
+        #expect(peer.lines.map { $0["offset"]?.int } == [1, 2, 3, 3])
+        #expect(peer.lines.last?["kind"] == "stream_ended" && peer.lines.last?["generation"] == "g1")
     }
 
     @Test func aPeerThatDoesNotReadIsDisconnected() async throws {
@@ -80,13 +93,13 @@ import Testing
     @Test func aStoreFailureEndsTheStreamAtItsPosition() async throws {
         let peer = Peer()
         let reads = NIOLockedValueBox(0)
-        let follower = EventFollower(disconnect: {}) { (after) throws(StoreError) in
+        let follower = EventFollower(disconnect: {}, generation: "g1") { (after) throws(StoreError) in
             let count = reads.withLockedValue { reads in
                 reads += 1
                 return reads
             }
             if count > 1 { throw StoreError(.unavailable, "down") }
-            return EventPage(events: [event(1)], through: 1, head: 9)
+            return EventPage(events: [event(1)], through: 1, head: 9, generation: "g1")
         }
         var writer: any ResponseBodyWriter = Writer(peer: peer)
         try await follower.run(after: 0, into: &writer)

@@ -27,6 +27,7 @@ struct BackupTests {
             let id = try await world.sendToEveryone("before the backup")
             let before = try await world.funnel(of: id)
             #expect(before["sent"]?.int == 3)
+            let generation = try await world.eventGeneration()
             let file = world.material.path("gateway.backup")
             let made = try await world.command(["database", "backup", "--out", file])
             try #require(made.status == 0, "\(made.log)")
@@ -57,6 +58,10 @@ struct BackupTests {
             let list = try await successor.http.call("GET", "/v1/devices?app=shop", nil, bearer: world.apiKey)
             #expect(list.status == 200)
             #expect(devices.count == 3)
+            // Readers must learn that events after the backup are lost.
+            let path = "/v1/events?after=1&generation=\(generation)"
+            let stale = try await successor.http.call("GET", path, nil, bearer: world.apiKey)
+            #expect(stale.status == 410 && stale.json?["code"] == "PG-1014", "\(stale.text)")
             // The credential opens under the copied key: a push goes out.
             let sent = try await successor.http.call(
                 "POST",

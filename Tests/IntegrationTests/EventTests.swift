@@ -238,6 +238,21 @@ struct EventTests {
         #expect(try await world.native("GET", "/v1/events?app=none").text.isEmpty)
     }
 
+    /// An offset that was read before a restore or a failover may belong to another event now.
+    @Test func aStaleGenerationIsRefused() async throws {
+        let world = try SharedWorld.current
+        let generation = try await world.eventGeneration()
+        #expect(UUID(uuidString: generation) != nil)
+        #expect(try await world.native("GET", "/v1/events?generation=\(generation)&limit=1").status == 200)
+        #expect(try await world.native("GET", "/v1/events?generation=\(generation.uppercased())").status == 200)
+        for follow in ["false", "true"] {
+            let stale = "after=0&generation=\(UUID())&follow=\(follow)"
+            let answer = try await world.native("GET", "/v1/events?\(stale)")
+            #expect(answer.status == 410 && answer.json?["code"] == "PG-1014", "\(answer.text)")
+        }
+        #expect(try await world.eventGeneration() == generation)
+    }
+
     @Test func anInvalidPositionOrFilterIsRefused() async throws {
         let world = try SharedWorld.current
         let beyond = "after=\(try await head(world) + 1)"
@@ -273,6 +288,7 @@ struct EventTests {
             let events = lines.withLockedValue { $0 }.compactMap { try? JSONParser.parse($0) }
             #expect(events.map { $0["kind"]?.string } == ["registered", "registered", "stream_ended"])
             #expect(events.map { $0["offset"]?.int } == [1, 2, 2])
+            #expect(events.last?["generation"]?.string == response.headers.first(name: "X-Event-Generation"))
         }
     }
 }

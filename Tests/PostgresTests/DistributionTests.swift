@@ -20,7 +20,10 @@ import Testing
         #expect(Set(catalog.names(.reference)) == ["tenant", "binding", "api_key"])
         #expect(
             Set(catalog.names(.local))
-                == ["node", "singleton", "provider_token", "master_key", "schema_version", "schema_routine"]
+                == [
+                    "node", "singleton", "provider_token", "master_key", "schema_version", "schema_routine",
+                    "log_generation",
+                ]
         )
         #expect(catalog.names(.distributed).first == SchemaCatalog.anchor)
     }

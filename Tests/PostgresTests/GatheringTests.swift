@@ -185,6 +185,34 @@ import Testing
         #expect(try await two.count == 3)
     }
 
+    /// A call that must be on disk commits without waiting for the disk and flushes afterwards, so that it does not hold its locks while it waits.
+    @Test func aCallHoldsNoLocksWhileItWaitsForTheDisk() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        let admin = try await makeTable(database)
+        let setting = Statement("SELECT current_setting('synchronous_commit') AS s")
+        var configuration = database.configuration(.call)
+        configuration.sharesFlush = false
+        let separate = PostgresPool(configuration, logger: TestCluster.logger)
+        for (pool, expected) in [(database.pool(.call), "off"), (separate, "on")] {
+            let n = expected == "off" ? 1 : 3
+            let plain = try await pool.run(Transaction(tenant: "a", [setting, insert(n)], flushes: true))
+            #expect(try plain.result(0).only().text("s") == expected)
+            let stepwise = Transaction(tenant: "a", [setting], flushes: true) { _ in Step([setting, insert(n + 1)]) }
+            let steps = try await pool.run(stepwise)
+            #expect(try steps.result(0).only().text("s") == expected && steps.result(1).only().text("s") == expected)
+            for row in [try plain.result(1).only(), try steps.result(2).only()] {
+                let flushed = try await admin.query(
+                    "SELECT pg_current_wal_flush_lsn() > $1::pg_lsn AS flushed",
+                    [.text(try row.text("at"))]
+                )
+                #expect(try flushed.only().bool("flushed"))
+            }
+            let after = try await pool.run(Transaction(tenant: "a", [setting])).result(0).only().text("s")
+            #expect(after == "on")
+        }
+        await separate.close()
+    }
+
     /// If the rows are on another server, each call waits for its own commit.
     @Test func aPoolThatDoesNotShareRunsEachByItself() async throws {
         let database = try await TestCluster.database(migrated: false)

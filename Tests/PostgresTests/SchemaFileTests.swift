@@ -25,7 +25,7 @@ import Testing
         let (one, two) = (try await TestCluster.database(), try await TestCluster.database())
         let changes = [
             "ALTER TABLE gateway.device ADD COLUMN color text", "GRANT DELETE ON gateway.audit TO gateway_engine",
-            "ALTER TABLE gateway.slice SET (fillfactor = 70)", "DROP POLICY tenant_only ON gateway.event",
+            "ALTER TABLE gateway.slice SET (fillfactor = 70)", "DROP POLICY tenant_only ON gateway.event_batch",
             """
             CREATE OR REPLACE FUNCTION gateway.lock_name(p_tenant text, p_kind text, p_name text) RETURNS void
             LANGUAGE plpgsql AS 'BEGIN RETURN; END'
@@ -33,7 +33,7 @@ import Testing
         ]
         try await two.admin().script(changes.joined(separator: ";\n"))
         let differences = try await SchemaDump(of: two).differences(from: SchemaDump(of: one))
-        for name in ["device;", "TABLE audit;", "slice;", "event tenant_only;", "lock_name("] {
+        for name in ["device;", "TABLE audit;", "slice;", "event_batch tenant_only;", "lock_name("] {
             #expect(differences.contains { $0.contains(name) }, "\(name) in \(differences)")
         }
     }

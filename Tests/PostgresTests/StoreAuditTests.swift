@@ -223,7 +223,7 @@ import Testing
         try await admin.script(
             """
             UPDATE gateway.delivery SET due_day = due_day - 5;
-            UPDATE gateway.event SET at = now() - interval '30 hours';
+            \(EventAge.older(by: 3));
             UPDATE gateway.idempotency SET created_at = now() - interval '30 hours';
             """
         )

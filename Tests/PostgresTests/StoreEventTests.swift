@@ -178,7 +178,7 @@ import Testing
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         try await fixture.register("k2", token: "aa02")
         let admin = try await fixture.database.admin()
-        try await admin.script("UPDATE gateway.event SET at = now() - interval '8 days'")
+        try await admin.script(EventAge.older(by: 8))
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         // The first event is older than the webhook, so no subscriber waits for it.
         #expect(try await keeper.run().eventsRemoved == 1)
@@ -186,7 +186,7 @@ import Testing
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 1, head: 2))
         let replay = try await fixture.subscriptions.replay(id, from: 0, in: fixture.acme)
         #expect(replay == .outside(EventBounds(first: 1, head: 2)))
-        try await admin.script("UPDATE gateway.event SET at = now() - interval '15 days'")
+        try await admin.script(EventAge.older(by: 7))
         #expect(try await keeper.run().eventsRemoved == 1)
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 2, head: 2))
         // Offsets continue from the last one, also after an empty log.
@@ -199,7 +199,7 @@ import Testing
         let fixture = try await StoreFixture.alone()
         for index in 0..<4 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
         let admin = try await fixture.database.admin()
-        try await admin.script("UPDATE gateway.event SET at = now() - interval '8 days' WHERE position <> 2")
+        try await admin.script(EventAge.older(by: 8, where: "last <> 2"))
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         #expect(try await keeper.run().eventsRemoved == 1)
         #expect(try await fixture.log().map(\.offset) == [2, 3, 4])
@@ -276,9 +276,8 @@ import Testing
                 p_kinds text[], p_targets uuid[])
             RETURNS void LANGUAGE plpgsql AS $$
             BEGIN
-                INSERT INTO gateway.event (tenant_id, position, at, kind, app_id, vendor, message_id, target_id, due_day)
-                    SELECT p_tenant, nextval('gateway.loose'), now(), u.kind, p_app, p_vendor, p_message, u.target, p_due_day
-                    FROM unnest(p_kinds, p_targets) AS u(kind, target);
+                INSERT INTO gateway.event_batch (tenant_id, last, count, at, day, kind, app_id, vendor, messages)
+                    VALUES (p_tenant, nextval('gateway.loose'), 1, now(), 20000, p_kinds[1], p_app, p_vendor, ARRAY[p_message]);
             END $$;
             """
         )

@@ -152,7 +152,7 @@ import Testing
         try await admin.script(
             """
             UPDATE gateway.message SET expires_at = now() - interval '1 day';
-            UPDATE gateway.event SET at = now() - interval '8 days';
+            \(EventAge.older(by: 8));
             UPDATE gateway.idempotency SET created_at = now() - interval '3 days';
             UPDATE gateway.node SET seen_at = now() - interval '2 minutes' WHERE node_id = 'dead';
             """

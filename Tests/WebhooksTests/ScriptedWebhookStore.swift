@@ -121,6 +121,7 @@ final class ScriptedWebhookStore: WebhookStore {
             return WebhookBatch(
                 deliveries: lease.webhook == nil ? delivered.compactMap(\.delivery) : [],
                 events: lease.webhook == nil ? [] : delivered.map(\.event),
+                generation: "g-1",
                 cursor: delivered.last?.event.offset ?? lease.cursor,
                 hasMore: news.count > limit
             )

@@ -156,6 +156,7 @@ import Testing
             #expect(String(parts.2) == hmac(Array("\(parts.1).".utf8) + request.body, key: desk.secret))
             #expect(request.headers.first(name: "Content-Type") == "application/json")
             #expect(request.uri == "/hook")
+            #expect(try JSONParser.parse(request.body)["generation"] == "g-1")
         }
         // Each attempt is signed with its own time.
         #expect(Set(receiver.requests.compactMap { $0.headers.first(name: "X-Gateway-Signature") }).count == 3)

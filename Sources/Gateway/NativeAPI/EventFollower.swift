@@ -25,6 +25,8 @@ struct EventFollower: Sendable {
     /// Closes the connection, to end a blocked write.
     let disconnect: @Sendable () -> Void
     let lines: EventLines.Spelling
+    /// The generation of the log. The stream ends when another begins, because its offsets are then invalid.
+    let generation: String
     let read: @Sendable (Int64) async throws(StoreError) -> EventPage
 
     init(
@@ -32,12 +34,14 @@ struct EventFollower: Sendable {
         writeTimeout: Duration = EventFollower.writeTimeout,
         disconnect: @escaping @Sendable () -> Void,
         lines: @escaping EventLines.Spelling = { $0.map(\.json) },
+        generation: String,
         read: @escaping @Sendable (Int64) async throws(StoreError) -> EventPage
     ) {
         self.length = length
         self.writeTimeout = writeTimeout
         self.disconnect = disconnect
         self.lines = lines
+        self.generation = generation
         self.read = read
     }
 
@@ -74,12 +78,13 @@ struct EventFollower: Sendable {
             try await writer.write(buffer)
         }
         let end = ContinuousClock.now + length
-        var page = EventPage(events: [], through: start, head: start)
+        var page = EventPage(events: [], through: start, head: start, generation: generation)
         var lastLine = ContinuousClock.now
         while ContinuousClock.now < end, !Task.isShuttingDownGracefully, !Task.isCancelled {
             let events: [JSON]
             do {
                 let next = try await read(page.through)
+                guard next.generation == generation else { break }
                 events = try await lines(next.events)
                 page = next
             } catch {
@@ -97,7 +102,10 @@ struct EventFollower: Sendable {
         }
         try await write(
             EventLines.buffer([
-                ["kind": "stream_ended", "offset": .int(page.through), "head": .int(page.head)] as JSON
+                [
+                    "kind": "stream_ended", "offset": .int(page.through), "head": .int(page.head),
+                    "generation": .string(generation),
+                ] as JSON
             ])
         )
     }

@@ -4,12 +4,13 @@ import NIOCore
 
 /// Formats events as lines of JSON.
 enum EventLines {
-    /// The headers with the offset of the next page and the last offset of the log.
-    static func headers(through: Int64, head: Int64) -> HTTPFields {
+    /// The headers with the offset of the next page, and the last offset and the generation of the log.
+    static func headers(through: Int64, head: Int64, generation: String) -> HTTPFields {
         var fields = HTTPFields()
         fields[.contentType] = "application/x-ndjson"
         if let name = HTTPField.Name("X-Event-Offset") { fields[name] = "\(through)" }
         if let name = HTTPField.Name("X-Event-Head") { fields[name] = "\(head)" }
+        if let name = HTTPField.Name("X-Event-Generation") { fields[name] = generation }
         return fields
     }
 

@@ -72,6 +72,10 @@ package struct Problem: Error, Hashable {
     static func gone(_ what: String) -> Problem {
         Problem(.gone, "\(what) have expired; start again at offset 0")
     }
+    static let staleGeneration = Problem(
+        .staleGeneration,
+        "the log has begun a new generation; start again at offset 0"
+    )
     static func noCredential(_ app: AppID) -> Problem {
         Problem(.noCredential, "no push credential is provisioned for app '\(app)'")
     }

@@ -139,11 +139,14 @@ package struct EventPage: Sendable, Hashable {
     package var through: Int64
     /// The tenant's last offset.
     package var head: Int64
+    /// The generation of the log. An offset identifies an event within one generation only: a restore or a failover may begin another.
+    package var generation: String
 
-    package init(events: [EventRecord], through: Int64, head: Int64) {
+    package init(events: [EventRecord], through: Int64, head: Int64, generation: String) {
         self.events = events
         self.through = through
         self.head = head
+        self.generation = generation
     }
 
     /// The number of events that one page examines: a filter for rare events must not read a whole log in one statement.

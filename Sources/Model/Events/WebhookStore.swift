@@ -98,6 +98,8 @@ package struct WebhookBatch: Sendable, Hashable {
     package var deliveries: [DeliverySnapshot]
     /// For a webhook.
     package var events: [EventRecord]
+    /// The generation of the log that the events' offsets belong to. Empty for a sender.
+    package var generation: String
     /// The offset up to which the log was read for the batch.
     package var cursor: Int64
     /// Whether more events wait after it.
@@ -106,11 +108,13 @@ package struct WebhookBatch: Sendable, Hashable {
     package init(
         deliveries: [DeliverySnapshot] = [],
         events: [EventRecord] = [],
+        generation: String = "",
         cursor: Int64,
         hasMore: Bool
     ) {
         self.deliveries = deliveries
         self.events = events
+        self.generation = generation
         self.cursor = cursor
         self.hasMore = hasMore
     }

@@ -154,6 +154,8 @@ package struct DatabaseBackup: Sendable {
             let admin = try await PostgresConnection.connect(PostgresConfiguration(connectionString), logger: logger)
             try await Bootstrap.prepare(admin)
             try await Migrator.bundled().migrate(admin, progress: progress)
+            // Events written after the backup are lost, and their offsets will be used again.
+            try await admin.script("DELETE FROM gateway.log_generation")
             progress("analyzing")
             try await admin.script("SET statement_timeout = 0; ANALYZE", timeout: Self.analyzeTimeout)
             await admin.close()

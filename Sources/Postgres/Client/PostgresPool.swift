@@ -70,9 +70,11 @@ package final class PostgresPool: Sendable {
     package func run(_ transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError) -> [ResultSet] {
         show(transaction)
         let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
+        // It then holds its locks only while it computes, and not while the disk or a standby confirms its commit.
+        let flushesAfterwards = transaction.flushes && configuration.sharesFlush
         var repeats = 0
         while true {
-            let results = try await perform([transaction], until: deadline)
+            let results = try await perform([transaction], asGroup: flushesAfterwards, until: deadline)
             guard let result = results.first else { throw PostgresError(.other, reason: "no result") }
             guard case .failure(let error) = result, error.wasRolledBackForOthers, repeats < limits.repeatCount else {
                 return try result.get()

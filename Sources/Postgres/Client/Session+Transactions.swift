@@ -38,11 +38,14 @@ extension PostgresSession {
         return results
     }
 
-    /// Runs independent transactions without steps in order, in one round trip. Each commits separately without waiting for the disk, so it holds its locks
-    /// only while it computes. One flush after the last transaction covers all of them and everything that they read.
+    /// Runs independent transactions without steps in order, in one round trip, or one transaction with steps. Each commits separately without waiting for
+    /// the disk, so it holds its locks only while it computes. One flush after the last transaction covers all of them and everything that they read.
     ///
     /// All of them wait for the flush. When the flush fails, every transaction that had not failed before may or may not be on disk.
     func run(group transactions: [Transaction], _ deadline: Deadline) -> [Result<[ResultSet], PostgresError>] {
+        if let transaction = transactions.first, transaction.then != nil {
+            return [runSteps(transaction, deadline, mayRepeat: true, sharesFlush: true)]
+        }
         let results = runPipeline(transactions, deadline, mayRepeat: true, sharesFlush: true)
         rollBackIfNeeded(deadline)
         return results
@@ -129,19 +132,23 @@ extension PostgresSession {
 
     // MARK: Transactions with steps: one round trip each
 
-    private func runSteps(_ transaction: Transaction, _ deadline: Deadline, mayRepeat: Bool)
-        -> Result<[ResultSet], PostgresError>
-    {
+    private func runSteps(
+        _ transaction: Transaction,
+        _ deadline: Deadline,
+        mayRepeat: Bool,
+        sharesFlush: Bool = false
+    ) -> Result<[ResultSet], PostgresError> {
         var plan = Plan()
         var results: [ResultSet] = []
         var step = Step(transaction.statements, then: transaction.then)
         do throws(PostgresError) {
-            try begin(transaction, &plan)
+            try begin(transaction, &plan, sharesFlush: sharesFlush)
             for _ in 0..<SessionLimits.stepCount {
                 try add(step.statements, &plan)
                 let isLast = step.then == nil
                 let prepares = takeDeallocations() + plan.prepares
-                let commit = isLast ? [Segment(commands: [.control("COMMIT")])] : []
+                var commit = isLast ? [Segment(commands: [.control("COMMIT")])] : []
+                if isLast, sharesFlush { commit.append(Segment(commands: [Self.flush])) }
                 let outcomes = exchange(prepares + [plan.body] + commit, deadline)
                 let refusals = settle(prepares, outcomes)
                 let body = outcomes[prepares.count]
@@ -150,12 +157,16 @@ extension PostgresSession {
                     rollBackIfNeeded(deadline)
                     guard error.code == .stalePlan else { return .failure(error) }
                     return afterStalePlan(body.failedKey, error, refusals, mayRepeat) {
-                        runSteps(transaction, deadline, mayRepeat: false)
+                        runSteps(transaction, deadline, mayRepeat: false, sharesFlush: sharesFlush)
                     }
                 }
                 results += body.results
                 guard let then = step.then else {
-                    if let last = outcomes.last, let error = Self.commitFailure(last) { return .failure(error) }
+                    if let error = Self.commitFailure(outcomes[prepares.count + 1]) { return .failure(error) }
+                    if sharesFlush, var error = outcomes.last?.error {
+                        error.isIndeterminate = true
+                        return .failure(error)
+                    }
                     return .success(results)
                 }
                 step = try then(body.results)

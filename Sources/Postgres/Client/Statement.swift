@@ -55,7 +55,8 @@ package struct Transaction: Sendable {
     package var then: NextStep?
 
     /// Whether the results are returned only when everything that the statements read is on disk too, even if its writer has not waited
-    /// for the disk yet (`PostgresPool.run(gathered:)`). For results on which the reader relies. Not combined with `then`.
+    /// for the disk yet (`PostgresPool.run(gathered:)`). For results on which the reader relies. Where the pool may share flushes, the commit itself does not
+    /// wait for the disk, so that the transaction does not hold its locks meanwhile; the flush follows it.
     package var flushes: Bool
 
     /// How the statements join those of other calls (`PostgresPool.run(gathered:)`): one entry per statement, or empty if they do not.

@@ -76,7 +76,8 @@ package struct OperationStore: Sendable {
         in tenant: TenantID
     ) async throws(PostgresError) -> Answer {
         let call = StoreCall(tenant: tenant, node: node)
-        let transaction = Transaction(tenant: tenant.rawValue, request.operations.map { $0.statement(call) }) {
+        let statements = request.operations.map { $0.statement(call) }
+        let transaction = Transaction(tenant: tenant.rawValue, statements, flushes: true) {
             (results) throws(PostgresError) in
             Step(try request.lastOperations(results).map { $0.statement(call) })
         }

@@ -1,12 +1,12 @@
 import Model
 
-/// The body of a webhook call: `{"webhook": id, "events": [...]}`, each event as in `GET /v1/events`.
+/// The body of a webhook call: `{"webhook": id, "generation": id, "events": [...]}`, each event as in `GET /v1/events`.
 enum EventBody {
     static let contentType = "application/json"
 
     /// Writes as many events of `batch` as fit, at least one. The other events are removed from `batch` and left to the next call.
     static func write(_ batch: inout WebhookBatch, for webhook: WebhookID, limitBytes: Int) -> [UInt8] {
-        var body = Array("{\"webhook\":\"\(webhook)\",\"events\":[".utf8)
+        var body = Array("{\"webhook\":\"\(webhook)\",\"generation\":\"\(batch.generation)\",\"events\":[".utf8)
         for (index, event) in batch.events.enumerated() {
             let start = body.count
             if index > 0 { body.append(UInt8(ascii: ",")) }

@@ -1,5 +1,8 @@
+import AsyncHTTPClient
 import Foundation
 import Model
+import NIOCore
+import NIOHTTP1
 import Testing
 
 @testable import CommandSupport
@@ -201,6 +204,14 @@ final class World: @unchecked Sendable {
         let answer = try await http.call(method, path, body, bearer: apiKey)
         DeclaredAnswers.check(method, path, answer)
         return answer
+    }
+
+    /// The generation of the event log.
+    func eventGeneration() async throws -> String {
+        var request = HTTPClientRequest(url: http.base + "/v1/events?limit=1")
+        request.headers.add(name: "authorization", value: "Bearer \(apiKey)")
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        return try #require(response.headers.first(name: "X-Event-Generation"))
     }
 
     /// Ends both in order, including the cluster, and removes the directory.

@@ -8,7 +8,7 @@ struct LockCheck {
     /// similar.
     static let small: Set<String> = [
         "api_key", "api_key_use", "app", "binding", "budget", "campaign", "capture", "counter_hour", "credential",
-        "event_head",
+        "event_head", "event_position",
         "group_count", "identity_count", "lane", "master_key", "message_number", "node", "provider_token",
         "schema_routine",
         "schema_version", "sender", "singleton", "tenant", "user_group", "vendor_sequence", "webhook",

@@ -8,16 +8,16 @@ import Testing
 
 /// A database's schema as pg_dump shows it, one entry per object, for comparison with another's.
 struct SchemaDump {
-    /// Sorted by text. Weekly partitions are left out, because the existing weeks depend on the day.
+    /// Sorted by text. Weekly and daily partitions are left out, because the existing ones depend on the day.
     let entries: [String]
 
-    /// Dumps the schema of a database, after dropping its weekly partitions.
+    /// Dumps the schema of a database, after dropping its weekly and daily partitions.
     init(of database: TestDatabase) async throws {
         let admin = try await database.admin()
         try await admin.script(
             """
             DO $$ DECLARE name text; BEGIN
-                FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'gateway'::regnamespace AND relname ~ '^delivery_w[0-9]+$' LOOP
+                FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'gateway'::regnamespace AND relname ~ '^(delivery_w|event_batch_d)[0-9]+$' LOOP
                     EXECUTE format('DROP TABLE gateway.%I', name);
                 END LOOP;
             END $$;

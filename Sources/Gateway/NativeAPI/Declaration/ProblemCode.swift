@@ -13,6 +13,7 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case noCredential = "PG-1011"
     case gone = "PG-1012"
     case pushServiceRefused = "PG-1013"
+    case staleGeneration = "PG-1014"
     case unavailable = "PG-2001"
     case pushServiceFailed = "PG-2002"
 
@@ -126,6 +127,13 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 "The push service refused the request",
                 "the push service refused the request",
                 "the detail has Apple's status and reason"
+            )
+        case .staleGeneration:
+            Entry(
+                410,
+                "The event log has begun a new generation",
+                "the event log has begun a new generation, after a restore or a failover of the database",
+                "offsets of the old generation are invalid; the last events may be lost; start again at offset 0"
             )
         case .pushServiceFailed:
             Entry(

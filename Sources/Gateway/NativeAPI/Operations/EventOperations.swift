@@ -20,6 +20,11 @@ enum EventOperations {
             as: 0,
             "The offset after which to start; 0: the oldest stored event."
         )
+        let generation = QueryField.optional(
+            "generation",
+            .text(64),
+            "The generation that `after` belongs to, as in `X-Event-Generation`."
+        )
         let limit = CommonInputs.limit
         let kinds = QueryField.optional(
             "kinds",
@@ -65,6 +70,7 @@ enum EventOperations {
         ("kind", .words(["stream_ended"]), true),
         ("offset", .integer(0...Int64.max).described("`after` of the call that resumes."), true),
         ("head", .integer(0...Int64.max).described("The last offset of the log."), true),
+        ("generation", .uuid.described("The generation of the log, which the offsets belong to."), true),
     ]).named("StreamEnd")
 
     static let list = NativeOperation(
@@ -89,10 +95,15 @@ enum EventOperations {
                         schema: .integer(0...Int64.max),
                         description: "The last offset of the log."
                     ),
+                    .init(
+                        name: "X-Event-Generation",
+                        schema: .uuid,
+                        description: "The generation of the log, which the offsets belong to."
+                    ),
                 ]
             )
         ],
-        problems: [.gone, .rateLimited],
+        problems: [.gone, .staleGeneration, .rateLimited],
         NativeAPI.listEvents
     )
 
@@ -145,19 +156,27 @@ extension NativeAPI {
         let after = try call.after
         let lines = try eventLines(try call.format, call.tenant)
         let follows = try call.follow
+        let requested = try call.generation
+        let generation = try await asked { () async throws(StoreError) in try await queries.eventGeneration() }
+        // Checked before the offset, which is meaningless in another generation.
+        guard requested == nil || requested?.lowercased() == generation else { throw .staleGeneration }
         let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
         // A reader that starts at 0 receives the stored events; a reader that resumes must learn that events are missing.
         guard after == 0 || after >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
         guard after <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
         let start = max(after, bounds.first)
-        if follows { return try follow(call.caller, filter, after: start, head: bounds.head, lines) }
+        if follows {
+            let from = EventPage(events: [], through: start, head: bounds.head, generation: generation)
+            return try follow(call.caller, filter, from: from, lines)
+        }
         let page = try await asked { () async throws(StoreError) in
             try await queries.events(in: call.tenant, after: start, limit: limit, filter: filter)
         }
+        guard requested == nil || page.generation == generation else { throw .staleGeneration }
         let written = try await asked { () async throws(StoreError) in try await lines(page.events) }
         return Response(
             status: .ok,
-            headers: EventLines.headers(through: page.through, head: page.head),
+            headers: EventLines.headers(through: page.through, head: page.head, generation: page.generation),
             body: ResponseBody(byteBuffer: EventLines.buffer(written))
         )
     }
@@ -178,24 +197,24 @@ extension NativeAPI {
     private func follow(
         _ caller: NativeCaller,
         _ filter: EventFilter,
-        after: Int64,
-        head: Int64,
+        from start: EventPage,
         _ lines: @escaping EventLines.Spelling
     ) throws(Problem) -> Response {
         guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
         let tenant = caller.tenant
         let channel = caller.channel
         let disconnect: @Sendable () -> Void = { channel?.close(promise: nil) }
-        let follower = EventFollower(disconnect: disconnect, lines: lines) { (offset) async throws(StoreError) in
+        let follower = EventFollower(disconnect: disconnect, lines: lines, generation: start.generation) {
+            (offset) async throws(StoreError) in
             try await queries.events(in: tenant, after: offset, limit: EventFollower.pageSize, filter: filter)
         }
         return Response(
             status: .ok,
-            headers: EventLines.headers(through: after, head: head),
+            headers: EventLines.headers(through: start.through, head: start.head, generation: start.generation),
             body: ResponseBody { writer in
                 // The permit is held until the stream ends, or until the response is dropped before the stream starts.
                 defer { permit.release() }
-                try await follower.run(after: after, into: &writer)
+                try await follower.run(after: start.through, into: &writer)
             }
         )
     }

@@ -112,7 +112,7 @@ extension PostgresDeliveryStore {
         guard !statements.isEmpty else { return }
         let work = statements
         try await asStore { () throws(PostgresError) in
-            _ = try await engine.run(work, tenant: nil)
+            _ = try await engine.run(Transaction(tenant: nil, work, flushes: true))
         }
     }
 

@@ -79,7 +79,12 @@ package struct PostgresWebhookStore: WebhookStore {
             after: lease.cursor,
             limit: limit
         )
-        return WebhookBatch(events: page.events, cursor: page.through, hasMore: page.head > page.through)
+        return WebhookBatch(
+            events: page.events,
+            generation: page.generation,
+            cursor: page.through,
+            hasMore: page.head > page.through
+        )
     }
 
     package func advance(

@@ -7,11 +7,16 @@ enum SenderSQL {
     static let due = StoreSQL.global(
         """
         SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id FROM gateway.sender s
-        CROSS JOIN LATERAL (
-            SELECT e.position FROM gateway.event e
-            WHERE e.tenant_id = s.tenant_id AND e.app_id = s.app_id AND e.vendor = s.vendor
-                AND e.sender_id = s.sender_id AND e.position > s.cursor LIMIT 1) x
-        WHERE s.callback_url IS NOT NULL AND s.next_at <= now() ORDER BY s.next_at LIMIT $1
+        WHERE s.callback_url IS NOT NULL AND s.next_at <= now() AND (
+            EXISTS (
+                SELECT FROM gateway.event_batch b
+                WHERE b.tenant_id = s.tenant_id AND b.app_id = s.app_id AND b.vendor = s.vendor
+                    AND b.sender_id = s.sender_id AND b.last > s.cursor)
+            OR EXISTS (
+                SELECT FROM gateway.event_single o
+                WHERE o.tenant_id = s.tenant_id AND o.app_id = s.app_id AND o.vendor = s.vendor
+                    AND o.sender_id = s.sender_id AND o.position > s.cursor))
+        ORDER BY s.next_at LIMIT $1
         """
     )
 
@@ -41,9 +46,19 @@ enum SenderSQL {
     static let batch = StoreSQL.tenant(
         """
         WITH e AS (
-            SELECT position, message_id, target_id, due_day FROM gateway.event
-            WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND position > $5
-            ORDER BY position LIMIT $6)
+            SELECT u.position, u.message_id, u.target_id, u.due_day FROM (
+                (SELECT \(StoreSQL.batchedEvent)
+                FROM (
+                    SELECT * FROM gateway.event_batch b
+                    WHERE b.tenant_id = $1 AND b.app_id = $2 AND b.vendor = $3 AND b.sender_id = $4 AND b.last > $5::bigint
+                    ORDER BY b.last LIMIT $6) b
+                CROSS JOIN LATERAL generate_series(greatest($5::bigint - b.last + b.count, 0)::integer + 1, b.count) AS i
+                ORDER BY b.last, i LIMIT $6)
+                UNION ALL
+                (SELECT \(StoreSQL.singleEvent) FROM gateway.event_single s
+                WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND s.sender_id = $4 AND s.position > $5::bigint
+                ORDER BY s.position LIMIT $6)) u
+            ORDER BY u.position LIMIT $6)
         SELECT e.position, \(StoreSQL.snapshotColumns),
             coalesce(d.address, 'phone:' || i.phone, 'key:' || i.key) AS name FROM e
         LEFT JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id

@@ -3,12 +3,12 @@ import Store
 
 /// The statements of `SenderSQL` for webhooks.
 enum WebhookSQL {
-    /// A tenant's head is never behind a cursor, so a comparison of both suffices, without reading the log.
+    /// A tenant's last event is never before a cursor, so a comparison of both suffices, without reading the log.
     static let due = StoreSQL.global(
         """
         SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w
-        JOIN gateway.event_head h ON h.tenant_id = w.tenant_id
-        WHERE w.is_active AND w.next_at <= now() AND h.last > w.cursor ORDER BY w.next_at LIMIT $1
+        WHERE w.is_active AND w.next_at <= now() AND (\(StoreSQL.lastEvent(of: "w.tenant_id"))) > w.cursor
+        ORDER BY w.next_at LIMIT $1
         """
     )
 

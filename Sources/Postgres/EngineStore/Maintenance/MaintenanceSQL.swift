@@ -15,6 +15,8 @@ enum MaintenanceSQL {
 
     static let makePartitions = StoreSQL.global("SELECT gateway.make_delivery_partitions($1, $2) AS count")
     static let dropPartitions = StoreSQL.global("SELECT gateway.drop_delivery_partitions($1) AS count")
+    static let makeEventPartitions = StoreSQL.global("SELECT gateway.make_event_partitions($1, $2) AS count")
+    static let dropEventPartitions = StoreSQL.global("SELECT gateway.drop_event_partitions($1, $2) AS count")
     static let analyzeDevices = StoreSQL.global("SELECT gateway.analyze_devices()")
     static let analyzeGrown = StoreSQL.global("SELECT gateway.analyze_grown() AS count")
     static let sweepNodes = StoreSQL.global("DELETE FROM gateway.node WHERE seen_at < now() - $1::interval")
@@ -40,18 +42,16 @@ enum MaintenanceSQL {
         """
     )
 
-    /// At most 10,000 events, from the oldest on and without gaps. Stops at the first event that is younger than `$2`, or that a webhook has not received
-    /// yet and that is younger than `$3`.
-    static let dropEvents = StoreSQL.tenant(
+    /// At most 1,000 batches, from the oldest on and without gaps: `$2` is the first day that is kept, `$3` the first whose events a webhook may still receive.
+    /// For tenants with a shorter retention than others, whose daily partitions therefore still exist.
+    static let dropEvents = StoreSQL.tenant("SELECT count, events FROM gateway.drop_events($1, $2, $3, 1000)")
+
+    /// All positions but the last, at most 50,000: small rows without further indexes.
+    static let dropPositions = StoreSQL.tenant(
         """
-        WITH old AS (
-            SELECT e.position, e.at FROM gateway.event e WHERE e.tenant_id = $1 ORDER BY e.position LIMIT 10000),
-        kept AS (
-            SELECT min(old.position) AS first FROM old
-            WHERE old.at >= now() - $2::interval OR old.at >= now() - $3::interval
-                AND old.position > (SELECT min(w.cursor) FROM gateway.webhook w WHERE w.tenant_id = $1))
-        DELETE FROM gateway.event WHERE tenant_id = $1 AND position IN (
-            SELECT old.position FROM old WHERE old.position < (SELECT coalesce(kept.first, 9223372036854775807) FROM kept))
+        DELETE FROM gateway.event_position WHERE tenant_id = $1 AND last IN (
+            SELECT q.last FROM gateway.event_position q
+            WHERE q.tenant_id = $1 AND q.last < (\(StoreSQL.lastEvent(of: "$1"))) ORDER BY q.last LIMIT 50000)
         """
     )
 

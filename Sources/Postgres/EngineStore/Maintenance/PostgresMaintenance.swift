@@ -7,6 +7,9 @@ package struct PostgresMaintenance: Sendable {
     private let engine: PostgresPool
     private let node: NodeID
 
+    /// Few, because every statement that reads the whole log opens each partition.
+    private static let eventDaysAhead: Int32 = 3
+
     /// Three minutes, which is longer than a round, so that two nodes do not alternate within one round.
     private static let lease = Duration.seconds(180)
 
@@ -33,6 +36,7 @@ package struct PostgresMaintenance: Sendable {
             report.partitionsDropped = try await count(
                 MaintenanceSQL.dropPartitions(.int32(Self.back(longest, from: now).day))
             )
+            try await keepEventPartitions(tenants.map(\.policy) + (tenants.isEmpty ? [policy] : []), now, &report)
             report.nodesSwept = try await changed(MaintenanceSQL.sweepNodes(.interval(policy.deadNode)))
             for tenant in tenants { try await sweep(tenant, longest, now, &report) }
             return report
@@ -68,6 +72,22 @@ package struct PostgresMaintenance: Sendable {
         return try await count(MaintenanceSQL.makePartitions(.int32(first), .int32(weeks)))
     }
 
+    /// Creates the days of the event log ahead, and drops a day when no tenant keeps it any longer.
+    private func keepEventPartitions(
+        _ policies: [RetentionPolicy],
+        _ now: Timestamp,
+        _ report: inout MaintenanceReport
+    ) async throws(PostgresError) {
+        report.eventDaysMade = try await count(
+            MaintenanceSQL.makeEventPartitions(.int32(now.day), .int32(Self.eventDaysAhead + 1))
+        )
+        let days = policies.map { Self.eventDays($0, now) }
+        guard let kept = days.map(\.kept).min(), let pending = days.map(\.pending).min() else { return }
+        report.eventDaysDropped = try await count(
+            MaintenanceSQL.dropEventPartitions(.int32(kept), .int32(pending))
+        )
+    }
+
     private struct Tenant: Sendable {
         var id: TenantID
         var policy: RetentionPolicy
@@ -96,11 +116,8 @@ package struct PostgresMaintenance: Sendable {
             MaintenanceSQL.dropMessages(id, .id(oldest), .interval(policy.messages))
         )
         _ = try await changed(MaintenanceSQL.dropMedia(id, .interval(policy.messages)))
-        let untold = PostgresValue.interval(max(policy.events, policy.untoldEvents))
-        report.eventsRemoved += try await swept(
-            10_000,
-            MaintenanceSQL.dropEvents(id, .interval(policy.events), untold)
-        )
+        report.eventsRemoved += try await eventsDropped(id, policy, now)
+        _ = try await swept(50_000, MaintenanceSQL.dropPositions(id))
         report.keysExpired += try await swept(10_000, MaintenanceSQL.dropKeys(id, .interval(policy.idempotency)))
         if policy.deliveries < longest {
             let day = Self.back(policy.deliveries, from: now).day
@@ -127,12 +144,36 @@ package struct PostgresMaintenance: Sendable {
         return sum
     }
 
+    /// Removes events of days whose partitions other tenants still need. Returns the number of events.
+    private func eventsDropped(
+        _ tenant: PostgresValue,
+        _ policy: RetentionPolicy,
+        _ now: Timestamp
+    ) async throws(PostgresError) -> Int {
+        let days = Self.eventDays(policy, now)
+        var sum = 0
+        for _ in 0..<Self.stepsPerRound {
+            let statement = MaintenanceSQL.dropEvents(tenant, .int32(days.kept), .int32(days.pending))
+            let row = try await engine.run(statement, tenant: nil).only()
+            sum += try row.int("events")
+            if try row.int("count") < 1000 { break }
+        }
+        return sum
+    }
+
+    /// The first day whose events are kept, and the first day whose events are kept until every webhook has received them.
+    private static func eventDays(_ policy: RetentionPolicy, _ now: Timestamp) -> (kept: Int32, pending: Int32) {
+        (back(policy.events, from: now).day, back(max(policy.events, policy.untoldEvents), from: now).day)
+    }
+
     /// Smaller steps than for other rows, because each identity is counted and writes an event.
     private func ended(_ tenant: PostgresValue) async throws(PostgresError) -> Int {
         let limit = 100
         var sum = 0
         for _ in 0..<Self.stepsPerRound * 10 {
-            let count = try await count(MaintenanceSQL.endIdentities(tenant, .int32(Int32(limit))))
+            let statement = MaintenanceSQL.endIdentities(tenant, .int32(Int32(limit)))
+            let transaction = Transaction(tenant: nil, [statement], flushes: true)
+            let count = try await engine.run(transaction).result(0).only().int("count")
             sum += count
             if count < limit { break }
         }

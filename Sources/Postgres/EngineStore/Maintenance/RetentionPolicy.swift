@@ -8,7 +8,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var deliveries: Duration
     /// Messages, and media that no other message uses. As long as the longest retention in apps: RationalOwl's demo apps keep 100 days.
     package var messages: Duration
-    /// Events. It limits how far a reader may lag.
+    /// Events, by whole days. It limits how far a reader may lag.
     package var events: Duration
     /// Events that a webhook has not received yet. Limited, because a webhook that fails permanently must not keep the log for ever.
     package var untoldEvents: Duration
@@ -81,7 +81,11 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var isLeader = false
     package var partitionsMade = 0
     package var partitionsDropped = 0
+    /// Daily partitions of the event log.
+    package var eventDaysMade = 0
+    package var eventDaysDropped = 0
     package var messagesRemoved = 0
+    /// Events of tenants with a shorter retention than their partition.
     package var eventsRemoved = 0
     package var keysExpired = 0
     /// Deliveries of tenants with a shorter retention than their partition.

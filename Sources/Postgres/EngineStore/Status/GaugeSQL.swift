@@ -24,30 +24,36 @@ enum GaugeSQL {
             count(*) FILTER (WHERE w.is_active AND w.failing_since IS NOT NULL) AS failing,
             coalesce(extract(epoch FROM now() - min(w.failing_since) FILTER (WHERE w.is_active)), 0)::float8 AS failing_seconds,
             count(*) FILTER (WHERE NOT w.is_active AND w.failure IS NOT NULL) AS stopped
-        FROM gateway.webhook w LEFT JOIN gateway.event_head h ON h.tenant_id = w.tenant_id
-        LEFT JOIN LATERAL (
-            SELECT e.at FROM gateway.event e WHERE e.tenant_id = w.tenant_id AND e.position > w.cursor
-            ORDER BY e.position LIMIT 1) x ON true
+        FROM gateway.webhook w
+        LEFT JOIN LATERAL (\(StoreSQL.lastEvent(of: "w.tenant_id"))) h ON true
+        CROSS JOIN LATERAL (SELECT coalesce(
+            (SELECT o.at FROM gateway.event_single o WHERE o.tenant_id = w.tenant_id AND o.position > w.cursor
+                ORDER BY o.position LIMIT 1),
+            (SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor
+                ORDER BY b.last LIMIT 1)) AS at) x
         """
     )
 
     /// The events of a sender are mixed with others, so they are counted, at most 1,000 for each sender.
     static let senders = StoreSQL.global(
         """
-        SELECT coalesce(max(x.lag), 0)::bigint AS lag,
-            coalesce(extract(epoch FROM now() - min(o.at)), 0)::float8 AS lag_seconds, count(*) FILTER (WHERE s.failing_since IS NOT NULL) AS failing,
+        SELECT coalesce(max(least(x.lag + y.lag, 1000)), 0)::bigint AS lag,
+            coalesce(extract(epoch FROM now() - min(coalesce(x.at, y.at))), 0)::float8 AS lag_seconds,
+            count(*) FILTER (WHERE s.failing_since IS NOT NULL) AS failing,
             coalesce(extract(epoch FROM now() - min(s.failing_since)), 0)::float8 AS failing_seconds, 0::bigint AS stopped
         FROM gateway.sender s
         CROSS JOIN LATERAL (
-            SELECT count(*) AS lag FROM (
-                SELECT e.position FROM gateway.event e
-                WHERE e.tenant_id = s.tenant_id AND e.app_id = s.app_id AND e.vendor = s.vendor
-                    AND e.sender_id = s.sender_id AND e.position > s.cursor LIMIT 1000) y) x
-        LEFT JOIN LATERAL (
-            SELECT e.at FROM gateway.event e
-            WHERE e.tenant_id = s.tenant_id AND e.app_id = s.app_id AND e.vendor = s.vendor
-                AND e.sender_id = s.sender_id AND e.position > s.cursor
-            ORDER BY e.position LIMIT 1) o ON true
+            SELECT count(*) AS lag, min(u.at) AS at FROM (
+                SELECT o.at FROM gateway.event_single o
+                WHERE o.tenant_id = s.tenant_id AND o.app_id = s.app_id AND o.vendor = s.vendor
+                    AND o.sender_id = s.sender_id AND o.position > s.cursor
+                ORDER BY o.position LIMIT 1000) u) x
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(least(u.count, u.last - s.cursor)), 0) AS lag, min(u.at) AS at FROM (
+                SELECT b.last, b.count, b.at FROM gateway.event_batch b
+                WHERE b.tenant_id = s.tenant_id AND b.app_id = s.app_id AND b.vendor = s.vendor
+                    AND b.sender_id = s.sender_id AND b.last > s.cursor
+                ORDER BY b.last LIMIT 1000) u) y
         WHERE s.callback_url IS NOT NULL
         """
     )

@@ -1,20 +1,35 @@
--- Appends one event per identity or device, given as parallel arrays. Must be the last statement of its transaction, like `append_events`.
+-- Appends one event per identity or device, given as parallel arrays; vendors, identities, devices and data may be null as a whole. Must be the last step of
+-- its transaction that locks anything (`write_events`). The events of each kind, app and vendor stay in the order of the arrays.
 CREATE OR REPLACE FUNCTION gateway.append_changes(
     p_tenant text, p_kinds text[], p_apps text[], p_vendors text[], p_identities uuid[], p_devices uuid[], p_data json[])
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    v_count bigint := cardinality(p_kinds);
+    v_data text[] := p_data::text[];
     v_last bigint;
+    g record;
 BEGIN
-    IF coalesce(v_count, 0) = 0 THEN RETURN; END IF;
-    INSERT INTO gateway.event_head AS h (tenant_id, last) VALUES (p_tenant, v_count)
-        ON CONFLICT (tenant_id) DO UPDATE SET last = h.last + excluded.last
-        RETURNING h.last INTO v_last;
-    INSERT INTO gateway.event (tenant_id, position, at, kind, app_id, vendor, identity_id, device_id, data)
-        SELECT p_tenant, v_last - v_count + u.o, now(), u.kind, u.app, u.vendor, u.identity, u.device, u.data
+    IF coalesce(cardinality(p_kinds), 0) = 0 THEN RETURN; END IF;
+    IF p_kinds[1] = ALL (p_kinds) AND p_apps[1] = ALL (p_apps) AND (p_vendors IS NULL OR p_vendors[1] = ALL (p_vendors)) THEN
+        v_last := gateway.write_events(
+            p_tenant, p_apps[1], p_vendors[1], NULL, p_kinds[1], NULL, cardinality(p_kinds), NULL, NULL, NULL, NULL, p_identities, p_devices,
+            CASE WHEN v_data[1] = ALL (v_data) THEN p_data[1:1] ELSE p_data END);
+        RETURN;
+    END IF;
+
+    -- The order of kinds is that in which they can affect one identity.
+    FOR g IN
+        SELECT u.kind, u.app, u.vendor, count(*)::integer AS events, array_agg(u.identity ORDER BY u.o) AS identities,
+            array_agg(u.device ORDER BY u.o) AS devices, array_agg(u.data ORDER BY u.o) AS data
         FROM unnest(p_kinds, p_apps, p_vendors, p_identities, p_devices, p_data) WITH ORDINALITY
             AS u(kind, app, vendor, identity, device, data, o)
-        ON CONFLICT DO NOTHING;
+        GROUP BY u.kind, u.app, u.vendor
+        ORDER BY array_position(ARRAY['replaced', 'unregistered', 'registered', 'preference_changed'], u.kind), min(u.o)
+    LOOP
+        v_last := gateway.write_events(
+            p_tenant, g.app, g.vendor, NULL, g.kind, NULL, g.events, NULL, NULL, NULL, NULL,
+            CASE WHEN p_identities IS NOT NULL THEN g.identities END, CASE WHEN p_devices IS NOT NULL THEN g.devices END,
+            CASE WHEN p_data IS NOT NULL THEN g.data END);
+    END LOOP;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.append_changes FROM PUBLIC, gateway_call, gateway_engine;

@@ -7,9 +7,9 @@ DECLARE
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'webhooks', '');
     IF (SELECT count(*) FROM gateway.webhook w WHERE w.tenant_id = p_tenant) >= p_limit THEN RETURN false; END IF;
-    SELECT h.last INTO v_last FROM gateway.event_head h WHERE h.tenant_id = p_tenant;
+    v_last := gateway.last_event(p_tenant);
     INSERT INTO gateway.webhook (tenant_id, webhook_id, url, app_id, kinds, sealed, key_id, is_active, cursor)
-        VALUES (p_tenant, p_id, p_url, p_app, p_kinds, p_sealed, p_key_id, p_active, coalesce(v_last, 0));
+        VALUES (p_tenant, p_id, p_url, p_app, p_kinds, p_sealed, p_key_id, p_active, v_last);
     RETURN true;
 END $$;
 

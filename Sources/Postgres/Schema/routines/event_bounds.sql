@@ -2,12 +2,14 @@
 CREATE OR REPLACE FUNCTION gateway.event_bounds(p_tenant text) RETURNS TABLE (first bigint, head bigint) LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    v_head bigint;
+    v_head bigint := gateway.last_event(p_tenant);
     v_first bigint;
 BEGIN
-    SELECT h.last INTO v_head FROM gateway.event_head h WHERE h.tenant_id = p_tenant;
-    SELECT min(e.position) - 1 INTO v_first FROM gateway.event e WHERE e.tenant_id = p_tenant;
-    RETURN QUERY SELECT coalesce(v_first, v_head, 0), coalesce(v_head, 0);
+    SELECT s.position - 1 INTO v_first FROM gateway.event_single s WHERE s.tenant_id = p_tenant ORDER BY s.position LIMIT 1;
+    IF NOT FOUND THEN
+        SELECT b.last - b.count INTO v_first FROM gateway.event_batch b WHERE b.tenant_id = p_tenant ORDER BY b.last LIMIT 1;
+    END IF;
+    RETURN QUERY SELECT coalesce(v_first, v_head), v_head;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.event_bounds FROM PUBLIC, gateway_call, gateway_engine;

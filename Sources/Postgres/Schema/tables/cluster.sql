@@ -60,3 +60,13 @@ CREATE TABLE gateway.master_key (
     adopted_at timestamptz NOT NULL DEFAULT now()
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.master_key TO gateway_engine;
+
+-- A single row: the generation of all event logs, and the server, database and timeline that it belongs to. A restore or a failover to a standby may lose the
+-- last events, whose offsets are then used again, so it begins another generation (`current_generation`).
+CREATE TABLE gateway.log_generation (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    generation uuid NOT NULL,
+    system_identifier bigint NOT NULL,
+    database_oid bigint NOT NULL,
+    timeline integer NOT NULL
+);

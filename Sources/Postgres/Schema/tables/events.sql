@@ -9,22 +9,69 @@
 --   unregistered                                                      unregister_identities
 --   preference_changed                                                patch_identities, set_preferences, set_many_preferences
 --   token_invalidated token_quarantined                               condemn_tokens
--- A delivery's reason, identity and address are not copied into the event. Readers join its row, so an erasure also removes them from old events.
+-- A delivery's identity, user and address are not copied into the event. Readers join its row, so an erasure also removes them from old events.
 
--- The tenant's last event position. The transaction that writes events increments it in its last statement, so positions commit in order.
-CREATE TABLE gateway.event_head (
-    tenant_id text PRIMARY KEY,
-    last bigint NOT NULL
-) WITH (fillfactor = 50);
-SELECT gateway.colocate('gateway.event_head');
-ALTER TABLE gateway.event_head ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON gateway.event_head USING (tenant_id = current_setting('gateway.tenant', true))
+-- The events of one transaction that have the same app, vendor, sender, kind and previous state. They have the positions `last - count + 1` to `last`.
+--
+-- A column with an array has no value (none of the events has one), one element (the same for all of them) or `count` elements. An event belongs to a
+-- delivery (with a target), to a message (without a target), to an identity, or to a device (no message and no vendor: a token belongs to all vendors).
+--
+-- Rows are only inserted, and removed by retention. `write_events` determines the positions under a lock that is held until the commit, so they have no gaps
+-- and are committed in order. `day` is the UTC day of `at`, in days since 1970; it never decreases from one position to the next.
+CREATE TABLE gateway.event_batch (
+    tenant_id text NOT NULL,
+    last bigint NOT NULL,
+    at timestamptz NOT NULL,
+    day integer NOT NULL,
+    count integer NOT NULL,
+    app_id text NOT NULL,
+    vendor text,
+    sender_id text,
+    kind text NOT NULL,
+    -- The state of the deliveries before the events. Null: unknown, or they had none.
+    before text,
+    messages uuid[],
+    due_days integer[],
+    targets uuid[],
+    -- Null: the reason in the row of the delivery applies.
+    reasons text[],
+    identities uuid[],
+    devices uuid[],
+    data json[],
+    PRIMARY KEY (tenant_id, last, day)
+) PARTITION BY RANGE (day);
+SELECT gateway.colocate('gateway.event_batch');
+CREATE INDEX event_batch_sender ON gateway.event_batch (tenant_id, app_id, vendor, sender_id, last) WHERE sender_id IS NOT NULL;
+-- A row of 480 targets stays on its page; ids cannot be compressed.
+ALTER TABLE gateway.event_batch ALTER COLUMN messages SET STORAGE EXTERNAL, ALTER COLUMN targets SET STORAGE EXTERNAL,
+    ALTER COLUMN identities SET STORAGE EXTERNAL, ALTER COLUMN devices SET STORAGE EXTERNAL;
+ALTER TABLE gateway.event_batch ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.event_batch USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT SELECT, INSERT, UPDATE ON gateway.event_head TO gateway_call;
-GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.event_head TO gateway_engine;
+GRANT SELECT, INSERT ON gateway.event_batch TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.event_batch TO gateway_engine;
+-- Events of days without a partition.
+CREATE TABLE gateway.event_batch_default PARTITION OF gateway.event_batch DEFAULT WITH (toast_tuple_target = 8160);
 
--- An event of a delivery, of a message (no target), of an identity, or of a device (no message and no vendor: a token belongs to all vendors).
-CREATE TABLE gateway.event (
+-- The last positions of a tenant: each transaction that writes events inserts its last one. It is a table of its own because a search over all partitions
+-- costs more than an insertion, and rows are inserted because versions of one updated row accumulate while an old snapshot exists. Maintenance removes all
+-- rows but the newest, so positions continue after every event was removed.
+CREATE TABLE gateway.event_position (
+    tenant_id text NOT NULL,
+    last bigint NOT NULL,
+    -- The day of that event.
+    day integer NOT NULL,
+    PRIMARY KEY (tenant_id, last)
+);
+SELECT gateway.colocate('gateway.event_position');
+ALTER TABLE gateway.event_position ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.event_position USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT ON gateway.event_position TO gateway_call;
+GRANT SELECT, INSERT, DELETE ON gateway.event_position TO gateway_engine;
+
+-- Events that programs of version 42 and older wrote, one row per event, with lower positions than all batches. Nothing inserts rows; retention removes them.
+CREATE TABLE gateway.event_single (
     tenant_id text NOT NULL,
     position bigint NOT NULL,
     at timestamptz NOT NULL,
@@ -40,13 +87,35 @@ CREATE TABLE gateway.event (
     device_id uuid,
     PRIMARY KEY (tenant_id, position)
 );
-SELECT gateway.colocate('gateway.event');
-CREATE INDEX event_sender ON gateway.event (tenant_id, app_id, vendor, sender_id, position) WHERE sender_id IS NOT NULL;
-ALTER TABLE gateway.event ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON gateway.event USING (tenant_id = current_setting('gateway.tenant', true))
+SELECT gateway.colocate('gateway.event_single');
+CREATE INDEX event_single_sender ON gateway.event_single (tenant_id, app_id, vendor, sender_id, position) WHERE sender_id IS NOT NULL;
+ALTER TABLE gateway.event_single ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.event_single USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT SELECT, INSERT ON gateway.event TO gateway_call;
-GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.event TO gateway_engine;
+GRANT SELECT ON gateway.event_single TO gateway_call;
+GRANT SELECT, DELETE ON gateway.event_single TO gateway_engine;
+
+-- For programs of version 42 and older: single events, and the last position of each tenant. A page of these programs reads the whole log of its tenant.
+CREATE VIEW gateway.event WITH (security_invoker = true) AS
+SELECT b.tenant_id, b.last - b.count + i AS position, b.at, b.kind, b.app_id, b.vendor, b.sender_id,
+    CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id,
+    CASE cardinality(b.targets) WHEN 1 THEN b.targets[1] ELSE b.targets[i] END AS target_id,
+    CASE cardinality(b.due_days) WHEN 1 THEN b.due_days[1] ELSE b.due_days[i] END AS due_day,
+    CASE cardinality(b.data) WHEN 1 THEN b.data[1] ELSE b.data[i] END AS data,
+    CASE cardinality(b.identities) WHEN 1 THEN b.identities[1] ELSE b.identities[i] END AS identity_id,
+    CASE cardinality(b.devices) WHEN 1 THEN b.devices[1] ELSE b.devices[i] END AS device_id
+FROM gateway.event_batch b CROSS JOIN LATERAL generate_series(1, b.count) AS i
+UNION ALL
+SELECT s.tenant_id, s.position, s.at, s.kind, s.app_id, s.vendor, s.sender_id, s.message_id, s.target_id, s.due_day, s.data, s.identity_id,
+    s.device_id
+FROM gateway.event_single s;
+GRANT SELECT ON gateway.event TO gateway_call, gateway_engine;
+-- The retention of these programs deletes from the view. Their successors remove the events.
+CREATE RULE keep_events AS ON DELETE TO gateway.event DO INSTEAD NOTHING;
+
+CREATE VIEW gateway.event_head WITH (security_invoker = true) AS
+SELECT p.tenant_id, max(p.last) AS last FROM gateway.event_position p GROUP BY p.tenant_id;
+GRANT SELECT ON gateway.event_head TO gateway_call, gateway_engine;
 
 -- A subscription to a tenant's events. Its queue columns work like those of `sender`.
 CREATE TABLE gateway.webhook (

@@ -48,7 +48,7 @@ package struct KeptAct<Result: Sendable>: Sendable {
 
     private func transaction(_ tenant: TenantID) -> Transaction {
         let find = AnswerSQL.find(.id(tenant), .string(keep.key.key), .string(keep.key.bodyHash))
-        return Transaction(tenant: tenant.rawValue, [find]) { (found) throws(PostgresError) in
+        return Transaction(tenant: tenant.rawValue, [find], flushes: true) { (found) throws(PostgresError) in
             guard try found.result(0).only().text("outcome") == "new" else { return .commit }
             return Step(statements) { (results) throws(PostgresError) in
                 let result = try read(results)

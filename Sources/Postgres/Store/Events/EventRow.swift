@@ -24,7 +24,7 @@ package enum EventRow {
         )
     }
 
-    /// The two statements of a page, in the order that `page` expects.
+    /// The statements of a page, in the order that `page` expects.
     package static func statements(
         _ tenant: TenantID,
         _ filter: EventFilter,
@@ -32,7 +32,7 @@ package enum EventRow {
         limit: Int
     ) -> [Statement] {
         // An offset near the maximum of bigint would overflow in the server.
-        let after = min(max(offset, 0), Int64.max - Int64(EventPage.window))
+        let after = min(max(offset, 0), Int64.max - Int64(EventPage.window + StoreSQL.batchLimit))
         return [
             EventSQL.head(.id(tenant)),
             EventSQL.page(
@@ -44,10 +44,11 @@ package enum EventRow {
                 .int(max(1, limit)),
                 .id(filter.vendor)
             ),
+            EventSQL.generation(),
         ]
     }
 
-    /// Builds the page from the results of both statements. Each result contains everything up to an offset; the second sees at least as much as the first.
+    /// Builds the page from the results of the statements. The second sees at least the events up to the offset that the first returned.
     package static func page(
         _ results: [ResultSet],
         after offset: Int64,
@@ -55,12 +56,13 @@ package enum EventRow {
     ) throws(PostgresError) -> EventPage {
         let head = try results.result(0).first?.int64("last") ?? 0
         let events = try results.result(1).rows(read)
+        let generation = try results.result(2).only().text("generation")
         let last = events.last?.offset ?? offset
         guard events.count < max(1, limit) else {
-            return EventPage(events: events, through: last, head: max(head, last))
+            return EventPage(events: events, through: last, head: max(head, last), generation: generation)
         }
         let looked = min(head, offset.addingReportingOverflow(Int64(EventPage.window)).partialValue)
-        return EventPage(events: events, through: max(last, looked), head: max(head, last))
+        return EventPage(events: events, through: max(last, looked), head: max(head, last), generation: generation)
     }
 
     /// The three statements that load the facts for an export of `events`, in the order that `facts` expects.

@@ -3,26 +3,41 @@ import PostgresClient
 /// The event log, as the native API and the webhook dispatcher read it.
 enum EventSQL {
     /// The last offset. No row before the first event. It is read before `page`: everything up to it is visible to every later statement.
-    static let head = StoreSQL.tenant("SELECT last FROM gateway.event_head WHERE tenant_id = $1")
+    static let head = StoreSQL.tenant(StoreSQL.lastEvent(of: "$1"))
 
     static let bounds = StoreSQL.function("event_bounds", 1)
 
-    /// Events after `$2` among the next `$3`, of app `$4` (null: all), of kinds `$5` (empty: all) and of dialect `$7` (null: all), at most `$6`. Columns of the
-    /// delivery are not copied into the event: its outcome is written once, and an erasure removes the addressee from both. They are looked up row by row:
-    /// with a join, the planner reads a table without statistics completely for each event.
+    static let generation = StoreSQL.global("SELECT gateway.current_generation()::text AS generation")
+
+    /// Events after `$2` among the next `$3`, of app `$4` (null: all), of kinds `$5` (empty: all) and of dialect `$7` (null: all), at most `$6`. The page may
+    /// begin and end within a batch. Columns of the delivery are not copied into the event: its outcome is written once, and an erasure removes the addressee
+    /// from both. They are looked up row by row: with a join, the planner reads a table without statistics completely for each event.
     static let page = StoreSQL.tenant(
         """
         WITH e AS (
-            SELECT position, at, kind, app_id, vendor, sender_id, message_id, target_id, due_day, identity_id, device_id, data
-            FROM gateway.event
-            WHERE tenant_id = $1 AND position > $2::bigint AND position <= $2::bigint + $3::bigint
-                AND ($4::text IS NULL OR app_id = $4) AND (cardinality($5::text[]) = 0 OR kind = ANY ($5::text[]))
-                AND ($7::text IS NULL OR vendor = $7)
-            ORDER BY position LIMIT $6)
+            SELECT u.* FROM (
+                (SELECT \(StoreSQL.batchedEvent)
+                FROM (
+                    SELECT * FROM gateway.event_batch b
+                    WHERE b.tenant_id = $1 AND b.last > $2::bigint AND b.last < $2::bigint + $3::bigint + \(StoreSQL.batchLimit)
+                        AND ($4::text IS NULL OR b.app_id = $4) AND (cardinality($5::text[]) = 0 OR b.kind = ANY ($5::text[]))
+                        AND ($7::text IS NULL OR b.vendor = $7)
+                    ORDER BY b.last LIMIT $6) b
+                CROSS JOIN LATERAL generate_series(
+                    greatest($2::bigint - b.last + b.count, 0)::integer + 1,
+                    least($2::bigint + $3::bigint - b.last + b.count, b.count)::integer) AS i
+                ORDER BY b.last, i LIMIT $6)
+                UNION ALL
+                (SELECT \(StoreSQL.singleEvent) FROM gateway.event_single s
+                WHERE s.tenant_id = $1 AND s.position > $2::bigint AND s.position <= $2::bigint + $3::bigint
+                    AND ($4::text IS NULL OR s.app_id = $4) AND (cardinality($5::text[]) = 0 OR s.kind = ANY ($5::text[]))
+                    AND ($7::text IS NULL OR s.vendor = $7)
+                ORDER BY s.position LIMIT $6)) u
+            ORDER BY u.position LIMIT $6)
         SELECT e.position, e.at, e.kind, e.app_id, e.vendor, e.sender_id, e.message_id, e.target_id, e.data,
             w.identity_id, coalesce(e.device_id, d.device_id) AS device_id,
             coalesce(d.address, 'key:' || i.key) AS address, d.user_id,
-            CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN d.reason END AS reason
+            CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN coalesce(e.reason, d.reason) END AS reason
         FROM e
         LEFT JOIN LATERAL (
             SELECT d.identity_id, d.device_id, d.address, d.user_id, d.reason FROM gateway.delivery d

@@ -37,6 +37,15 @@ extension PostgresQueryStore {
         }
     }
 
+    /// Returns the generation of the log, in which offsets are valid.
+    ///
+    /// - Throws: `StoreError`.
+    package func eventGeneration() async throws(StoreError) -> String {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(EventSQL.generation(), tenant: nil).only().text("generation")
+        }
+    }
+
     /// Returns the range of the tenant's log that can be read.
     ///
     /// - Throws: `StoreError`.

@@ -1,0 +1,49 @@
+-- Drops the daily partitions of the event log before p_before_day, oldest first, and returns how many. Stops at a day from p_pending_day on with events that a
+-- webhook has not received, so that no log gets a gap, and at the first table lock that it does not get within 200 ms; the next call continues. Also empties
+-- `event_single` when none of its rows is kept any longer.
+CREATE OR REPLACE FUNCTION gateway.drop_event_partitions(p_before_day integer, p_pending_day integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '200ms' AS $$
+DECLARE
+    v_day integer;
+    v_is_pending boolean;
+    v_dropped integer := 0;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('gateway.event partitions', 0)) THEN RETURN 0; END IF;
+    FOR v_day IN
+        SELECT substr(c.relname, 14)::integer FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'gateway.event_batch'::regclass AND c.relname ~ '^event_batch_d[0-9]+$'
+            AND substr(c.relname, 14)::integer < p_before_day
+        ORDER BY 1
+    LOOP
+        IF v_day >= p_pending_day THEN
+            EXECUTE format(
+                'SELECT EXISTS (SELECT FROM gateway.webhook w WHERE EXISTS ('
+                    'SELECT FROM gateway.event_batch_d%s b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor))',
+                v_day) INTO v_is_pending;
+            EXIT WHEN v_is_pending;
+        END IF;
+        BEGIN
+            EXECUTE format('DROP TABLE gateway.event_batch_d%s', v_day);
+        EXCEPTION WHEN lock_not_available THEN
+            EXIT;
+        END;
+        v_dropped := v_dropped + 1;
+    END LOOP;
+
+    -- The rows of older programs are removed at once when the newest of each tenant is old enough.
+    IF EXISTS (SELECT FROM gateway.event_single) AND NOT EXISTS (
+        SELECT FROM gateway.tenant t CROSS JOIN LATERAL (
+            SELECT s.at FROM gateway.event_single s WHERE s.tenant_id = t.tenant_id ORDER BY s.position DESC LIMIT 1) x
+        WHERE x.at >= to_timestamp(least(p_before_day, p_pending_day) * 86400::float8))
+    THEN
+        BEGIN
+            TRUNCATE gateway.event_single;
+        EXCEPTION WHEN lock_not_available THEN
+            NULL;
+        END;
+    END IF;
+    RETURN v_dropped;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.drop_event_partitions FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.drop_event_partitions TO gateway_engine;

@@ -1,0 +1,1 @@
+The event log has a generation: the header `X-Event-Generation`, the parameter `generation` of `GET /v1/events`, and `generation` in the last line of a stream and in webhook calls. A restore or a failover of the database begins a new one, and a reader that names the previous one gets 410 (PG-1014) instead of missing events silently.
