@@ -284,6 +284,7 @@ package final class DeliveryEngine: Service {
                 epoch = await runner.run()
             }
             next = state.withLockedValue { $0.ended(lease.key, epoch: epoch) }
+            if next == nil { await settle(lease.key) }
         }
         wake()
     }
@@ -296,7 +297,7 @@ package final class DeliveryEngine: Service {
         var isPatient = true
         for await _ in signals {
             await giveBack(state.withLockedValue { $0.takeRefused() })
-            if state.withLockedValue({ $0.running.isEmpty }) { return }
+            if state.withLockedValue({ $0.isIdle }) { return }
             let waited = clock.uptime - begun
             if isPatient && waited >= policy.drainDeadline {
                 isPatient = false

@@ -38,6 +38,11 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`. Nothing is written then, except possibly with code `.timedOut`. The call may be repeated unchanged.
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult
 
+    /// Ends a message without open slices. Called after slices were finished without it (`SliceProgress.settles`).
+    ///
+    /// - Throws: `StoreError`. The call may be repeated.
+    func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError)
+
     /// Creates the next page of an audience as new slices and advances the cursor, in one transaction. New slices are `ready` and due with the message.
     /// If time zones and hours matter, each group of targets is due at its own time (`TimingRules.slot`); a page of everyone is then ten times as long.
     ///
@@ -247,6 +252,9 @@ package struct SliceProgress: Sendable {
     /// Whether `again` uses up one of the slice's attempts. False if no push was processed: a stopped credential must not make deliveries fail before
     /// their expiry.
     package var countsAttempt: Bool
+    /// Whether a flush that finishes the slice ends the message if no other slice is open, which locks the message until the commit. False if the node
+    /// holds other slices of the message: it calls `DeliveryStore.settle` after the last one.
+    package var settles: Bool
 
     package init(
         lease: SliceLease,
@@ -254,7 +262,8 @@ package struct SliceProgress: Sendable {
         vendor: Vendor,
         results: [DeliveryResult],
         disposition: Disposition,
-        countsAttempt: Bool = true
+        countsAttempt: Bool = true,
+        settles: Bool = true
     ) {
         self.lease = lease
         self.app = app
@@ -262,6 +271,7 @@ package struct SliceProgress: Sendable {
         self.results = results
         self.disposition = disposition
         self.countsAttempt = countsAttempt
+        self.settles = settles
     }
 }
 

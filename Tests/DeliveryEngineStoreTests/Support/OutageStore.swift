@@ -88,6 +88,11 @@ final class OutageStore: DeliveryStore {
         return try await inner.record(progress, by: node)
     }
 
+    func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError) {
+        try check()
+        try await inner.settle(message, tenant: tenant)
+    }
+
     func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult {
         try check()
         guard inventedPages > 0 else { return try await inner.expand(lease, by: node, pageSize: pageSize) }

@@ -149,6 +149,8 @@ final class ScriptedDeliveryStore: DeliveryStore {
         }
     }
 
+    func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError) { try access { _ in } }
+
     func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {
         try access { state in
             for held in leases where state.slices[held.key]?.isHeld(held, by: node) == true {

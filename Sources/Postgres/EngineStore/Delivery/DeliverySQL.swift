@@ -139,16 +139,16 @@ enum DeliverySQL {
         """
     )
 
-    /// Runs after `record` has put the slice back for another attempt.
-    static let putBack = StoreSQL.function("put_back_slice", 6, columns: "put_back_slice AS count")
+    static let settle = StoreSQL.function("settle_message", 2, columns: "settle_message AS count")
 
-    /// Runs after `record` has put the slice back because it was given up.
-    static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
-
+    /// Skips a slice that another transaction is changing: that transaction makes it due, parks it or leases it.
     static let resume = StoreSQL.tenant(
         """
-        UPDATE gateway.slice SET held_by = NULL, next_at = now()
-        WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now()
+        WITH h AS (
+            SELECT message_id, no FROM gateway.slice
+            WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now() FOR UPDATE SKIP LOCKED)
+        UPDATE gateway.slice s SET held_by = NULL, next_at = now()
+        FROM h WHERE s.tenant_id = $1 AND s.message_id = h.message_id AND s.no = h.no
         """
     )
 
@@ -191,8 +191,6 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let takeBadges = StoreSQL.function("take_badges", 5)
-
-    static let openInbox = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
 
     /// The template variables: those of the message for a user, and the stored attributes of the user.
     static let variables = StoreSQL.tenant(
