@@ -15,7 +15,8 @@ struct BenchRun {
     private static let state = """
         SELECT m.state FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2
         """
-    private static let sent = "SELECT coalesce(sum(c.sent), 0)::bigint AS sent FROM gateway.counter_hour c WHERE c.tenant_id = $1"
+    private static let sent =
+        "SELECT coalesce(sum(c.sent), 0)::bigint AS sent FROM gateway.counter_hour c WHERE c.tenant_id = $1"
     /// The age of the oldest due slice.
     private static let queueAge = """
         SELECT coalesce(extract(epoch FROM clock_timestamp() - min(next_at)) * 1000, 0)::bigint AS age FROM gateway.slice

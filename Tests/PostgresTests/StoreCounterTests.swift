@@ -54,8 +54,17 @@ import Testing
         mutating func accept() async throws {
             let count = Int.random(in: 1...6, using: &random)
             let targets = identities.shuffled(using: &random).prefix(count).map { (TargetID($0), nil as Address?) }
-            let suppressed = chance(30)
-                ? [SuppressedTarget(target: TargetID(UUID()), identity: nil, device: nil, address: nil, reason: .noDevice)] : []
+            let suppressed =
+                chance(30)
+                ? [
+                    SuppressedTarget(
+                        target: TargetID(UUID()),
+                        identity: nil,
+                        device: nil,
+                        address: nil,
+                        reason: .noDevice
+                    )
+                ] : []
             var message = try await fixture.message(to: Array(targets), suppressed: suppressed, scope: scope)
             message.times.dueAt = message.times.dueAt + .seconds(chance(50) ? 0 : -3600)
             number += 1
@@ -138,7 +147,9 @@ import Testing
         }
 
         mutating func report() async throws {
-            guard let message = sent.randomElement(using: &random)?.message, let key = keys.randomElement(using: &random) else { return }
+            guard let message = sent.randomElement(using: &random)?.message,
+                let key = keys.randomElement(using: &random)
+            else { return }
             let kind: ReceiptKind = chance(50) ? .received : .read
             let now = try await fixture.now()
             let receipt = RecordReceipt(scope, message.id, Reporter(key: key), kind, at: now)
@@ -149,7 +160,8 @@ import Testing
             let now = try await fixture.now()
             var operations: [RecordReceipt] = []
             for _ in 0..<5 {
-                guard let message = sent.randomElement(using: &random)?.message.id, let key = keys.randomElement(using: &random)
+                guard let message = sent.randomElement(using: &random)?.message.id,
+                    let key = keys.randomElement(using: &random)
                 else { return }
                 let kind: ReceiptKind = chance(50) ? .received : .read
                 operations.append(RecordReceipt(scope, message, Reporter(key: key), kind, at: now))
@@ -221,7 +233,9 @@ import Testing
 
     // MARK: Transitions
 
-    private func failed(_ fixture: StoreFixture, _ state: DeliveryState, transport: String?, attempts: Int16) async throws -> NewMessage {
+    private func failed(_ fixture: StoreFixture, _ state: DeliveryState, transport: String?, attempts: Int16)
+        async throws -> NewMessage
+    {
         let device = try await fixture.register("k1", token: "aa01")
         let (message, lease) = try await fixture.sending(to: [device.identity])
         var progress = try await fixture.progress(lease, [0], state, transport: transport)
@@ -266,7 +280,9 @@ import Testing
         let fixture = try await StoreFixture.make()
         let admin = try await fixture.database.admin()
         let device = try await fixture.register("k1", token: "aa01", vendor: .ipns)
-        for (state, transport) in [(DeliveryState.suppressed, nil), (.failed, "apns"), (.expired, nil)] as [(DeliveryState, String?)] {
+        for (state, transport) in [(DeliveryState.suppressed, nil), (.failed, "apns"), (.expired, nil)]
+            as [(DeliveryState, String?)]
+        {
             let message = try await fixture.message(to: [(TargetID(device.identity), nil)], scope: inbox)
             try await fixture.accept(message)
             var progress = try await fixture.progress(fixture.lease(of: message), [0], state, transport: transport)

@@ -86,7 +86,8 @@ import Testing
     }
 
     private static let returns: [SliceProgress.Disposition] = [
-        .again(after: .seconds(5)), .again(after: .seconds(5), heldBy: "c1"), .crowded(for: .seconds(5)), .dead(reason: "test"),
+        .again(after: .seconds(5)), .again(after: .seconds(5), heldBy: "c1"), .crowded(for: .seconds(5)),
+        .dead(reason: "test"),
     ]
 
     @Test(arguments: 0..<returns.count)
@@ -127,7 +128,8 @@ import Testing
     }
 
     /// An iPNS device with messages that it has not received, oldest first.
-    private func device(_ fixture: StoreFixture, messages count: Int) async throws -> [(id: MessageID, number: String)] {
+    private func device(_ fixture: StoreFixture, messages count: Int) async throws -> [(id: MessageID, number: String)]
+    {
         let device = try await fixture.register("k1", token: "aa01", vendor: .ipns)
         var sent: [(MessageID, String)] = []
         for index in 0..<count {
@@ -151,7 +153,9 @@ import Testing
         ReportNumber(inbox, DeviceCaller(key: "k1"), number: number, .received, at: time)
     }
 
-    private func poll(at time: Timestamp) -> PollInbox { PollInbox(inbox, DeviceCaller(key: "k1"), limit: 10, at: time) }
+    private func poll(at time: Timestamp) -> PollInbox {
+        PollInbox(inbox, DeviceCaller(key: "k1"), limit: 10, at: time)
+    }
 
     @Test(arguments: [true, false])
     func aReceiptAndAPoll(isGrouped: Bool) async throws {
@@ -159,7 +163,8 @@ import Testing
         let messages = try await device(fixture, messages: 2)
         let now = try await fixture.now()
         let report = report(fixture, messages[1].number, at: now)
-        let first = isGrouped
+        let first =
+            isGrouped
             ? (GatewayRole.call, Transaction(tenant: fixture.acme.rawValue, [try fixture.joined([report])]))
             : act(fixture, report)
         let errors = try await race(fixture, behind: eventLog(of: fixture), [first, act(fixture, poll(at: now))])

@@ -126,7 +126,9 @@ struct EngineState: Sendable {
 
     /// Whether the message of the slice, whose task has ended, must be ended now. `settled` must follow.
     mutating func beginSettling(_ key: SliceKey) -> Bool {
-        guard !unsettled.isEmpty, !holdsOthers(than: key), unsettled.remove(HeldMessage(key)) != nil else { return false }
+        guard !unsettled.isEmpty, !holdsOthers(than: key), unsettled.remove(HeldMessage(key)) != nil else {
+            return false
+        }
         settling += 1
         return true
     }

@@ -22,7 +22,10 @@ struct CountService: Service {
                         logger.debug("ended messages that were left open", metadata: ["messages": "\(ended)"])
                     }
                 } catch {
-                    logger.warning("folding counts failed; the next run tries again", metadata: [LogKey.error: "\(error)"])
+                    logger.warning(
+                        "folding counts failed; the next run tries again",
+                        metadata: [LogKey.error: "\(error)"]
+                    )
                 }
                 round += 1
                 try? await Task.sleep(for: Self.period)

@@ -15,7 +15,8 @@ struct CountedRows {
     let messageRecount: [String: Int]
 
     private static let stages = [
-        "suppressed", "canceled", "expired", "expired_tried", "unsendable", "accepted", "uncertain", "rejected", "received", "read",
+        "suppressed", "canceled", "expired", "expired_tried", "unsendable", "accepted", "uncertain", "rejected",
+        "received", "read",
     ]
 
     private static func parts(_ stages: [String]) -> String {

@@ -54,13 +54,13 @@ package struct PostgresCountKeeper: Sendable {
         _ tenants: Statement,
         _ body: (PostgresValue) async throws(PostgresError) -> Int
     ) async throws(StoreError) -> Int? {
-        try await asStore { () throws(PostgresError) in
+        try await asStore { () throws(PostgresError) -> Int? in
             let lead = MaintenanceSQL.lead(.text("counters"), .id(node), .interval(Self.lease))
             guard try await engine.run(lead, tenant: nil).first != nil else { return nil }
             var sum = 0
             var failure: PostgresError?
             for row in try await engine.run(tenants, tenant: nil) {
-                do {
+                do throws(PostgresError) {
                     sum += try await body(.text(try row.text("tenant_id")))
                 } catch {
                     failure = error
