@@ -1,3 +1,4 @@
+import DatabaseSchema
 import DatabaseSupport
 import DeliveryEngine
 import Foundation

@@ -1,7 +1,7 @@
 -- Counts are appended (`counter_delta`) and folded later, and the end of a message is found from its slices, so that no transaction updates a row that all
 -- others need. `counter_hour` becomes a view for programs of version 42.
 -- Oldest program: 39
--- Routines: 0000000000000000
+-- Routines: 497831c5fc5c4d12
 
 -- First, because it waits for every transaction that may still add to `counter_hour`: each of them has read a message.
 ALTER TABLE gateway.message ADD COLUMN is_counted boolean NOT NULL DEFAULT false;
@@ -140,6 +140,7 @@ INSERT INTO gateway.counter
         sum(canceled), sum(expired), sum(sent), sum(failed), sum(received), sum(read)
     FROM gateway.counter_hour GROUP BY tenant_id, hour, app_id, vendor;
 DROP TABLE gateway.counter_hour;
+DROP FUNCTION IF EXISTS gateway.settle_receipts;
 
 CREATE VIEW gateway.counter_hour WITH (security_invoker = true) AS
     SELECT c.tenant_id, c.app_id, c.vendor, c.quarter / 4 AS hour, ''::text AS node_id,
