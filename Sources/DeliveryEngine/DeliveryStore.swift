@@ -6,12 +6,14 @@ package import Model
 /// Requirements on an implementation: one call is one transaction (`dueTenants` and `load` only read); the database's clock alone decides leases and
 /// due times; no transaction is open during network I/O; a call for one tenant touches only that tenant's rows.
 package protocol DeliveryStore: Sendable {
-    /// The tenants that have due work in a lane. A hint without locks: a stale answer costs one empty claim.
+    /// The tenants that have due work in a lane. A hint without locks: a stale answer costs one empty claim. Slices whose lease has expired are only
+    /// found `withLapsed`, which costs more.
     ///
     /// - Throws: `StoreError`.
-    func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID]
+    func dueTenants(in lane: Lane, limit: Int, withLapsed: Bool) async throws(StoreError) -> [TenantID]
 
-    /// Leases up to `limit` due slices of one tenant to `node`. Owner and epoch are committed when it returns.
+    /// Leases up to `limit` due slices of one tenant to `node`, and `withLapsed` those whose lease has expired after them. Owner and epoch are committed
+    /// when it returns.
     ///
     /// - Throws: `StoreError`.
     func claim(
@@ -19,7 +21,8 @@ package protocol DeliveryStore: Sendable {
         lane: Lane,
         limit: Int,
         by node: NodeID,
-        lease: Duration
+        lease: Duration,
+        withLapsed: Bool
     ) async throws(StoreError) -> [SliceLease]
 
     /// Extends the leases that this node still holds and returns their keys.
@@ -83,6 +86,28 @@ package protocol DeliveryStore: Sendable {
     ///
     /// - Throws: `StoreError`.
     func leave(_ node: NodeID) async throws(StoreError)
+}
+
+extension DeliveryStore {
+    /// The tenants that have due work in a lane, with slices whose lease has expired.
+    ///
+    /// - Throws: `StoreError`.
+    package func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+        try await dueTenants(in: lane, limit: limit, withLapsed: true)
+    }
+
+    /// Leases up to `limit` due slices of one tenant, also slices whose lease has expired.
+    ///
+    /// - Throws: `StoreError`.
+    package func claim(
+        tenant: TenantID,
+        lane: Lane,
+        limit: Int,
+        by node: NodeID,
+        lease: Duration
+    ) async throws(StoreError) -> [SliceLease] {
+        try await claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease, withLapsed: true)
+    }
 }
 
 /// All data needed to send one slice.

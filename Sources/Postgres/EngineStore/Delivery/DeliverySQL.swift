@@ -3,8 +3,20 @@ import Store
 
 /// The queue, outcomes, tokens and nodes, for the delivery engine.
 enum DeliverySQL {
-    /// The tenants with due work, as a hint: over all tenants, without locks.
+    /// The tenants with due work, as a hint: over all tenants, without locks. Slices that are leased from the start never enter this index.
     static let due = StoreSQL.global(
+        """
+        SELECT l.tenant_id, x.next_at FROM gateway.lane l
+        CROSS JOIN LATERAL (
+            SELECT s.next_at FROM gateway.slice s
+            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now()
+            ORDER BY s.next_at LIMIT 1) x
+        WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2
+        """
+    )
+
+    /// As `due`, and the tenants with slices whose lease has expired.
+    static let dueOrLapsed = StoreSQL.global(
         """
         SELECT l.tenant_id, x.next_at FROM gateway.lane l
         CROSS JOIN LATERAL (
@@ -17,10 +29,15 @@ enum DeliverySQL {
 
     static let claim = StoreSQL.tenant(
         """
-        WITH c AS (
-            SELECT message_id, no, state = 'leased' AS has_lapsed FROM gateway.slice
-            WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
-            ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+        WITH r AS (
+            SELECT message_id, no, false AS has_lapsed FROM gateway.slice
+            WHERE tenant_id = $1 AND lane = $2 AND state = 'ready' AND next_at <= now()
+            ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+        l AS (
+            SELECT message_id, no, true AS has_lapsed FROM gateway.slice
+            WHERE tenant_id = $1 AND lane = $2 AND state = 'leased' AND next_at <= now() AND $6
+            ORDER BY next_at LIMIT $3 - (SELECT count(*) FROM r) FOR UPDATE SKIP LOCKED),
+        c AS (SELECT * FROM r UNION ALL SELECT * FROM l)
         UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
             next_at = now() + $5::interval, lapses = least(s.lapses + (s.state = 'leased')::integer, 32767)
         FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no

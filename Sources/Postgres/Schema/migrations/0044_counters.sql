@@ -165,3 +165,6 @@ INSERT INTO gateway.message_open (tenant_id, message_id)
 
 --@ index
 CREATE INDEX slice_open ON gateway.slice (tenant_id, message_id, no) WHERE state <> 'done';
+
+--@ index
+CREATE INDEX slice_ready ON gateway.slice (tenant_id, lane, next_at) WHERE state = 'ready';
