@@ -108,6 +108,30 @@ extension DeliveryEngine {
 
     // MARK: Leases
 
+    /// Whether this node holds a slice of the same message other than `key`.
+    func holdsOthers(than key: SliceKey) -> Bool { state.withLockedValue { $0.holdsOthers(than: key) } }
+
+    /// The slice was finished without ending its message.
+    func leftUnsettled(_ key: SliceKey) { state.withLockedValue { $0.leftUnsettled(key) } }
+
+    /// Ends the message of a slice whose task has ended, if slices of it were finished without doing so. Maintenance ends what this node leaves.
+    func settle(_ key: SliceKey) async {
+        guard state.withLockedValue({ $0.beginSettling(key) }) else { return }
+        var failures = 0
+        while true {
+            do {
+                try await store.settle(key.message, tenant: key.tenant)
+                break
+            } catch {
+                storeFailed("settle", error)
+                failures += 1
+                guard !isDraining, !Task.isCancelled else { break }
+                try? await timer.sleep(for: policy.storeBackoff.delay(after: failures))
+            }
+        }
+        state.withLockedValue { $0.settled() }
+    }
+
     /// Gives leases back at once. After a failure they expire.
     func giveBack(_ leases: [SliceLease]) async {
         guard !leases.isEmpty else { return }

@@ -197,13 +197,16 @@ package final class DeliveryEngine: Service {
     private func discover(in group: inout DiscardingTaskGroup) async {
         var failures = 0
         var notBefore = Duration.zero
+        var lapsedNotBefore = Duration.zero
         for await _ in signals {
             if isDraining { return }
             guard clock.uptime >= notBefore else { continue }
             // After an outage this node's leases may have expired. They are renewed before any node, including this one, claims them.
             let isWell = failures == 0 ? true : await renew()
-            if isWell, await look(in: &group) {
+            let withLapsed = clock.uptime >= lapsedNotBefore
+            if isWell, await look(in: &group, withLapsed: withLapsed) {
                 failures = 0
+                if withLapsed { lapsedNotBefore = clock.uptime + min(policy.lapsedInterval, policy.lease / 6) }
             } else if !Task.isCancelled {
                 failures += 1
                 notBefore = clock.uptime + policy.storeBackoff.delay(after: failures, jitter: random())
@@ -212,7 +215,7 @@ package final class DeliveryEngine: Service {
     }
 
     /// Starts all available work, lane by lane, until nothing is left or no slot is free. False: a call to the store failed.
-    private func look(in group: inout DiscardingTaskGroup) async -> Bool {
+    private func look(in group: inout DiscardingTaskGroup, withLapsed: Bool) async -> Bool {
         do {
             await giveBack(state.withLockedValue { $0.takeRefused() })
             var isMore = true
@@ -220,7 +223,7 @@ package final class DeliveryEngine: Service {
                 isMore = false
                 for lane in Lane.allCases {
                     startOffered(in: lane, &group)
-                    if try await claim(in: lane, &group) { isMore = true }
+                    if try await claim(in: lane, &group, withLapsed: withLapsed) { isMore = true }
                 }
             }
             return true
@@ -235,9 +238,13 @@ package final class DeliveryEngine: Service {
     }
 
     /// Claims for each tenant with due work once. True: there may be more at once.
-    private func claim(in lane: Lane, _ group: inout DiscardingTaskGroup) async throws(StoreError) -> Bool {
+    private func claim(
+        in lane: Lane,
+        _ group: inout DiscardingTaskGroup,
+        withLapsed: Bool
+    ) async throws(StoreError) -> Bool {
         guard state.withLockedValue({ $0.shares.free(in: lane) }) > 0 else { return false }
-        let due = try await store.dueTenants(in: lane, limit: policy.discoveryLimit)
+        let due = try await store.dueTenants(in: lane, limit: policy.discoveryLimit, withLapsed: withLapsed)
         // A tenant without a free slot must not keep tenants waiting that have used their share of the round.
         let now = clock.now()
         let (able, round) = state.withLockedValue { state in
@@ -255,7 +262,8 @@ package final class DeliveryEngine: Service {
                 lane: lane,
                 limit: quota,
                 by: node,
-                lease: policy.lease
+                lease: policy.lease,
+                withLapsed: withLapsed
             )
             let targets = leases.reduce(0) { $0 + max(1, $1.targets.count) }
             state.withLockedValue { $0.turns.served(tenant, targets, in: lane) }
@@ -284,6 +292,7 @@ package final class DeliveryEngine: Service {
                 epoch = await runner.run()
             }
             next = state.withLockedValue { $0.ended(lease.key, epoch: epoch) }
+            if next == nil { await settle(lease.key) }
         }
         wake()
     }
@@ -296,7 +305,7 @@ package final class DeliveryEngine: Service {
         var isPatient = true
         for await _ in signals {
             await giveBack(state.withLockedValue { $0.takeRefused() })
-            if state.withLockedValue({ $0.running.isEmpty }) { return }
+            if state.withLockedValue({ $0.isIdle }) { return }
             let waited = clock.uptime - begun
             if isPatient && waited >= policy.drainDeadline {
                 isPatient = false

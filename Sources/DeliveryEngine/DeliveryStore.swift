@@ -6,12 +6,14 @@ package import Model
 /// Requirements on an implementation: one call is one transaction (`dueTenants` and `load` only read); the database's clock alone decides leases and
 /// due times; no transaction is open during network I/O; a call for one tenant touches only that tenant's rows.
 package protocol DeliveryStore: Sendable {
-    /// The tenants that have due work in a lane. A hint without locks: a stale answer costs one empty claim.
+    /// The tenants that have due work in a lane. A hint without locks: a stale answer costs one empty claim. Slices whose lease has expired are only
+    /// found `withLapsed`, which costs more.
     ///
     /// - Throws: `StoreError`.
-    func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID]
+    func dueTenants(in lane: Lane, limit: Int, withLapsed: Bool) async throws(StoreError) -> [TenantID]
 
-    /// Leases up to `limit` due slices of one tenant to `node`. Owner and epoch are committed when it returns.
+    /// Leases up to `limit` due slices of one tenant to `node`, and `withLapsed` those whose lease has expired after them. Owner and epoch are committed
+    /// when it returns.
     ///
     /// - Throws: `StoreError`.
     func claim(
@@ -19,7 +21,8 @@ package protocol DeliveryStore: Sendable {
         lane: Lane,
         limit: Int,
         by node: NodeID,
-        lease: Duration
+        lease: Duration,
+        withLapsed: Bool
     ) async throws(StoreError) -> [SliceLease]
 
     /// Extends the leases that this node still holds and returns their keys.
@@ -37,6 +40,11 @@ package protocol DeliveryStore: Sendable {
     ///
     /// - Throws: `StoreError`. Nothing is written then, except possibly with code `.timedOut`. The call may be repeated unchanged.
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult
+
+    /// Ends a message without open slices. Called after slices were finished without it (`SliceProgress.settles`).
+    ///
+    /// - Throws: `StoreError`. The call may be repeated.
+    func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError)
 
     /// Creates the next page of an audience as new slices and advances the cursor, in one transaction. New slices are `ready` and due with the message.
     /// If time zones and hours matter, each group of targets is due at its own time (`TimingRules.slot`); a page of everyone is then ten times as long.
@@ -78,6 +86,28 @@ package protocol DeliveryStore: Sendable {
     ///
     /// - Throws: `StoreError`.
     func leave(_ node: NodeID) async throws(StoreError)
+}
+
+extension DeliveryStore {
+    /// The tenants that have due work in a lane, with slices whose lease has expired.
+    ///
+    /// - Throws: `StoreError`.
+    package func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+        try await dueTenants(in: lane, limit: limit, withLapsed: true)
+    }
+
+    /// Leases up to `limit` due slices of one tenant, also slices whose lease has expired.
+    ///
+    /// - Throws: `StoreError`.
+    package func claim(
+        tenant: TenantID,
+        lane: Lane,
+        limit: Int,
+        by node: NodeID,
+        lease: Duration
+    ) async throws(StoreError) -> [SliceLease] {
+        try await claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease, withLapsed: true)
+    }
 }
 
 /// All data needed to send one slice.
@@ -247,6 +277,9 @@ package struct SliceProgress: Sendable {
     /// Whether `again` uses up one of the slice's attempts. False if no push was processed: a stopped credential must not make deliveries fail before
     /// their expiry.
     package var countsAttempt: Bool
+    /// Whether a flush that finishes the slice ends the message if no other slice is open, which locks the message until the commit. False if the node
+    /// holds other slices of the message: it calls `DeliveryStore.settle` after the last one.
+    package var settles: Bool
 
     package init(
         lease: SliceLease,
@@ -254,7 +287,8 @@ package struct SliceProgress: Sendable {
         vendor: Vendor,
         results: [DeliveryResult],
         disposition: Disposition,
-        countsAttempt: Bool = true
+        countsAttempt: Bool = true,
+        settles: Bool = true
     ) {
         self.lease = lease
         self.app = app
@@ -262,6 +296,7 @@ package struct SliceProgress: Sendable {
         self.results = results
         self.disposition = disposition
         self.countsAttempt = countsAttempt
+        self.settles = settles
     }
 }
 

@@ -10,6 +10,9 @@ package struct EnginePolicy: Sendable {
     package var lapseLimit: Int16 = 16
     /// 200 ms between searches for due work. A shorter interval costs useless database queries; a longer one delays retries and recoveries.
     package var pollInterval: Duration = .milliseconds(200)
+    /// 5 s between searches for slices whose lease has expired, and at most a sixth of the lease. Every slice that was sent from memory leaves an index entry
+    /// that such a search reads while an old snapshot, such as that of a backup, is open. A longer interval delays the slices of a crashed node.
+    package var lapsedInterval: Duration = .seconds(5)
     /// 5 s between heartbeats. A node that misses several is considered dead. Between two heartbeats the estimate of the database's clock drifts.
     package var heartbeatInterval: Duration = .seconds(5)
 

@@ -53,7 +53,7 @@ struct RollbackTests {
         }
     }
 
-    /// Version N: a column, an index and a backfill, another body of `add_counts`, which every acceptance calls, and
+    /// Version N: a column, an index and a backfill, another body of `append_counts`, which every acceptance calls, and
     /// an additional parameter of `accept_message`.
     private static let migration = """
         ALTER TABLE gateway.device ADD COLUMN color text;
@@ -67,7 +67,7 @@ struct RollbackTests {
 
     private func newer(than older: Release, in folder: String) throws -> Release {
         let release = try older.next(in: folder, oldest: older.version, Self.migration)
-        try release.edit("routines/add_counts.sql") { text in
+        try release.edit("routines/append_counts.sql") { text in
             text.replacing(
                 /(?m)^BEGIN$/,
                 with: """

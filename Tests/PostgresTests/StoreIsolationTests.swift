@@ -88,7 +88,7 @@ import Testing
     @Test func commandsOfAnotherTenantFindNothing() async throws {
         let (fixture, message, device) = try await filled()
         let admin = try await fixture.database.admin()
-        let names = ["device", "identity", "message", "slice", "delivery", "event", "sender", "counter_hour"]
+        let names = ["device", "identity", "message", "slice", "delivery", "event", "sender", "counter_delta"]
         var before: [String] = []
         for name in names { before.append(try await checksum(admin, name, tenant: fixture.acme)) }
 

@@ -10,8 +10,8 @@ import Testing
     /// Tables with rows of tenants. Reference tables are reached by other keys too.
     private let tenantTables: Set<String> = [
         "app", "credential", "api_key_use", "device", "identity", "identity_count", "sender", "verification", "message",
-        "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter_hour", "event_batch",
-        "event_position",
+        "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter", "counter_delta",
+        "counter_fold", "counter_reason", "message_counter", "message_open", "event_batch", "event_position",
         "event_single",
         "idempotency", "audit", "identity_tag", "user_group", "group_member", "group_count", "webhook",
         "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",

@@ -9,12 +9,26 @@ struct EngineState: Sendable {
         var inbox: AsyncStream<SliceEvent>.Continuation?
     }
 
+    private struct HeldMessage: Hashable {
+        var tenant: TenantID
+        var message: MessageID
+
+        init(_ key: SliceKey) {
+            tenant = key.tenant
+            message = key.message
+        }
+    }
+
     private(set) var running: [SliceKey: Running] = [:]
     private(set) var shares: SliceShares
     private(set) var offered: OfferedSlices
     /// Leases that were offered without free capacity and must be given back. At most `offerLimit`; further leases expire.
     private var refused: [SliceLease] = []
     private(set) var isDraining = false
+    /// Messages of which slices were finished without ending the message, because the node held others.
+    private var unsettled: Set<HeldMessage> = []
+    /// The number of messages that are being ended.
+    private var settling = 0
     var turns: TenantTurns
     var gate: CredentialGate
     var tokens = TokenQuality()
@@ -98,6 +112,31 @@ struct EngineState: Sendable {
         shares.giveBack(key.tenant, known.lease.lane)
         return nil
     }
+
+    // MARK: Ends of messages
+
+    /// Whether the node holds a slice of the same message other than `key`.
+    func holdsOthers(than key: SliceKey) -> Bool {
+        running.keys.contains { $0.message == key.message && $0.tenant == key.tenant && $0 != key }
+            || offered.contains(key.message, of: key.tenant)
+    }
+
+    /// The slice was finished without ending its message.
+    mutating func leftUnsettled(_ key: SliceKey) { unsettled.insert(HeldMessage(key)) }
+
+    /// Whether the message of the slice, whose task has ended, must be ended now. `settled` must follow.
+    mutating func beginSettling(_ key: SliceKey) -> Bool {
+        guard !unsettled.isEmpty, !holdsOthers(than: key), unsettled.remove(HeldMessage(key)) != nil else {
+            return false
+        }
+        settling += 1
+        return true
+    }
+
+    mutating func settled() { settling -= 1 }
+
+    /// Whether nothing is left to write.
+    var isIdle: Bool { running.isEmpty && settling == 0 }
 
     // MARK: Leases out
 

@@ -48,6 +48,13 @@ package struct OfferedSlices: Sendable {
     /// All waiting leases; they must be renewed too.
     package var leases: [SliceLease] { lines.values.flatMap(\.values).flatMap { $0.leases[$0.head...] } }
 
+    /// Whether a slice of the message is waiting.
+    package func contains(_ message: MessageID, of tenant: TenantID) -> Bool {
+        lines.values.contains { line in
+            line[tenant].map { $0.leases[$0.head...].contains { $0.key.message == message } } ?? false
+        }
+    }
+
     /// Removes leases that this node has lost.
     package mutating func remove(_ keys: Set<SliceKey>) {
         let left = leases.filter { !keys.contains($0.key) }

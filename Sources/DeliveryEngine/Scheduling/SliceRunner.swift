@@ -95,9 +95,14 @@ struct SliceRunner: Sendable {
     }
 
     private func record(_ progress: SliceProgress, _ stopped: Set<CredentialKey>) async {
+        var progress = progress
+        progress.settles = !engine.holdsOthers(than: lease.key)
         do {
             let result = try await engine.store.record(progress, by: engine.node)
             engine.count(progress, result)
+            if result != .fenced, progress.disposition == .finished, !progress.settles {
+                engine.leftUnsettled(lease.key)
+            }
             inbox.yield(.recorded(result))
             guard case .again(_, let credential?) = progress.disposition else { return }
             // The credential recovered between the answer that stopped it and this flush, so its recovery did not find the mark of this slice.

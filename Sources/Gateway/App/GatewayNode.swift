@@ -305,6 +305,7 @@ extension GatewayNode {
                 maintenance: PostgresMaintenance(engine: engine, node: base.node),
                 logger: base.logger
             ),
+            CountService(counts: PostgresCountKeeper(engine: engine, node: base.node), logger: base.logger),
             sampler,
             provisioning.recorder,
             provisioning.service,

@@ -51,7 +51,7 @@ extension StoreWrite {
 /// The tenant of a call, and the node that carries it out.
 package struct StoreCall: Sendable {
     package var tenant: TenantID
-    /// The node whose row of the counters this process updates.
+    /// The node of this process.
     package var node: NodeID
 
     package init(tenant: TenantID, node: NodeID) {

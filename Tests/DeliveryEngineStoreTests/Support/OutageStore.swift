@@ -49,10 +49,10 @@ final class OutageStore: DeliveryStore {
         if isAway { throw StoreError(.unavailable, "the test has switched the store off") }
     }
 
-    func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+    func dueTenants(in lane: Lane, limit: Int, withLapsed: Bool) async throws(StoreError) -> [TenantID] {
         try check()
         // More tenants than any test target has, so that other tests' tenants do not displace this test's.
-        let due = try await inner.dueTenants(in: lane, limit: 10_000)
+        let due = try await inner.dueTenants(in: lane, limit: 10_000, withLapsed: withLapsed)
         return Array(due.filter { tenants.contains($0) }.prefix(limit))
     }
 
@@ -61,10 +61,18 @@ final class OutageStore: DeliveryStore {
         lane: Lane,
         limit: Int,
         by node: NodeID,
-        lease: Duration
+        lease: Duration,
+        withLapsed: Bool
     ) async throws(StoreError) -> [SliceLease] {
         try check()
-        return try await inner.claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease)
+        return try await inner.claim(
+            tenant: tenant,
+            lane: lane,
+            limit: limit,
+            by: node,
+            lease: lease,
+            withLapsed: withLapsed
+        )
     }
 
     func resume(_ key: CredentialKey) async throws(StoreError) {
@@ -86,6 +94,11 @@ final class OutageStore: DeliveryStore {
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try check()
         return try await inner.record(progress, by: node)
+    }
+
+    func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError) {
+        try check()
+        try await inner.settle(message, tenant: tenant)
     }
 
     func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult {

@@ -82,7 +82,7 @@ final class ScriptedDeliveryStore: DeliveryStore {
 
     // MARK: DeliveryStore
 
-    func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+    func dueTenants(in lane: Lane, limit: Int, withLapsed: Bool) async throws(StoreError) -> [TenantID] {
         let now = ContinuousClock.now
         return try access { state in
             Array(Set(state.slices.values.filter { $0.isDue(in: lane, now) }.map(\.lease.key.tenant)).prefix(limit))
@@ -94,7 +94,8 @@ final class ScriptedDeliveryStore: DeliveryStore {
         lane: Lane,
         limit: Int,
         by node: NodeID,
-        lease: Duration
+        lease: Duration,
+        withLapsed: Bool
     ) async throws(StoreError) -> [SliceLease] {
         let now = ContinuousClock.now
         return try access { state in
@@ -148,6 +149,8 @@ final class ScriptedDeliveryStore: DeliveryStore {
             return .recorded(progress.results.count)
         }
     }
+
+    func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError) { try access { _ in } }
 
     func release(_ leases: [SliceLease], by node: NodeID) async throws(StoreError) {
         try access { state in

@@ -3,8 +3,20 @@ import Store
 
 /// The queue, outcomes, tokens and nodes, for the delivery engine.
 enum DeliverySQL {
-    /// The tenants with due work, as a hint: over all tenants, without locks.
+    /// The tenants with due work, as a hint: over all tenants, without locks. Slices that are leased from the start never enter this index.
     static let due = StoreSQL.global(
+        """
+        SELECT l.tenant_id, x.next_at FROM gateway.lane l
+        CROSS JOIN LATERAL (
+            SELECT s.next_at FROM gateway.slice s
+            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now()
+            ORDER BY s.next_at LIMIT 1) x
+        WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2
+        """
+    )
+
+    /// As `due`, and the tenants with slices whose lease has expired.
+    static let dueOrLapsed = StoreSQL.global(
         """
         SELECT l.tenant_id, x.next_at FROM gateway.lane l
         CROSS JOIN LATERAL (
@@ -17,10 +29,15 @@ enum DeliverySQL {
 
     static let claim = StoreSQL.tenant(
         """
-        WITH c AS (
-            SELECT message_id, no, state = 'leased' AS has_lapsed FROM gateway.slice
-            WHERE tenant_id = $1 AND lane = $2 AND state IN ('ready', 'leased') AND next_at <= now()
-            ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+        WITH r AS (
+            SELECT message_id, no, false AS has_lapsed FROM gateway.slice
+            WHERE tenant_id = $1 AND lane = $2 AND state = 'ready' AND next_at <= now()
+            ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+        l AS (
+            SELECT message_id, no, true AS has_lapsed FROM gateway.slice
+            WHERE tenant_id = $1 AND lane = $2 AND state = 'leased' AND next_at <= now() AND $6
+            ORDER BY next_at LIMIT $3 - (SELECT count(*) FROM r) FOR UPDATE SKIP LOCKED),
+        c AS (SELECT * FROM r UNION ALL SELECT * FROM l)
         UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
             next_at = now() + $5::interval, lapses = least(s.lapses + (s.state = 'leased')::integer, 32767)
         FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
@@ -139,16 +156,16 @@ enum DeliverySQL {
         """
     )
 
-    /// Runs after `record` has put the slice back for another attempt.
-    static let putBack = StoreSQL.function("put_back_slice", 6, columns: "put_back_slice AS count")
+    static let settle = StoreSQL.function("settle_message", 2, columns: "settle_message AS count")
 
-    /// Runs after `record` has put the slice back because it was given up.
-    static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
-
+    /// Skips a slice that another transaction is changing: that transaction makes it due, parks it or leases it.
     static let resume = StoreSQL.tenant(
         """
-        UPDATE gateway.slice SET held_by = NULL, next_at = now()
-        WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now()
+        WITH h AS (
+            SELECT message_id, no FROM gateway.slice
+            WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now() FOR UPDATE SKIP LOCKED)
+        UPDATE gateway.slice s SET held_by = NULL, next_at = now()
+        FROM h WHERE s.tenant_id = $1 AND s.message_id = h.message_id AND s.no = h.no
         """
     )
 
@@ -191,8 +208,6 @@ enum DeliverySQL {
     static let leave = StoreSQL.global("DELETE FROM gateway.node WHERE node_id = $1")
 
     static let takeBadges = StoreSQL.function("take_badges", 5)
-
-    static let openInbox = StoreSQL.function("open_inbox", 3, columns: "open_inbox AS count")
 
     /// The template variables: those of the message for a user, and the stored attributes of the user.
     static let variables = StoreSQL.tenant(

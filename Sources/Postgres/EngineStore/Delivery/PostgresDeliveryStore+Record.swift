@@ -6,36 +6,20 @@ import Store
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let statements =
-                [Self.recording(node, progress)] + Self.afterwards(progress)
-                + inbox(progress)
-            let count = try await engine.run(gathered: Transaction(tenant: nil, statements)).result(0).only().int(
-                "count"
-            )
+            let transaction = Transaction(tenant: nil, [recording(progress, by: node)])
+            let count = try await engine.run(gathered: transaction).result(0).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
         }
     }
 
-    /// The statements that follow in the transaction that puts a slice back. They store the credential whose repair releases it, or why it was given up.
-    private static func afterwards(_ progress: SliceProgress) -> [Statement] {
-        let key = progress.lease.key
-        let slice: [PostgresValue] = [
-            .id(key.tenant), .id(key.message), .int32(key.number), .int64(progress.lease.epoch),
-        ]
-        switch progress.disposition {
-        case .again(_, let credential):
-            return [DeliverySQL.putBack.with(slice + [.string(credential?.rawValue), .interval(nil)])]
-        case .crowded(let wait): return [DeliverySQL.putBack.with(slice + [.string(nil), .interval(wait)])]
-        case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
-        case .goOn, .finished: return []
-        }
+    func recording(_ progress: SliceProgress, by node: NodeID) -> Statement {
+        Self.recording(RecordCall(node: node, inboxVendors: inboxVendors), progress)
     }
 
-    /// The statements that add the new deliveries to the inboxes of devices that have one; none for other dialects. If the lease is lost, they find no rows.
-    private func inbox(_ progress: SliceProgress) -> [Statement] {
-        let targets = progress.results.filter { $0.dialect.map(inboxVendors.contains) ?? false }.map(\.target)
-        if targets.isEmpty { return [] }
-        return [DeliverySQL.openInbox(.id(progress.lease.key.tenant), .id(progress.lease.key.message), .ids(targets))]
+    package func settle(_ message: MessageID, tenant: TenantID) async throws(StoreError) {
+        try await asStore { () throws(PostgresError) in
+            _ = try await engine.run(DeliverySQL.settle(.id(tenant), .id(message)), tenant: nil)
+        }
     }
 
     package func resume(_ key: CredentialKey) async throws(StoreError) {
@@ -44,19 +28,35 @@ extension PostgresDeliveryStore {
         }
     }
 
-    private static let recording = Routine<NodeID, SliceProgress>(
-        "record_slice",
-        select: { "SELECT record_slice AS count FROM \($0)" }
+    private struct RecordCall: Sendable {
+        var node: NodeID
+        var inboxVendors: Set<Vendor>
+    }
+
+    private static let recording = Routine<RecordCall, SliceProgress>(
+        "record_outcomes",
+        select: { "SELECT record_outcomes AS count FROM \($0)" }
     ) { p in
+        declareSlice(&p)
+        declareResults(&p)
+    }
+
+    private static func declareSlice(_ p: inout RoutineParameters<RecordCall, SliceProgress>) {
         p["p_tenant"] = { .id($1.lease.key.tenant) }
         p["p_message"] = { .id($1.lease.key.message) }
         p["p_no"] = { .int32($1.lease.key.number) }
         p["p_epoch"] = { .int64($1.lease.epoch) }
-        p["p_owner"] = { node, _ in .id(node) }
+        p["p_owner"] = { call, _ in .id(call.node) }
         p["p_done"] = { .bytes($1.lease.done) }
         p["p_disposition"] = { .text(disposition($1)) }
         p["p_after"] = { .interval(delay($1)) }
         p["p_counts"] = { .bool($1.countsAttempt) }
+        p["p_held"] = { .string(holder($1)?.rawValue) }
+        p["p_dead"] = { .string(surrender($1)) }
+        p["p_settles"] = { .bool($1.settles) }
+    }
+
+    private static func declareResults(_ p: inout RoutineParameters<RecordCall, SliceProgress>) {
         p["p_targets"] = { .ids($1.results.map(\.target)) }
         p["p_identities"] = { .ids($1.results.map(\.identity)) }
         p["p_devices"] = { .ids($1.results.map(\.device)) }
@@ -71,22 +71,38 @@ extension PostgresDeliveryStore {
         p["p_sent"] = { .times($1.results.map(\.at)) }
         p["p_bytes"] = { .int32s($1.results.map(\.attempt.payloadBytes)) }
         p["p_reduced"] = { .strings($1.results.map(\.attempt.reduced)) }
+        p["p_groups"] = { .document(OutcomeGroups($1.results).json) }
+        // The deliveries of devices that fetch their messages; none for other dialects.
+        p["p_inbox"] = { call, progress in
+            .ids(progress.results.filter { $0.dialect.map(call.inboxVendors.contains) ?? false }.map(\.target))
+        }
     }
 
     private static func disposition(_ progress: SliceProgress) -> String {
         switch progress.disposition {
         case .goOn: "go"
         case .finished: "finished"
-        case .again, .crowded, .dead: "again"
+        case .again: "again"
+        case .crowded: "crowded"
+        case .dead: "dead"
         }
     }
 
     private static func delay(_ progress: SliceProgress) -> Duration? {
         switch progress.disposition {
-        case .goOn, .finished: nil
+        case .goOn, .finished, .dead: nil
         case .again(let delay, _), .crowded(let delay): delay
-        case .dead: .zero
         }
+    }
+
+    /// The credential whose repair ends the wait of the slice.
+    private static func holder(_ progress: SliceProgress) -> CredentialID? {
+        if case .again(_, let credential) = progress.disposition { credential } else { nil }
+    }
+
+    /// The reason why the slice was given up.
+    private static func surrender(_ progress: SliceProgress) -> String? {
+        if case .dead(let reason) = progress.disposition { reason } else { nil }
     }
 
     package func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {

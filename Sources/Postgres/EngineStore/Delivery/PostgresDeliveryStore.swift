@@ -18,12 +18,10 @@ package struct PostgresDeliveryStore: DeliveryStore {
         self.inboxVendors = inboxVendors
     }
 
-    package func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
+    package func dueTenants(in lane: Lane, limit: Int, withLapsed: Bool) async throws(StoreError) -> [TenantID] {
         try await asStore { () throws(PostgresError) in
-            let result = try await engine.run(
-                DeliverySQL.due(.int16(lane.rawValue), .int(max(0, limit))),
-                tenant: nil
-            )
+            let statement = withLapsed ? DeliverySQL.dueOrLapsed : DeliverySQL.due
+            let result = try await engine.run(statement(.int16(lane.rawValue), .int(max(0, limit))), tenant: nil)
             return try result.rows { (row) throws(PostgresError) in try row.id("tenant_id") }
         }
     }
@@ -33,7 +31,8 @@ package struct PostgresDeliveryStore: DeliveryStore {
         lane: Lane,
         limit: Int,
         by node: NodeID,
-        lease: Duration
+        lease: Duration,
+        withLapsed: Bool
     ) async throws(StoreError) -> [SliceLease] {
         try await asStore { () throws(PostgresError) in
             let statement = DeliverySQL.claim(
@@ -41,7 +40,8 @@ package struct PostgresDeliveryStore: DeliveryStore {
                 .int16(lane.rawValue),
                 .int(max(0, limit)),
                 .id(node),
-                .interval(lease)
+                .interval(lease),
+                .bool(withLapsed)
             )
             let result = try await engine.run(statement, tenant: nil)
             return try result.rows { (row) throws(PostgresError) in try SliceRow.read(row, tenant: tenant) }

@@ -22,6 +22,10 @@ DECLARE
     v_from integer := 1;
     v_holder text;
     v_next timestamptz;
+    v_expands boolean := 'expand' = ANY (p_slice_kinds);
+    v_count integer := coalesce(cardinality(p_targets), 0) + v_suppressed;
+    v_is_counted boolean := v_expands OR v_count > 2000;
+    v_reasons json;
 BEGIN
     IF p_key IS NOT NULL THEN
         INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, message_id, recipients, created_at)
@@ -41,12 +45,15 @@ BEGIN
 
     INSERT INTO gateway.message
             (tenant_id, message_id, app_id, vendor, sender_id, state, lane, content, collapse_id, fallback, accepted_at,
-            due_at, due_day, expires_at, recipients, open_slices, audience, due_local)
+            due_at, due_day, expires_at, recipients, audience, due_local, is_counted)
         VALUES (p_tenant, p_id, p_app, p_vendor, p_sender,
             CASE WHEN v_slices = 0 THEN 'done' WHEN p_due > p_accepted AND p_holder IS NULL THEN 'scheduled'
-                WHEN 'expand' = ANY (p_slice_kinds) THEN 'expanding' ELSE 'sending' END,
-            p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires, p_recipients, v_slices,
-            p_audience, p_due_local);
+                WHEN v_expands THEN 'expanding' ELSE 'sending' END,
+            p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires, p_recipients, p_audience, p_due_local,
+            v_is_counted);
+    IF v_slices > 1 OR v_expands THEN
+        INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_id);
+    END IF;
     IF p_media_id IS NOT NULL THEN
         INSERT INTO gateway.message_media (tenant_id, message_id, media_id, hash)
             VALUES (p_tenant, p_id, p_media_id, p_media_hash);
@@ -63,9 +70,7 @@ BEGIN
                 CASE WHEN v_holder IS NULL THEN 0 ELSE 1 END);
         v_from := p_slice_ends[k] + 1;
     END LOOP;
-    IF v_slices > 0 THEN
-        INSERT INTO gateway.lane (tenant_id, lane) VALUES (p_tenant, p_lane) ON CONFLICT DO NOTHING;
-    END IF;
+    INSERT INTO gateway.lane (tenant_id, lane) VALUES (p_tenant, p_lane) ON CONFLICT DO NOTHING;
     IF v_suppressed > 0 THEN
         INSERT INTO gateway.delivery
                 (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, address, state, reason, sent_at)
@@ -74,11 +79,15 @@ BEGIN
             FROM unnest(p_sup_targets, p_sup_identities, p_sup_devices, p_sup_addresses, p_sup_reasons)
                 AS s(target, identity, device, address, reason)
             ON CONFLICT DO NOTHING;
+        SELECT json_object_agg('suppressed:' || x.reason, x.count) INTO v_reasons
+            FROM (SELECT s.reason, count(*) AS count FROM unnest(p_sup_reasons) AS s(reason) GROUP BY s.reason) x;
     END IF;
-    -- Recipients of an expanded audience are counted page by page. A count in the answer before that is an estimate.
-    PERFORM gateway.add_counts(
-        p_tenant, p_app, p_vendor, p_due, p_node,
-        CASE WHEN 'expand' = ANY (p_slice_kinds) THEN 0 ELSE coalesce(p_recipients, 0) END, 0, 0, 0, 0, v_suppressed, 0, 0);
+    -- Targets of an audience are counted page by page. The count in the answer before that is an estimate.
+    IF v_count > 0 THEN
+        PERFORM gateway.append_counts(
+            p_tenant, p_app, p_vendor, p_due, CASE WHEN v_is_counted THEN p_id END,
+            p_targets => v_count, p_suppressed => v_suppressed, p_reasons => v_reasons);
+    END IF;
     -- The message's own event has no target.
     PERFORM gateway.append_events(
         p_tenant, p_app, p_vendor, p_sender, p_id, p_due_day,

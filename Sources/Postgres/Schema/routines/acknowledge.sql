@@ -38,6 +38,9 @@ BEGIN
                 ORDER BY array_position(v_ids, u.target) LIMIT 1;
         END IF;
     END IF;
+    -- A delivery is locked before badges. One without a row is not: `record_outcomes`, which writes it, takes no badges.
+    PERFORM FROM gateway.delivery x
+        WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = v_target FOR UPDATE;
     v_reporter := coalesce(v_target, v_ids[1]);
     SELECT x.key, coalesce('user:' || x.user_id, 'key:' || x.key) AS holder INTO i FROM gateway.identity x
         WHERE x.tenant_id = p_tenant AND x.identity_id = v_reporter;

@@ -1,5 +1,5 @@
 -- Pauses, resumes, requeues or cancels a message. Returns 1 if that changed something. Slices that are being sent are not interrupted: they finish within
--- seconds, and `record_slice` parks what they return.
+-- seconds, and `record_outcomes` parks what they return.
 CREATE OR REPLACE FUNCTION gateway.control_message(p_tenant text, p_app text, p_vendor text, p_message uuid, p_action text)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -29,9 +29,9 @@ BEGIN
         UPDATE gateway.slice SET next_at = greatest(m.due_at, now())
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NULL;
         UPDATE gateway.message SET
-                state = CASE WHEN v_is_early THEN 'scheduled' WHEN v_expands THEN 'expanding'
-                    WHEN m.dead_slices >= m.open_slices THEN 'dead' ELSE 'sending' END
+                state = CASE WHEN v_is_early THEN 'scheduled' WHEN v_expands THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;
+        IF NOT v_is_early AND NOT v_expands THEN PERFORM gateway.settle_message(p_tenant, p_message); END IF;
     ELSIF p_action = 'requeue' AND m.dead_slices > 0 AND m.state <> 'canceled' THEN
         UPDATE gateway.slice SET dead_reason = NULL, attempts = 0, lapses = 0,
                 next_at = greatest(now(), CASE WHEN m.state = 'paused' THEN m.expires_at END)

@@ -25,11 +25,11 @@ DECLARE
     v_app record;
     v_group record;
 BEGIN
+    SELECT * INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message FOR NO KEY UPDATE;
     SELECT * INTO s FROM gateway.slice
         WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no AND epoch = p_epoch AND owner = p_owner
             AND state = 'leased' FOR UPDATE;
     IF NOT FOUND THEN RETURN QUERY SELECT 'fenced', 0::bigint, NULL::uuid; RETURN; END IF;
-    SELECT * INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message FOR UPDATE;
 
     IF m.state = 'paused' THEN
         UPDATE gateway.slice SET state = 'ready', owner = NULL, epoch = epoch + 1, next_at = m.expires_at
@@ -85,21 +85,24 @@ BEGIN
                         v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', greatest(m.due_at, now()));
             END LOOP;
         END IF;
-        PERFORM gateway.add_counts(p_tenant, m.app_id, m.vendor, m.due_at, p_owner, v_count, 0, 0, 0, 0, 0, 0, 0);
     END IF;
     IF NOT v_finishes THEN
-        UPDATE gateway.message SET expanded = expanded + v_count, open_slices = open_slices + v_slices, state = 'expanding'
+        UPDATE gateway.message SET expanded = expanded + v_count, state = 'expanding' WHERE tenant_id = p_tenant AND message_id = p_message;
+    ELSE
+        UPDATE gateway.message SET expanded = expanded + v_count, recipients = expanded + v_count,
+                state = CASE WHEN state IN ('scheduled', 'expanding', 'dead') THEN 'sending' ELSE state END
             WHERE tenant_id = p_tenant AND message_id = p_message;
+        PERFORM gateway.settle_message(p_tenant, p_message);
+    END IF;
+    IF v_count > 0 THEN
+        PERFORM gateway.append_counts(
+            p_tenant, m.app_id, m.vendor, m.due_at, CASE WHEN m.is_counted THEN p_message END, p_targets => v_count);
+    END IF;
+    IF NOT v_finishes THEN
         -- Between two users the walk is not at an identity.
         RETURN QUERY SELECT 'page', v_count::bigint, coalesce(s.after, '00000000-0000-0000-0000-000000000000'::uuid);
         RETURN;
     END IF;
-    UPDATE gateway.message SET expanded = expanded + v_count, recipients = expanded + v_count, open_slices = open_slices + v_slices - 1,
-            dead_slices = dead_slices - (s.dead_reason IS NOT NULL)::integer,
-            state = CASE WHEN state NOT IN ('scheduled', 'expanding', 'sending', 'dead') THEN state
-                WHEN open_slices + v_slices <= 1 THEN 'done'
-                WHEN dead_slices - (s.dead_reason IS NOT NULL)::integer >= open_slices + v_slices - 1 THEN 'dead' ELSE 'sending' END
-        WHERE tenant_id = p_tenant AND message_id = p_message;
     IF m.state IN ('scheduled', 'expanding', 'sending', 'dead') THEN
         RETURN QUERY SELECT 'finished', m.expanded + v_count, NULL::uuid;
     ELSE

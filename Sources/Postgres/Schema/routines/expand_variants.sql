@@ -11,9 +11,8 @@ DECLARE
     s record;
     v_targets uuid[];
     v_more integer := 0;
-    v_empty integer := 0;
 BEGIN
-    SELECT (x.content->'variants')::jsonb AS choice, x.app_id, x.vendor, x.due_at INTO m FROM gateway.message x
+    SELECT (x.content->'variants')::jsonb AS choice, x.app_id, x.vendor, x.due_at, x.is_counted INTO m FROM gateway.message x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
     IF m.choice IS NULL THEN
         RETURN QUERY SELECT x.outcome, x.targets, x.after
@@ -29,14 +28,13 @@ BEGIN
     LOOP
         v_targets := gateway.fan_out(p_tenant, s.targets, m.choice);
         v_more := v_more + cardinality(v_targets) - cardinality(s.targets);
-        v_empty := v_empty + (cardinality(v_targets) = 0)::integer;
         UPDATE gateway.slice SET targets = v_targets, state = CASE WHEN cardinality(v_targets) = 0 THEN 'done' ELSE 'ready' END
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = s.no;
     END LOOP;
-    IF v_more <> 0 OR v_empty <> 0 THEN
-        UPDATE gateway.message SET expanded = expanded + v_more, open_slices = open_slices - v_empty
-            WHERE tenant_id = p_tenant AND message_id = p_message;
-        PERFORM gateway.add_counts(p_tenant, m.app_id, m.vendor, m.due_at, p_owner, v_more, 0, 0, 0, 0, 0, 0, 0);
+    IF v_more <> 0 THEN
+        UPDATE gateway.message SET expanded = expanded + v_more WHERE tenant_id = p_tenant AND message_id = p_message;
+        PERFORM gateway.append_counts(
+            p_tenant, m.app_id, m.vendor, m.due_at, CASE WHEN m.is_counted THEN p_message END, p_targets => v_more);
     END IF;
     RETURN QUERY SELECT e.outcome, e.targets, e.after;
 END $$;

@@ -10,20 +10,30 @@ LANGUAGE plpgsql AS $$
 DECLARE
     i gateway.identity;
     v_marked uuid[] := '{}';
+    v_transports text[] := '{}';
+    v_received boolean[] := '{}';
+    v_read boolean[] := '{}';
     v record;
+    t record;
 BEGIN
     i := gateway.calling_identity(p_tenant, p_app, p_vendor, p_key, p_token);
     IF i.identity_id IS NULL THEN RETURN; END IF;
-    -- Rows whose delivery was deleted, or received in another way, cost a step and are removed.
+    -- Deliveries are locked before their rows in the inbox, as by receipts. Rows whose delivery was deleted, or received in another way or by a concurrent
+    -- poll, cost a step and are removed.
     FOR step IN 1 .. 20 LOOP
         SELECT array_agg(o.message_id ORDER BY o.message_id) AS ids, array_agg(o.due_day ORDER BY o.message_id) AS days INTO v FROM (
             SELECT x.message_id, x.due_day FROM gateway.inbox_open x
             WHERE x.tenant_id = p_tenant AND x.identity_id = i.identity_id AND x.message_id < p_now
-            ORDER BY x.message_id LIMIT p_limit - cardinality(v_marked) FOR UPDATE) o;
+            ORDER BY x.message_id LIMIT p_limit - cardinality(v_marked)) o;
         EXIT WHEN v.ids IS NULL;
-        v_marked := v_marked || gateway.mark_deliveries(p_tenant, i.identity_id, v.ids, v.days, 'received', p_at, p_node);
+        SELECT * INTO t FROM gateway.touch_deliveries(p_tenant, i.identity_id, v.ids, v.days, 'received', p_at);
+        v_marked := v_marked || t.o_messages;
+        v_transports := v_transports || t.o_transports;
+        v_received := v_received || t.o_received;
+        v_read := v_read || t.o_read;
         EXIT WHEN cardinality(v_marked) >= p_limit;
     END LOOP;
+    PERFORM gateway.note_touched(p_tenant, i.identity_id, v_marked, v_transports, v_received, v_read, 'received');
     RETURN QUERY SELECT s.message_id, s.app_id, s.vendor, s.content, s.due_at, s.due_local, s.expires_at, s.collapse_id, s.numbers,
             s.sender_id, i.user_id, p_at, NULL::timestamptz
         FROM gateway.shown_messages(p_tenant, v_marked, NULL, NULL, NULL) s;

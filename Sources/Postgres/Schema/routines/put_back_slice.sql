@@ -1,8 +1,5 @@
--- Completes the return of a slice after `record_slice`: sets the credential that reactivates it, applies what was done to the message meanwhile, and delays
--- the message's other slices with it.
---
--- A message is canceled or paused without looking at slices that are being sent, and `record_slice` reads its state before it waits for the slice's row. The
--- lock taken here is the one that a control command holds, so one of the two sees the other.
+-- Completes the return of a slice after `record_slice`, for programs of schema version 42: sets the credential that reactivates it, applies what was done to
+-- the message meanwhile, and delays the message's other slices with it.
 CREATE OR REPLACE FUNCTION gateway.put_back_slice(p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_held text,
     p_crowded interval)
 RETURNS bigint LANGUAGE plpgsql AS $$

@@ -1,5 +1,8 @@
 -- Records a receipt: the first one counts, `read` implies received, and an event follows. A receipt that arrives before the outcome of its delivery
--- creates the row, and `record_slice` completes it.
+-- creates the row; `record_outcomes` completes it and counts both. A receipt of a rejected delivery, or of one that expired after an attempt, makes it
+-- uncertain: the device's report has precedence over the answer of the push service.
+--
+-- Locks in the order of docs/architecture.md: delivery, inbox, event log.
 CREATE OR REPLACE FUNCTION gateway.record_receipt(
     p_tenant text, p_app text, p_vendor text, p_message uuid, p_key text, p_kind text, p_at timestamptz, p_node text)
 RETURNS text LANGUAGE plpgsql AS $$
@@ -9,14 +12,12 @@ DECLARE
     d record;
     v_target uuid;
     v_is_read boolean := p_kind = 'read';
-    v_first boolean;
-    v_failed integer := 0;
-    v_expired integer := 0;
+    v_is_corrected boolean;
 BEGIN
     SELECT * INTO i FROM gateway.identity
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND key = p_key;
     IF NOT FOUND THEN RETURN 'orphan'; END IF;
-    SELECT vendor, sender_id, due_day, due_at, recipients INTO m FROM gateway.message
+    SELECT vendor, sender_id, due_day, due_at, recipients, is_counted INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
     IF NOT FOUND THEN RETURN 'orphan'; END IF;
 
@@ -34,35 +35,34 @@ BEGIN
                     p_kind, p_at, CASE WHEN v_is_read THEN p_at END)
                 ON CONFLICT DO NOTHING;
             IF FOUND THEN
-                PERFORM gateway.add_counts(
-                    p_tenant, p_app, m.vendor, m.due_at, p_node, 0, 0, 1, v_is_read::integer, 0, 0, 0, 0);
                 PERFORM gateway.append_events(
                     p_tenant, p_app, m.vendor, m.sender_id, p_message, m.due_day, ARRAY[p_kind], ARRAY[i.identity_id]);
                 RETURN 'recorded';
             END IF;
         END IF;
-        -- `record_slice` may have written the outcome between the two lookups.
+        -- `record_outcomes` may have written the outcome between the two lookups.
         v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
         IF v_target IS NULL THEN RETURN 'orphan'; END IF;
     END IF;
 
-    SELECT state, received_at, read_at, transport INTO d FROM gateway.delivery
+    SELECT state, reason, transport, is_certain, attempts, sent_at, received_at, read_at INTO d FROM gateway.delivery
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target FOR UPDATE;
-    IF d.state IN ('failed', 'expired') AND d.transport IS NOT NULL THEN
-        -- The push arrived although the attempt got no answer: the device's report has precedence.
-        v_failed := (d.state = 'failed')::integer;
-        v_expired := (d.state = 'expired')::integer;
-    ELSIF d.state NOT IN ('sent', 'received', 'read') THEN
-        RETURN 'orphan';
-    END IF;
-    IF d.read_at IS NOT NULL OR (d.received_at IS NOT NULL AND NOT v_is_read) THEN RETURN 'repeated'; END IF;
-    v_first := d.received_at IS NULL;
+    v_is_corrected := d.state = 'failed' AND d.transport IS NOT NULL OR d.state = 'expired' AND d.attempts > 0;
+    IF NOT v_is_corrected AND d.state NOT IN ('sent', 'received', 'read') THEN RETURN 'orphan'; END IF;
+    DELETE FROM gateway.inbox_open WHERE tenant_id = p_tenant AND identity_id = i.identity_id AND message_id = p_message;
+    IF NOT v_is_corrected AND (d.read_at IS NOT NULL OR d.received_at IS NOT NULL AND NOT v_is_read) THEN RETURN 'repeated'; END IF;
     UPDATE gateway.delivery SET state = p_kind, received_at = coalesce(received_at, p_at),
-            read_at = CASE WHEN v_is_read THEN p_at END
+            read_at = CASE WHEN v_is_read THEN coalesce(read_at, p_at) END, is_certain = is_certain AND NOT v_is_corrected
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target;
-    PERFORM gateway.add_counts(
-        p_tenant, p_app, m.vendor, m.due_at, p_node, 0, v_failed + v_expired, v_first::integer, v_is_read::integer,
-        -v_failed, 0, -v_expired, 0);
+    -- A row without an outcome is counted when its outcome is written.
+    IF d.sent_at IS NOT NULL THEN
+        PERFORM gateway.append_counts(
+            p_tenant, p_app, m.vendor, m.due_at, CASE WHEN m.is_counted THEN p_message END, p_transport => d.transport,
+            p_tried => -(d.state = 'expired')::integer, p_rejected => -(d.state = 'failed')::integer,
+            p_uncertain => v_is_corrected::integer, p_received => (v_is_corrected OR d.received_at IS NULL)::integer,
+            p_read => v_is_read::integer, p_reasons => CASE WHEN d.state = 'failed' AND d.reason IS NOT NULL
+                THEN json_build_object('rejected:' || d.reason, -1) END);
+    END IF;
     PERFORM gateway.append_events(
         p_tenant, p_app, m.vendor, m.sender_id, p_message, m.due_day, ARRAY[p_kind], ARRAY[v_target]);
     RETURN 'recorded';

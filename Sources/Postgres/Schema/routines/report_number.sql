@@ -16,11 +16,7 @@ BEGIN
     SELECT m.due_day INTO v_day FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = v_message;
     IF NOT FOUND THEN RETURN 'unknown_message'; END IF;
     v_outcome := gateway.record_receipt(p_tenant, p_app, p_vendor, v_message, i.key, p_kind, p_at, p_node);
-    IF v_outcome <> 'orphan' THEN
-        DELETE FROM gateway.inbox_open
-            WHERE tenant_id = p_tenant AND identity_id = i.identity_id AND message_id = v_message;
-        RETURN v_outcome;
-    END IF;
+    IF v_outcome <> 'orphan' THEN RETURN v_outcome; END IF;
     SELECT d.identity_id INTO v_owner FROM gateway.delivery d
         WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = v_message AND d.target_id = i.identity_id
             AND d.state <> 'canceled';

@@ -14,9 +14,7 @@ BEGIN
         LEFT JOIN gateway.message_ref r
             ON r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = u.number
         LEFT JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = r.message_id AND m.app_id = p_app;
-    v_outcomes := gateway.settle_receipts(p_tenant, p_app, v.identities, v.messages, v.days, p_kinds, p_at, p_node);
-    DELETE FROM gateway.inbox_open o USING unnest(v.identities, v.messages, v_outcomes) AS u(identity, message, result)
-        WHERE o.tenant_id = p_tenant AND o.identity_id = u.identity AND o.message_id = u.message AND u.result IS NOT NULL;
+    v_outcomes := gateway.settle_receipts(p_tenant, p_app, v.identities, v.messages, v.days, p_kinds, p_at, p_node, true);
     RETURN QUERY SELECT k, v_outcomes[k] FROM generate_subscripts(v_outcomes, 1) AS k ORDER BY k;
 END $$;
 

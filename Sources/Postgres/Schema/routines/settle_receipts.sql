@@ -2,15 +2,20 @@
 -- must be recorded alone: its delivery is missing or failed, or appears twice in the arrays.
 --
 -- The first receipt of a delivery finds it in state 'sent' and writes it without reading it first; only those not found so are looked up. Works day by day,
--- because the planner then sees one partition; the join settings keep it from reading a partition whole. Rows are locked in the order of their key within
--- each step, then the counters, then the event head.
+-- because the planner then sees one partition; the join settings keep it from reading a partition whole. Deliveries are locked in the order of their key
+-- within each step, then the rows of the inboxes (only with p_has_inbox), then the event log.
 CREATE OR REPLACE FUNCTION gateway.settle_receipts(
-    p_tenant text, p_app text, p_identities uuid[], p_messages uuid[], p_days integer[], p_kinds text[], p_at timestamptz[], p_node text)
+    p_tenant text, p_app text, p_identities uuid[], p_messages uuid[], p_days integer[], p_kinds text[], p_at timestamptz[], p_node text,
+    p_has_inbox boolean DEFAULT false)
 RETURNS text[] LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
     v_outcomes text[] := array_fill(NULL::text, ARRAY[coalesce(cardinality(p_messages), 0)]);
     v_first integer[] := '{}';
     v_later integer[] := '{}';
+    -- The transports of the deliveries in v_first and v_later.
+    v_first_ways text[] := '{}';
+    v_later_ways text[] := '{}';
+    v_ways text[];
     v_found integer[];
     v_rest integer[];
     v_day integer;
@@ -30,10 +35,11 @@ BEGIN
                 FROM unnest(v_rest) AS u(o)
                 WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
                     AND d.target_id = p_identities[u.o] AND d.state = 'sent'
-                RETURNING u.o)
-        SELECT array_agg(w.o) INTO v_found FROM w;
+                RETURNING u.o, d.transport)
+        SELECT array_agg(w.o), array_agg(w.transport) INTO v_found, v_ways FROM w;
         IF v_found IS NOT NULL THEN
             v_first := v_first || v_found;
+            v_first_ways := v_first_ways || v_ways;
             FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
         END IF;
         CONTINUE WHEN coalesce(cardinality(v_found), 0) = coalesce(cardinality(v_rest), 0);
@@ -45,10 +51,13 @@ BEGIN
                 FROM unnest(v_rest) AS u(o)
                 WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
                     AND d.target_id = p_identities[u.o] AND d.state = 'received' AND p_kinds[u.o] = 'read'
-                RETURNING u.o)
-        SELECT array_agg(w.o) INTO v_found FROM w;
+                    -- A row without an outcome is recorded alone.
+                    AND d.sent_at IS NOT NULL
+                RETURNING u.o, d.transport)
+        SELECT array_agg(w.o), array_agg(w.transport) INTO v_found, v_ways FROM w;
         IF v_found IS NOT NULL THEN
             v_later := v_later || v_found;
+            v_later_ways := v_later_ways || v_ways;
             FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
         END IF;
 
@@ -60,16 +69,27 @@ BEGIN
             WHERE v_outcomes[u.o] IS NULL AND (d.state = 'read' OR d.state = 'received' AND p_kinds[u.o] = 'received')
         LOOP v_outcomes[k] := 'repeated'; END LOOP;
     END LOOP;
+    IF p_has_inbox THEN
+        DELETE FROM gateway.inbox_open o USING (
+            SELECT x.identity_id, x.message_id FROM unnest(p_identities, p_messages, v_outcomes) AS u(identity, message, result)
+            JOIN gateway.inbox_open x
+                ON x.tenant_id = p_tenant AND x.identity_id = u.identity AND x.message_id = u.message
+            WHERE u.result IS NOT NULL ORDER BY x.identity_id, x.message_id FOR UPDATE OF x) AS y
+            WHERE o.tenant_id = p_tenant AND o.identity_id = y.identity_id AND o.message_id = y.message_id;
+    END IF;
     IF cardinality(v_first) + cardinality(v_later) = 0 THEN RETURN v_outcomes; END IF;
 
     FOR g IN
-        SELECT m.vendor, min(m.due_at) AS due_at, count(*) FILTER (WHERE x.is_first) AS received,
-            count(*) FILTER (WHERE p_kinds[x.o] = 'read') AS read
-        FROM (SELECT f.o, true AS is_first FROM unnest(v_first) AS f(o) UNION ALL SELECT l.o, false FROM unnest(v_later) AS l(o)) x
+        SELECT m.vendor, min(m.due_at) AS due_at, CASE WHEN m.is_counted THEN m.message_id END AS message, x.transport,
+            count(*) FILTER (WHERE x.is_first) AS received, count(*) FILTER (WHERE p_kinds[x.o] = 'read') AS read
+        FROM (
+            SELECT f.o, f.transport, true AS is_first FROM unnest(v_first, v_first_ways) AS f(o, transport)
+            UNION ALL SELECT l.o, l.transport, false FROM unnest(v_later, v_later_ways) AS l(o, transport)) x
         JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = p_messages[x.o]
-        GROUP BY m.vendor, floor(extract(epoch FROM m.due_at) / 3600) ORDER BY m.vendor, 2
+        GROUP BY m.vendor, floor(extract(epoch FROM m.due_at) / 900), 3, x.transport
     LOOP
-        PERFORM gateway.add_counts(p_tenant, p_app, g.vendor, g.due_at, p_node, 0, 0, g.received, g.read, 0, 0, 0, 0);
+        PERFORM gateway.append_counts(
+            p_tenant, p_app, g.vendor, g.due_at, g.message, p_transport => g.transport, p_received => g.received, p_read => g.read);
     END LOOP;
     FOR g IN
         SELECT m.vendor, m.sender_id, m.message_id, m.due_day, array_agg(p_kinds[x.o] ORDER BY x.o) AS kinds,

@@ -1,4 +1,4 @@
--- Deliveries, their counters, and the inboxes of devices that poll.
+-- Deliveries, and the inboxes of devices that poll.
 
 -- One message to one target, written once with its outcome. No index contains a column that a receipt changes: receipts stay heap-only updates.
 --
@@ -40,31 +40,6 @@ CREATE POLICY tenant_only ON gateway.delivery USING (tenant_id = current_setting
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE ON gateway.delivery TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.delivery TO gateway_engine;
-
--- Counts by the hour in which a message was due, so that the stages of a day can be compared. One row per node, so that nodes do not wait for each other.
-CREATE TABLE gateway.counter_hour (
-    tenant_id text NOT NULL,
-    app_id text NOT NULL,
-    vendor text NOT NULL,
-    -- Hours since 1970.
-    hour integer NOT NULL,
-    node_id text NOT NULL,
-    recipients bigint NOT NULL DEFAULT 0,
-    sent bigint NOT NULL DEFAULT 0,
-    received bigint NOT NULL DEFAULT 0,
-    read bigint NOT NULL DEFAULT 0,
-    failed bigint NOT NULL DEFAULT 0,
-    suppressed bigint NOT NULL DEFAULT 0,
-    expired bigint NOT NULL DEFAULT 0,
-    canceled bigint NOT NULL DEFAULT 0,
-    PRIMARY KEY (tenant_id, app_id, vendor, hour, node_id)
-) WITH (fillfactor = 50);
-SELECT gateway.colocate('gateway.counter_hour');
-ALTER TABLE gateway.counter_hour ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON gateway.counter_hour USING (tenant_id = current_setting('gateway.tenant', true))
-    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT SELECT, INSERT, UPDATE ON gateway.counter_hour TO gateway_call;
-GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.counter_hour TO gateway_engine;
 
 -- Settled messages that a device has not received, for vendors whose devices poll an inbox. Separate from `delivery`, whose indexes must not contain
 -- receipts, and smaller than the history.

@@ -22,9 +22,9 @@ CREATE TABLE gateway.message (
     -- Null until the audience is expanded; until then, `expanded` is the count.
     recipients bigint,
     expanded bigint NOT NULL DEFAULT 0,
-    -- Number of slices that are not done. At 0 the message is done.
+    -- Not used: `slice_open` contains the open slices.
     open_slices integer NOT NULL DEFAULT 0,
-    -- Number of open slices that gave up. When all open slices have given up, the message is dead.
+    -- Greater than 0 if a slice has given up since the last requeue.
     dead_slices integer NOT NULL DEFAULT 0,
     -- The audience of a message that lists no targets: {"tags": […], "cares": […], "wants": […], "anchors": […]} (`AudienceCoding`), {"groups": […]} or
     -- {"users": […]}; null: everyone, or the listed targets.
@@ -35,6 +35,8 @@ CREATE TABLE gateway.message (
     -- Throttling: `pace_count` targets every `pace_seconds`; null: not throttled.
     pace_count integer,
     pace_seconds integer,
+    -- Whether the message has counts of its own (`message_counter`).
+    is_counted boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');
@@ -45,6 +47,21 @@ CREATE POLICY tenant_only ON gateway.message USING (tenant_id = current_setting(
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE ON gateway.message TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.message TO gateway_engine;
+
+-- Messages with several slices that may still be open. The node that finishes the last slice removes the row; a message that stays because that node has
+-- crashed is found here (`settle_messages`).
+CREATE TABLE gateway.message_open (
+    tenant_id text NOT NULL,
+    message_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, message_id)
+);
+SELECT gateway.colocate('gateway.message_open');
+ALTER TABLE gateway.message_open ADD FOREIGN KEY (tenant_id, message_id) REFERENCES gateway.message ON DELETE CASCADE;
+ALTER TABLE gateway.message_open ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.message_open USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, DELETE ON gateway.message_open TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.message_open TO gateway_engine;
 
 -- The number that a vendor's API shows for a message.
 CREATE TABLE gateway.message_ref (

@@ -50,6 +50,10 @@ CREATE TABLE gateway.slice (
 SELECT gateway.colocate('gateway.slice');
 ALTER TABLE gateway.slice ADD FOREIGN KEY (tenant_id, message_id) REFERENCES gateway.message ON DELETE CASCADE;
 CREATE INDEX slice_next ON gateway.slice (tenant_id, lane, next_at) WHERE state IN ('ready', 'leased');
+-- For the search that runs several times per second: it contains no slice that is leased from the start.
+CREATE INDEX slice_ready ON gateway.slice (tenant_id, lane, next_at) WHERE state = 'ready';
+-- Whether a message still has open slices.
+CREATE INDEX slice_open ON gateway.slice (tenant_id, message_id, no) WHERE state <> 'done';
 CREATE INDEX slice_held ON gateway.slice (tenant_id, held_by) WHERE held_by IS NOT NULL;
 -- Random bytes do not compress.
 ALTER TABLE gateway.slice ALTER COLUMN targets SET STORAGE EXTERNAL;

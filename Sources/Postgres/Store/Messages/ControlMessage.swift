@@ -17,10 +17,11 @@ package struct ControlMessage: StoreWrite {
 
     private static let sql = StoreSQL.tenant(
         """
-        SELECT control_message AS count, gateway.note_controlled($1, $4, $5, control_message),
+        SELECT control_message AS count,
             CASE WHEN control_message > 0 AND $6::text IS NOT NULL THEN
                 gateway.write_audit($1, $6, ARRAY[$7::text], ARRAY['message ' || $4::uuid], ARRAY[NULL]::text[])
-            END AS audited
+            END AS audited,
+            gateway.note_controlled($1, $4, $5, control_message)
         FROM gateway.control_message($1, $2, $3, $4, $5)
         """
     )

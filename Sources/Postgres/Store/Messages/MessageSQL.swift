@@ -3,7 +3,8 @@ import PostgresClient
 /// Messages, deliveries and analytics, for the native API.
 enum MessageSQL {
     private static let messageColumns = """
-        \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients
+        \(StoreSQL.messageColumns), m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, \
+        m.is_counted
         """
 
     static let messageByID = StoreSQL.tenant(
@@ -29,14 +30,32 @@ enum MessageSQL {
         """
     )
 
-    /// The counts of one message, computed from its rows: exact, and from one partition only.
+    /// The counts of one message, computed from its rows: exact, and from one partition only. A receipt counts with the outcome of its delivery.
     static let funnel = StoreSQL.tenant(
         """
-        SELECT count(*) FILTER (WHERE state IN ('sent', 'received', 'read')) AS sent, count(received_at) AS received,
-            count(read_at) AS read, count(*) FILTER (WHERE state = 'failed') AS failed,
+        SELECT count(sent_at) FILTER (WHERE state IN ('sent', 'received', 'read')) AS sent,
+            count(*) FILTER (WHERE state IN ('received', 'read') AND sent_at IS NOT NULL) AS received,
+            count(*) FILTER (WHERE state = 'read' AND sent_at IS NOT NULL) AS read, count(*) FILTER (WHERE state = 'failed') AS failed,
             count(*) FILTER (WHERE state = 'suppressed') AS suppressed,
             count(*) FILTER (WHERE state = 'expired') AS expired, count(*) FILTER (WHERE state = 'canceled') AS canceled
         FROM gateway.delivery WHERE tenant_id = $1 AND due_day = $2 AND message_id = $3
+        """
+    )
+
+    /// The counts of one message with counts of its own, at any size.
+    static let countedFunnel = StoreSQL.tenant(
+        """
+        WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+        SELECT coalesce(sum(c.accepted + c.uncertain), 0)::bigint AS sent, coalesce(sum(c.received), 0)::bigint AS received,
+            coalesce(sum(c.read), 0)::bigint AS read, coalesce(sum(c.rejected + c.unsendable), 0)::bigint AS failed,
+            coalesce(sum(c.suppressed), 0)::bigint AS suppressed, coalesce(sum(c.expired), 0)::bigint AS expired,
+            coalesce(sum(c.canceled), 0)::bigint AS canceled
+        FROM (
+            SELECT x.accepted, x.uncertain, x.received, x.read, x.rejected, x.unsendable, x.suppressed, x.expired, x.canceled
+            FROM gateway.message_counter x WHERE x.tenant_id = $1 AND x.message_id = $2
+            UNION ALL
+            SELECT d.accepted, d.uncertain, d.received, d.read, d.rejected, d.unsendable, d.suppressed, d.expired, d.canceled
+            FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute AND d.message_id = $2) c
         """
     )
 
@@ -129,14 +148,24 @@ enum MessageSQL {
         """
     )
 
-    /// `$2` null: every app. Hours since 1970; the second is excluded.
+    /// `$2` null: every app. Quarter hours since 1970; the second is excluded.
     static let analytics = StoreSQL.tenant(
         """
-        SELECT app_id, vendor, hour / 24 AS day, sum(recipients)::bigint AS recipients, sum(sent)::bigint AS sent,
-            sum(received)::bigint AS received, sum(read)::bigint AS read, sum(failed)::bigint AS failed,
-            sum(suppressed)::bigint AS suppressed, sum(expired)::bigint AS expired, sum(canceled)::bigint AS canceled
-        FROM gateway.counter_hour
-        WHERE tenant_id = $1 AND ($2::text IS NULL OR app_id = $2) AND hour >= $3 AND hour < $4
+        WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+        SELECT c.app_id, c.vendor, c.quarter / 96 AS day, sum(c.targets)::bigint AS recipients,
+            sum(c.accepted + c.uncertain)::bigint AS sent, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read,
+            sum(c.rejected + c.unsendable)::bigint AS failed, sum(c.suppressed)::bigint AS suppressed,
+            sum(c.expired)::bigint AS expired, sum(c.canceled)::bigint AS canceled
+        FROM (
+            SELECT x.app_id, x.vendor, x.quarter, x.targets, x.accepted, x.uncertain, x.received, x.read, x.rejected,
+                x.unsendable, x.suppressed, x.expired, x.canceled
+            FROM gateway.counter x
+            WHERE x.tenant_id = $1 AND ($2::text IS NULL OR x.app_id = $2) AND x.quarter >= $3 AND x.quarter < $4
+            UNION ALL
+            SELECT d.app_id, d.vendor, d.quarter, d.targets, d.accepted, d.uncertain, d.received, d.read, d.rejected,
+                d.unsendable, d.suppressed, d.expired, d.canceled
+            FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
+            WHERE ($2::text IS NULL OR d.app_id = $2) AND d.quarter >= $3 AND d.quarter < $4) c
         GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
         """
     )

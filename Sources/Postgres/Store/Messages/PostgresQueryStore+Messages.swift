@@ -17,12 +17,13 @@ extension PostgresQueryStore {
                 MessageSQL.messageByReference(.id(tenant), .string(reference))
             }
         return try await asStore { () throws(PostgresError) in
-            guard var message = try await call.run(statement, tenant: tenant.rawValue).rows(Self.message).first else {
-                return nil
-            }
+            guard let row = try await call.run(statement, tenant: tenant.rawValue).first else { return nil }
+            var message = try Self.message(row)
             let counts = try await call.run(
                 [
-                    MessageSQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id)),
+                    try row.bool("is_counted")
+                        ? MessageSQL.countedFunnel(.id(tenant), .id(message.id))
+                        : MessageSQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id)),
                     MessageSQL.dead(.id(tenant), .id(message.id)),
                 ],
                 tenant: tenant.rawValue
@@ -128,8 +129,8 @@ extension PostgresQueryStore {
             let statement = MessageSQL.analytics(
                 .id(tenant),
                 .id(app),
-                .int32(Int32(clamping: from.seconds / 3600)),
-                .int32(Int32(clamping: (to.seconds + 3599) / 3600))
+                .int32(Int32(clamping: from.seconds / 3600 * 4)),
+                .int32(Int32(clamping: (to.seconds + 3599) / 3600 * 4))
             )
             return try await call.run(statement, tenant: tenant.rawValue).rows(Self.day)
         }

@@ -1,0 +1,30 @@
+import PostgresClient
+import Store
+
+/// The folding of counts, and the ends of messages that crashed nodes left open.
+enum CountSQL {
+    /// The tenants with counts to fold. Every tenant with messages has a lane.
+    static let unfolded = StoreSQL.global(
+        """
+        SELECT DISTINCT l.tenant_id FROM gateway.lane l
+        LEFT JOIN gateway.counter_fold f ON f.tenant_id = l.tenant_id
+        CROSS JOIN LATERAL (
+            SELECT 1 FROM gateway.counter_delta d
+            WHERE d.tenant_id = l.tenant_id AND d.minute >= coalesce(f.minute, 0) LIMIT 1) x
+        """
+    )
+
+    static let fold = StoreSQL.function("fold_counts", 2, columns: "fold_counts AS count")
+
+    /// The tenants with messages whose slices are all done.
+    static let unsettled = StoreSQL.global(
+        """
+        SELECT DISTINCT o.tenant_id FROM gateway.message_open o
+        WHERE NOT EXISTS (
+            SELECT FROM gateway.slice s
+            WHERE s.tenant_id = o.tenant_id AND s.message_id = o.message_id AND s.state <> 'done')
+        """
+    )
+
+    static let settle = StoreSQL.function("settle_messages", 2, columns: "settle_messages AS count")
+}

@@ -1,0 +1,77 @@
+package import Model
+package import PostgresClient
+import Store
+
+/// Folds the counts that transactions append, and ends messages that crashed nodes left open. Any node may do it, and one node at a time does.
+package struct PostgresCountKeeper: Sendable {
+    private let engine: PostgresPool
+    private let node: NodeID
+
+    /// One minute: longer than the period of the calls, so that one node continues, and short, because readers add up what is not folded.
+    private static let lease = Duration.seconds(60)
+    /// 20,000 rows in a transaction of about 100 ms. With more, it holds back vacuum; with fewer, the commits cost more than the rows.
+    private static let foldLimit = 20_000
+    /// At most 50 transactions for one tenant in a call, so that a busy tenant does not delay the others.
+    private static let foldSteps = 50
+    /// At most 1,000 messages in a transaction, because it locks each of them.
+    private static let settleLimit: Int32 = 1000
+
+    /// - Parameters:
+    ///   - engine: the pool of `gateway_engine`.
+    ///   - node: the node that does it.
+    package init(engine: PostgresPool, node: NodeID) {
+        self.engine = engine
+        self.node = node
+    }
+
+    /// Folds the counts of all tenants. A failure for one tenant does not stop the others.
+    ///
+    /// - Returns: the number of rows that were folded; nil if another node does it.
+    /// - Throws: `StoreError`, the last one.
+    package func fold() async throws(StoreError) -> Int? {
+        try await forEach(CountSQL.unfolded()) { (tenant) throws(PostgresError) in
+            var sum = 0
+            for _ in 0..<Self.foldSteps {
+                let count = try await self.count(CountSQL.fold(tenant, .int32(Int32(Self.foldLimit))))
+                sum += count
+                if count < Self.foldLimit { break }
+            }
+            return sum
+        }
+    }
+
+    /// Ends messages of which a node finished the last slice and crashed before it ended them.
+    ///
+    /// - Returns: the number of messages; nil if another node does it.
+    /// - Throws: `StoreError`, the last one.
+    package func settle() async throws(StoreError) -> Int? {
+        try await forEach(CountSQL.unsettled()) { (tenant) throws(PostgresError) in
+            try await self.count(CountSQL.settle(tenant, .int32(Self.settleLimit)))
+        }
+    }
+
+    private func forEach(
+        _ tenants: Statement,
+        _ body: (PostgresValue) async throws(PostgresError) -> Int
+    ) async throws(StoreError) -> Int? {
+        try await asStore { () throws(PostgresError) -> Int? in
+            let lead = MaintenanceSQL.lead(.text("counters"), .id(node), .interval(Self.lease))
+            guard try await engine.run(lead, tenant: nil).first != nil else { return nil }
+            var sum = 0
+            var failure: PostgresError?
+            for row in try await engine.run(tenants, tenant: nil) {
+                do throws(PostgresError) {
+                    sum += try await body(.text(try row.text("tenant_id")))
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+            return sum
+        }
+    }
+
+    private func count(_ statement: Statement) async throws(PostgresError) -> Int {
+        try await engine.run(statement, tenant: nil).only().int("count")
+    }
+}

@@ -1,0 +1,219 @@
+import DatabaseSchema
+import DatabaseSupport
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
+
+/// Two transactions that need the same rows lock them in one order (docs/architecture.md#lock-order), so the second waits for the first.
+@Suite struct StoreLockTests {
+    private let inbox = AppScope(app: "shop", vendor: .ipns)
+
+    /// Begins the transactions one after the other, each in a session of its own, while `blocker` holds its locks; then ends the blocker.
+    ///
+    /// A session runs a transaction once, so a deadlock is its error. Returns the code of each transaction's error.
+    private func race(
+        _ fixture: StoreFixture,
+        behind blocker: String,
+        _ transactions: [(role: GatewayRole, transaction: Transaction)]
+    ) async throws -> [PostgresError.Code?] {
+        let admin = try await fixture.database.admin()
+        let holder = try await fixture.database.admin()
+        try await holder.script("BEGIN; \(blocker)")
+        let outcomes = try await withThrowingTaskGroup(of: (Int, PostgresError.Code?).self) { group in
+            for (place, (role, transaction)) in transactions.enumerated() {
+                let session = try await PostgresConnection.connect(
+                    fixture.database.configuration(role),
+                    logger: TestCluster.logger
+                )
+                let pid = try await session.query("SELECT pg_backend_pid() AS pid").only().int("pid")
+                group.addTask {
+                    do {
+                        _ = try await session.run(transaction)
+                        return (place, nil)
+                    } catch let error as PostgresError {
+                        return (place, error.code)
+                    }
+                }
+                try await eventually("transaction \(place) waits") {
+                    let row = try await admin.query("SELECT cardinality(pg_blocking_pids(\(pid))) AS count").only()
+                    return try row.int("count") > 0
+                }
+            }
+            try await holder.script("COMMIT")
+            return try await group.reduce(into: [Int: PostgresError.Code?]()) { $0[$1.0] = $1.1 }
+        }
+        return transactions.indices.map { outcomes[$0] ?? nil }
+    }
+
+    /// Holds the end of the tenant's event log, which every transaction that changes deliveries takes last.
+    private func eventLog(of fixture: StoreFixture) -> String {
+        """
+        SELECT gateway.append_events('\(fixture.acme)', 'shop', 'ipns', NULL, gen_random_uuid(), 20000, ARRAY['accepted'], ARRAY[NULL]::uuid[])
+        """
+    }
+
+    private func flush(_ fixture: StoreFixture, _ progress: SliceProgress) -> (GatewayRole, Transaction) {
+        (.engine, Transaction(tenant: nil, [fixture.delivery.recording(progress, by: fixture.node)]))
+    }
+
+    private func act(_ fixture: StoreFixture, _ operation: some StoreOperation) -> (GatewayRole, Transaction) {
+        let call = StoreCall(tenant: fixture.acme, node: fixture.node)
+        return (.call, Transaction(tenant: fixture.acme.rawValue, [operation.statement(call)]))
+    }
+
+    /// A message with two slices of two targets, leased by this node.
+    private func leases(_ fixture: StoreFixture) async throws -> (NewMessage, [SliceLease]) {
+        let slices = (0..<2).map { number in
+            NewSlice(number: Int32(number), work: .deliver, targets: [TargetID(UUID()), TargetID(UUID())])
+        }
+        let message = try await fixture.message(slices: slices, recipients: 4)
+        try await fixture.accept(message)
+        let leases = slices.map { slice in
+            SliceLease(
+                key: SliceKey(tenant: fixture.acme, message: message.id, number: slice.number),
+                epoch: 1,
+                lane: message.lane,
+                dueDay: message.times.dueAt.day,
+                work: .deliver,
+                targets: slice.targets
+            )
+        }
+        return (message, leases)
+    }
+
+    private static let returns: [SliceProgress.Disposition] = [
+        .again(after: .seconds(5)), .again(after: .seconds(5), heldBy: "c1"), .crowded(for: .seconds(5)),
+        .dead(reason: "test"),
+    ]
+
+    @Test(arguments: 0..<returns.count)
+    func aReturnedSliceAndAFinishingSibling(_ index: Int) async throws {
+        let fixture = try await StoreFixture.make()
+        let (message, leases) = try await leases(fixture)
+        let returned = try await fixture.progress(leases[0], [0], disposition: Self.returns[index])
+        let finished = try await fixture.progress(leases[1], [0, 1])
+        let errors = try await race(
+            fixture,
+            behind: eventLog(of: fixture),
+            [flush(fixture, returned), flush(fixture, finished)]
+        )
+        #expect(errors == [nil, nil])
+        #expect(try await fixture.counters().sent == 3)
+        #expect(try await fixture.facts(message.id).state == (index == 3 ? .dead : .sending))
+    }
+
+    @Test(arguments: [MessageControl.pause, .cancel])
+    func aReturnedSliceAndAControlCommand(_ control: MessageControl) async throws {
+        let fixture = try await StoreFixture.make()
+        let (message, leases) = try await leases(fixture)
+        let returned = try await fixture.progress(leases[0], [0], disposition: .again(after: .seconds(600)))
+        let command = ControlMessage(fixture.scope, message.id, control, by: "test")
+        let errors = try await race(
+            fixture,
+            behind: eventLog(of: fixture),
+            [flush(fixture, returned), act(fixture, command)]
+        )
+        #expect(errors == [nil, nil])
+        // The command found the slice returned, so it was parked or made due.
+        let admin = try await fixture.database.admin()
+        let row = try await admin.query(
+            "SELECT next_at > now() + interval '30 minutes' AS is_parked, next_at <= now() AS is_due FROM gateway.slice WHERE message_id = $1 AND no = 0",
+            [.uuid(message.id.rawValue)]
+        ).only()
+        #expect(try row.bool(control == .pause ? "is_parked" : "is_due"))
+    }
+
+    /// An iPNS device with messages that it has not received, oldest first.
+    private func device(_ fixture: StoreFixture, messages count: Int) async throws -> [(id: MessageID, number: String)]
+    {
+        let device = try await fixture.register("k1", token: "aa01", vendor: .ipns)
+        var sent: [(MessageID, String)] = []
+        for index in 0..<count {
+            let message = try await fixture.message(to: [(TargetID(device.identity), nil)], scope: inbox)
+            let number = "10000000000000000\(index)"
+            _ = try await fixture.commands.run(
+                AcceptMessage(message),
+                NumberMessage(message.id, [.ipns: number], targets: [], inboxes: [.ipns]),
+                in: fixture.acme
+            )
+            var progress = try await fixture.progress(fixture.lease(of: message), [0])
+            progress.results[0].dialect = .ipns
+            _ = try await fixture.delivery.record(progress, by: fixture.node)
+            sent.append((message.id, number))
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        return sent
+    }
+
+    private func report(_ fixture: StoreFixture, _ number: String, at time: Timestamp) -> ReportNumber {
+        ReportNumber(inbox, DeviceCaller(key: "k1"), number: number, .received, at: time)
+    }
+
+    private func poll(at time: Timestamp) -> PollInbox {
+        PollInbox(inbox, DeviceCaller(key: "k1"), limit: 10, at: time)
+    }
+
+    @Test(arguments: [true, false])
+    func aReceiptAndAPoll(isGrouped: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        let messages = try await device(fixture, messages: 2)
+        let now = try await fixture.now()
+        let report = report(fixture, messages[1].number, at: now)
+        let first =
+            isGrouped
+            ? (GatewayRole.call, Transaction(tenant: fixture.acme.rawValue, [try fixture.joined([report])]))
+            : act(fixture, report)
+        let errors = try await race(fixture, behind: eventLog(of: fixture), [first, act(fixture, poll(at: now))])
+        #expect(errors == [nil, nil])
+        #expect(try await fixture.counters().received == 2)
+        #expect(try await fixture.ask(poll(at: now)).isEmpty)
+    }
+
+    @Test func aPollAndAReceipt() async throws {
+        let fixture = try await StoreFixture.make()
+        let messages = try await device(fixture, messages: 2)
+        let now = try await fixture.now()
+        let report = report(fixture, messages[0].number, at: now)
+        let errors = try await race(
+            fixture,
+            behind: eventLog(of: fixture),
+            [act(fixture, poll(at: now)), act(fixture, report)]
+        )
+        #expect(errors == [nil, nil])
+        #expect(try await fixture.counters().received == 2)
+    }
+
+    @Test func aHistoryAndAPoll() async throws {
+        let fixture = try await StoreFixture.make()
+        let messages = try await device(fixture, messages: 3)
+        let now = try await fixture.now()
+        let history = ListHistory(inbox, DeviceCaller(key: "k1"), HistoryPage(.device, count: 10), at: now)
+        // The history goes backwards from the newest message and a poll forwards from the oldest, and both meet here.
+        let middle = """
+            SELECT FROM gateway.delivery WHERE tenant_id = '\(fixture.acme)' AND message_id = '\(messages[1].id)' FOR UPDATE
+            """
+        let errors = try await race(fixture, behind: middle, [act(fixture, history), act(fixture, poll(at: now))])
+        #expect(errors == [nil, nil])
+        #expect(try await fixture.counters().received == 3)
+    }
+
+    @Test func twoPollsReturnEachMessageOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        let messages = try await device(fixture, messages: 8)
+        let now = try await fixture.now()
+        let entries = try await withThrowingTaskGroup(of: [InboxEntry].self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try await fixture.ask(PollInbox(self.inbox, DeviceCaller(key: "k1"), limit: 2, at: now))
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(entries.map(\.notification.message).sorted() == messages.map(\.id).sorted())
+    }
+}
