@@ -143,7 +143,7 @@ extension DeliveryEngine {
                 [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
             )
         case .recorded(let new):
-            if case .dead(let reason) = progress.disposition {
+            for case .dead(let reason) in [progress.disposition] + progress.retries.map(\.disposition) {
                 metrics.add(1, to: .dead)
                 state.withLockedValue { $0.totals.dead += 1 }
                 logger.note(

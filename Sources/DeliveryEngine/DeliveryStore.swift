@@ -33,7 +33,8 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`.
     func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork?
 
-    /// Writes outcomes (each delivery once, with counters and events), the slice's bitmap, and the disposition of the slice.
+    /// Writes outcomes (each delivery once, with counters and events), the slice's bitmap, the disposition of the slice, and the slices that leave it
+    /// (`SliceProgress.retries`). In the slice that they leave, their targets are done afterwards.
     ///
     /// - Throws: `StoreError`. Nothing is written then, except possibly with code `.timedOut`. The call may be repeated unchanged.
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult
@@ -247,6 +248,8 @@ package struct SliceProgress: Sendable {
     /// Whether `again` uses up one of the slice's attempts. False if no push was processed: a stopped credential must not make deliveries fail before
     /// their expiry.
     package var countsAttempt: Bool
+    /// Targets that do not stay in the slice; only with `again`.
+    package var retries: [RetrySlice]
 
     package init(
         lease: SliceLease,
@@ -254,7 +257,8 @@ package struct SliceProgress: Sendable {
         vendor: Vendor,
         results: [DeliveryResult],
         disposition: Disposition,
-        countsAttempt: Bool = true
+        countsAttempt: Bool = true,
+        retries: [RetrySlice] = []
     ) {
         self.lease = lease
         self.app = app
@@ -262,6 +266,34 @@ package struct SliceProgress: Sendable {
         self.results = results
         self.disposition = disposition
         self.countsAttempt = countsAttempt
+        self.retries = retries
+    }
+}
+
+/// Targets that leave their slice for a slice of their own, because they wait for something else than the rest, or longer.
+package struct RetrySlice: Sendable, Hashable {
+    /// Their indexes in the slice that they leave.
+    package var indexes: [Int]
+    /// `again` or `dead`.
+    package var disposition: SliceProgress.Disposition
+    /// Whether the wait uses up one attempt of these targets.
+    package var countsAttempt: Bool
+
+    package init(indexes: [Int], disposition: SliceProgress.Disposition, countsAttempt: Bool) {
+        self.indexes = indexes
+        self.disposition = disposition
+        self.countsAttempt = countsAttempt
+    }
+}
+
+extension SliceProgress {
+    /// The credentials that this slice, or a slice that leaves it, waits for.
+    package var holders: Set<CredentialID> {
+        Set(
+            ([disposition] + retries.map(\.disposition)).compactMap { disposition in
+                if case .again(_, let credential) = disposition { credential } else { nil }
+            }
+        )
     }
 }
 

@@ -111,8 +111,6 @@ package struct RetryPolicy: Sendable {
     package var unknownCredential: Duration = .seconds(5)
     /// 60 s while the app has no credential for the device's environment: an operator must act.
     package var noRoute: Duration = .seconds(60)
-    /// 30 s while the message is paused, or longer if its store keeps it back.
-    package var paused: Duration = .seconds(30)
     /// 28 days for a message without expiry. Without a limit a dead credential would keep its slices forever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
     /// For a credential that the peer refused (docs/contracts/apns.md#13.6).

@@ -199,15 +199,6 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(86_400)))
     }
 
-    // A slice has one due time, so a target must not be retried before its requested delay.
-    @Test func longestDelayRequestedByThePeerDecides() {
-        var bench = MachineBench(targets: 3)
-        bench.complete([0], .busy(503, after: .seconds(20)))
-        bench.complete([1], .busy(503, after: .seconds(90)))
-        bench.complete([2], .notSent(.noCredential))
-        #expect(bench.disposition == .again(after: .seconds(90)))
-    }
-
     // No outcome is written: a requeue may still deliver the target, and otherwise its expiry gives it an outcome.
     @Test func sliceGivesUpAfterTheLastAttempt() {
         var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
@@ -215,13 +206,6 @@ import Testing
         bench.complete([1], .busy())
         #expect(bench.results[1] == nil)
         #expect(bench.disposition == .dead(reason: "ServiceUnavailable"))
-    }
-
-    @Test func retriableTargetReturnsTheWholeSlice() {
-        var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
-        bench.complete([0], .busy(503, after: .seconds(20)))
-        bench.complete([1], .notSent(.noCredential))
-        #expect(bench.disposition == .again(after: .seconds(20)))
     }
 
     @Test func sliceWhoseLeasesLapsedTooOftenGivesUpUnread() {

@@ -50,7 +50,8 @@ extension DeliveryMachine {
     ) -> Plan {
         if work.state == .canceled { return .settle(.canceled, reason: nil) }
         if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
-        if work.state == .paused { return .putBack(policy.retry.paused * policy.retry.scale) }
+        // The store keeps it back until the message is resumed.
+        if work.state == .paused { return .putBack(.zero) }
         guard let facts = work.targets[slot], facts.identityState == .active, facts.destination.tokenState == .active,
             let token = facts.destination.token
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
@@ -216,31 +217,6 @@ extension DeliveryMachine {
         )
         targets[slot].state = .settled
         targets[slot].push = nil
-    }
-
-    /// The disposition of the slice when nothing is in flight.
-    func disposition(_ now: Timestamp) -> (SliceProgress.Disposition, counts: Bool) {
-        if hasLapsed { return (.lapsed, false) }
-        let waits = targets.compactMap { target in
-            if case .putBack(let wait) = target.state { wait } else { nil }
-        }
-        guard let first = waits.min(by: { $0.duration < $1.duration }) else { return (.finished, true) }
-        // All remaining targets use one credential, and most likely so do the message's other slices.
-        if queues.count == 1, !isDraining, waits.allSatisfy(\.isCrowded) {
-            return (.crowded(for: first.duration), false)
-        }
-        // If one target may be tried again, all are put back together.
-        if waits.allSatisfy({ $0.gaveUp != nil }), let reason = first.gaveUp { return (.dead(reason: reason), true) }
-        // A slice has one due time. A target whose peer requested a wait must not return earlier, so the longest of these waits decides; otherwise the
-        // shortest.
-        let asked = waits.filter(\.isPeers).map(\.duration).max()
-        let isImmediate = isDraining || first.duration == .zero && asked == nil
-        // Hours begin at an exact time: a quarter of a night more would be hours late.
-        let own = first.isExact && !isImmediate ? first.duration : first.duration.lengthened(by: settings.jitter)
-        let wait = isImmediate ? (asked ?? .zero) : (asked?.lengthened(by: settings.jitter) ?? own)
-        let left = work.map { end(of: $0) - now } ?? .zero
-        let holder = isImmediate || asked != nil ? nil : first.heldBy
-        return (.again(after: max(.zero, min(wait, left)), heldBy: holder?.credential), asked != nil)
     }
 }
 

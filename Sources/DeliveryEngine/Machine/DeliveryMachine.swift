@@ -12,7 +12,8 @@ import Routing
 /// - nothing is flushed or sent once the lease is lost; if this node claims the slice again, the machine continues under the new lease;
 /// - it ends: every event leads to a push in flight, a flush in flight, a wait for a tick, or `.finish`.
 ///
-/// `DeliveryMachine+Outcomes.swift` defines the consequences of outcomes, `DeliveryMachine+Targets.swift` the targets that are not pushed.
+/// `DeliveryMachine+Outcomes.swift` defines the consequences of outcomes, `DeliveryMachine+Targets.swift` the targets that are not pushed,
+/// `DeliveryMachine+Waits.swift` where the targets without an outcome continue.
 package struct DeliveryMachine: Sendable {
     /// The settings of a machine.
     package struct Settings: Sendable {
@@ -86,7 +87,7 @@ package struct DeliveryMachine: Sendable {
     /// How long a target must wait.
     struct Wait: Sendable, Hashable {
         var duration: Duration
-        /// The peer requested the wait, or may have seen the push: it counts as an attempt, and other targets do not shorten it.
+        /// The peer requested the wait, or may have seen the push: it counts as an attempt.
         var isPeers: Bool
         /// The credential that the target waits for: the wait ends when the credential works again.
         var heldBy: CredentialKey?
@@ -139,8 +140,8 @@ package struct DeliveryMachine: Sendable {
     /// Outcomes that are not part of a flush yet.
     var pending: [DeliveryResult] = []
     var isDraining = false
-    /// Its leases expired too often without being given back: nothing is sent, and the slice is given up.
-    var hasLapsed: Bool { lease.lapses >= policy.lapseLimit }
+    /// Why nothing of the slice is sent: it is given up as a whole.
+    private(set) var givenUp: SliceProgress.Disposition?
     private(set) var phase: Phase = .loading
     /// The number of sends ordered so far.
     private var sendCount = 0
@@ -165,9 +166,13 @@ package struct DeliveryMachine: Sendable {
 
     /// The first event. A slice whose owners crashed repeatedly is not loaded at all.
     package mutating func started() -> [Action] {
-        guard hasLapsed else { return [.load] }
+        lease.lapses >= policy.lapseLimit ? giveUp(.lapsed) : [.load]
+    }
+
+    private mutating func giveUp(_ end: SliceProgress.Disposition) -> [Action] {
+        givenUp = end
         phase = .closing
-        return [flush((.lapsed, false), isLast: true)]
+        return [flush(SliceEnd(disposition: end, countsAttempt: false), isLast: true)]
     }
 
     /// The work could not be read.
@@ -369,24 +374,25 @@ package struct DeliveryMachine: Sendable {
         guard phase == .sending || phase == .closing, flight == nil, retryAt == nil else { return [] }
         if queues.allSatisfy({ $0.onItsWay == 0 && $0.ready.isEmpty }) {
             phase = .closing
-            return [flush(disposition(now), isLast: true)]
+            return [flush(ending(now), isLast: true)]
         }
         // A tick comes every half interval, so a flush is due after half an interval; otherwise it could be later than a whole one.
         let isDue = flushedAt.map { now < $0 || now - $0 >= policy.flushInterval / 2 } ?? true
         guard !pending.isEmpty, isDue || pending.count >= policy.flushCount else { return [] }
-        return [flush((.goOn, true), isLast: false)]
+        return [flush(SliceEnd(disposition: .goOn), isLast: false)]
     }
 
     /// Flushes all of `pending`, never a part: targets that are duplicates because of a push must not be written after that push.
-    private mutating func flush(_ end: (SliceProgress.Disposition, counts: Bool), isLast: Bool) -> Action {
+    private mutating func flush(_ end: SliceEnd, isLast: Bool) -> Action {
         for result in pending { lease.markDone(result.index) }
         let progress = SliceProgress(
             lease: lease,
             app: work?.app ?? "",
             vendor: work?.notification.origin ?? .native,
             results: pending,
-            disposition: end.0,
-            countsAttempt: end.counts
+            disposition: end.disposition,
+            countsAttempt: end.countsAttempt,
+            retries: end.retries
         )
         flight = PendingFlush(epoch: lease.epoch, results: pending, isLast: isLast)
         pending = []
@@ -403,10 +409,17 @@ package struct DeliveryMachine: Sendable {
         retryAt = now + policy.storeBackoff.delay(after: failures, jitter: settings.jitter)
     }
 
-    /// Continues under the newer lease. Targets that another node settled in between are not pushed again.
+    /// Continues under the newer lease. Targets that another node settled in between, or that left the slice, are not pushed again. A target keeps its place
+    /// in its slice for ever, so that the places of both leases mean the same targets.
     private mutating func adopt(_ next: SliceLease) {
         for index in targets.indices where next.isDone(index) && !lease.isDone(index) {
-            if case .putBack = targets[index].state { targets[index].state = .settled }
+            switch targets[index].state {
+            case .ready:
+                for queue in queues.indices { queues[queue].ready.removeAll { $0 == index } }
+                targets[index].state = .settled
+            case .putBack: targets[index].state = .settled
+            case .onItsWay, .settled: break
+            }
             lease.markDone(index)
         }
         lease.epoch = next.epoch

@@ -99,10 +99,11 @@ struct SliceRunner: Sendable {
             let result = try await engine.store.record(progress, by: engine.node)
             engine.count(progress, result)
             inbox.yield(.recorded(result))
-            guard case .again(_, let credential?) = progress.disposition else { return }
-            // The credential recovered between the answer that stopped it and this flush, so its recovery did not find the mark of this slice.
-            let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
-            if stopped.contains(key) && !engine.isStopped(key) { await engine.resume(key) }
+            for credential in progress.holders {
+                // The credential recovered between the answer that stopped it and this flush, so its recovery did not find the mark of this slice.
+                let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
+                if stopped.contains(key) && !engine.isStopped(key) { await engine.resume(key) }
+            }
         } catch {
             engine.storeFailed("record", error)
             inbox.yield(.recordFailed)

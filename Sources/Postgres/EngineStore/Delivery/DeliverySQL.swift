@@ -145,6 +145,9 @@ enum DeliverySQL {
     /// Runs after `record` has put the slice back because it was given up.
     static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
 
+    /// Runs after the slice was put back, once for each slice that leaves it.
+    static let split = StoreSQL.function("split_slice", 9, columns: "split_slice AS count")
+
     static let resume = StoreSQL.tenant(
         """
         UPDATE gateway.slice SET held_by = NULL, next_at = now()

@@ -8,7 +8,7 @@ extension PostgresDeliveryStore {
         try await asStore { () throws(PostgresError) in
             let statements =
                 [Self.recording(node, progress)] + Self.afterwards(progress)
-                + inbox(progress)
+                + progress.retries.map { Self.splitting($0, from: progress.lease) } + inbox(progress)
             let count = try await engine.run(gathered: Transaction(tenant: nil, statements)).result(0).only().int(
                 "count"
             )
@@ -29,6 +29,30 @@ extension PostgresDeliveryStore {
         case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
         case .goOn, .finished: return []
         }
+    }
+
+    /// The statement that moves targets into a slice of their own.
+    private static func splitting(_ retry: RetrySlice, from lease: SliceLease) -> Statement {
+        var after = Duration.zero
+        var (holder, reason): (CredentialID?, String?)
+        switch retry.disposition {
+        case .again(let wait, let credential): (after, holder) = (wait, credential)
+        case .dead(let text): reason = text
+        case .crowded(let wait): after = wait
+        case .goOn, .finished: break
+        }
+        let key = lease.key
+        return DeliverySQL.split(
+            .id(key.tenant),
+            .id(key.message),
+            .int32(key.number),
+            .int64(lease.epoch),
+            .ids(retry.indexes.filter(lease.targets.indices.contains).map { lease.targets[$0] }),
+            .int16(lease.attempts + (retry.countsAttempt && lease.attempts < .max ? 1 : 0)),
+            .interval(after),
+            .string(holder?.rawValue),
+            .string(reason)
+        )
     }
 
     /// The statements that add the new deliveries to the inboxes of devices that have one; none for other dialects. If the lease is lost, they find no rows.

@@ -2,8 +2,8 @@
 -- call because the answer was lost, it returns 0.
 --
 -- p_disposition: go (still being sent), finished, or again (ready after p_after, with one attempt more if p_counts).
--- The slice of a paused message stays parked when it is returned. Any report of its owner resets `lapses`. A slice that gave up and finishes after all is not
--- counted as dead. A single outcome takes a shorter path.
+-- `put_back_slice` parks the slice of a paused message when it is returned. Any report of its owner resets `lapses`. A slice that gave up and finishes after
+-- all is not counted as dead. A single outcome takes a shorter path.
 CREATE OR REPLACE FUNCTION gateway.record_slice(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_done bytea, p_disposition text,
     p_after interval, p_counts boolean,
@@ -20,9 +20,7 @@ DECLARE
     v_was_dead integer;
     v_count bigint;
 BEGIN
-    SELECT app_id, vendor, sender_id, due_day, due_at, expires_at, state,
-            CASE WHEN state = 'paused' THEN expires_at END AS parked_until
-        INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message;
+    SELECT app_id, vendor, sender_id, due_day, due_at, state INTO m FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message;
     -- The condition is the key alone: with the state in it, a server without statistics walks the index of due slices.
     SELECT x.epoch, x.owner, x.state, x.dead_reason INTO s FROM gateway.slice x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no = p_no FOR UPDATE;
@@ -36,8 +34,7 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     ELSIF p_disposition = 'again' THEN
         UPDATE gateway.slice SET done = p_done, state = 'ready', owner = NULL, lapses = 0,
-                next_at = greatest(now() + p_after, m.parked_until),
-                attempts = least(attempts + p_counts::integer, 32767)
+                next_at = now() + p_after, attempts = least(attempts + p_counts::integer, 32767)
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     ELSE
         UPDATE gateway.slice SET done = p_done, lapses = 0

@@ -35,6 +35,10 @@ CREATE TABLE gateway.message (
     -- Throttling: `pace_count` targets every `pace_seconds`; null: not throttled.
     pace_count integer,
     pace_seconds integer,
+    -- When the message was paused; null: it is not paused.
+    paused_at timestamptz,
+    -- The beginning of the pace, later than `due_at` by the pauses; null: `due_at`.
+    pace_from timestamptz,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');
