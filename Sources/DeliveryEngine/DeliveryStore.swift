@@ -236,6 +236,10 @@ package struct SliceProgress: Sendable {
 
         /// The leases of the slice expired repeatedly without being given back.
         package static let lapsed = Disposition.dead(reason: "leasesLapsed")
+        /// The database answered every attempt to read the work with an error.
+        package static let unreadable = Disposition.dead(reason: "loadFailed")
+        /// The database answered every attempt to expand the audience with an error.
+        package static let unexpandable = Disposition.dead(reason: "expansionFailed")
     }
 
     /// With the bitmap as it is after this flush.

@@ -8,6 +8,9 @@ package struct EnginePolicy: Sendable {
     /// A slice is given up after 16 consecutive leases that expired without being given back. With fewer, a night of restarts stops deliveries; with
     /// more, a slice that crashes its node crashes all nodes in turn.
     package var lapseLimit: Int16 = 16
+    /// A slice is given up after 32 consecutive failures of the same lease that the database itself answered, about two and a half minutes: its content
+    /// cannot be read or expanded. With fewer, a short disorder of the schema gives up messages; with more, such a slice holds a place for longer.
+    package var faultLimit = 32
     /// 200 ms between searches for due work. A shorter interval costs useless database queries; a longer one delays retries and recoveries.
     package var pollInterval: Duration = .milliseconds(200)
     /// 5 s between heartbeats. A node that misses several is considered dead. Between two heartbeats the estimate of the database's clock drifts.

@@ -90,6 +90,34 @@ import Testing
         #expect(bench.sent.count == 1)
     }
 
+    @Test func workThatCannotBeReadIsGivenUp() {
+        var bench = MachineBench(MachineBench.lease(2))
+        for count in 1..<32 {
+            bench.perform(bench.machine.loadFailed(isFault: true, now: bench.now))
+            #expect(bench.records.isEmpty)
+            bench.pass(.seconds(6))
+            #expect(bench.loads == count + 1)
+        }
+        bench.perform(bench.machine.loadFailed(isFault: true, now: bench.now))
+        #expect(bench.disposition == .dead(reason: "loadFailed"))
+        #expect(bench.results.isEmpty && bench.records.last?.countsAttempt == false)
+        // Until the store has it.
+        bench.perform(bench.machine.recordFailed(now: bench.now))
+        bench.pass(.seconds(6))
+        #expect(bench.records.count == 2 && bench.disposition == .dead(reason: "loadFailed"))
+        bench.recorded()
+        #expect(bench.isFinished)
+    }
+
+    @Test func anOutageOfTheStoreGivesNothingUp() {
+        var bench = MachineBench(MachineBench.lease(2))
+        for count in 1..<200 {
+            bench.perform(bench.machine.loadFailed(isFault: count % 32 != 0, now: bench.now))
+            bench.pass(.seconds(6))
+        }
+        #expect(bench.records.isEmpty && bench.loads == 200)
+    }
+
     @Test func fencedFlushEndsTheSliceSilently() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)

@@ -150,6 +150,8 @@ package struct DeliveryMachine: Sendable {
     private var successor: SliceLease?
     private var flushedAt: Timestamp?
     private var failures = 0
+    /// The number of consecutive failures to read the work that a repeat does not remove.
+    private var faults = 0
     /// No store call before this time.
     private var retryAt: Timestamp?
 
@@ -176,8 +178,15 @@ package struct DeliveryMachine: Sendable {
     }
 
     /// The work could not be read.
-    package mutating func loadFailed(now: Timestamp) -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - isFault: the database answered with an error that a repeat does not remove. An outage ends a series of faults.
+    ///   - now: the database's time.
+    /// - Returns: nothing, or the flush that gives the slice up.
+    package mutating func loadFailed(isFault: Bool = false, now: Timestamp) -> [Action] {
         guard phase == .loading else { return [] }
+        faults = isFault ? faults + 1 : 0
+        if faults >= policy.faultLimit { return giveUp(.unreadable) }
         backOff(now)
         return []
     }

@@ -79,7 +79,7 @@ struct SliceRunner: Sendable {
             inbox.yield(.loaded(try await engine.store.load(lease)))
         } catch {
             engine.storeFailed("load", error)
-            inbox.yield(.loadFailed)
+            inbox.yield(.loadFailed(isFault: !error.isRetriable))
         }
     }
 

@@ -216,6 +216,49 @@ extension DeliveryStoreRuleTests {
         #expect(try await due(message, world) == [1], "due one step later")
     }
 
+    // MARK: Slices that cannot be worked on
+
+    @Test func anExpansionThatGaveUpIsDeadAndCanBeRequeued() async throws {
+        let world = try await RuleWorld.make()
+        for _ in 0..<2 { _ = try await world.register(world.newKey(), token: world.newToken()) }
+        let message = world.message(to: [], work: .expand(after: nil))
+        _ = try await world.accept(message)
+        guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
+        guard case .page = try await world.deliveries.expand(lease, by: "n1", pageSize: 1) else {
+            return fail("no page")
+        }
+        var progress = world.progress(lease, .sent, .unexpandable)
+        progress.results = []
+        _ = try await world.deliveries.record(progress, by: "n1")
+        guard let slice = try await world.claim(message.id, by: "n1").first else { return fail("no slice") }
+        #expect(try await world.deliveries.load(slice)?.state == .expanding, "state with an open slice")
+        _ = try await world.deliveries.record(world.progress(slice, .sent, .finished), by: "n1")
+        #expect(try await world.deliveries.load(slice)?.state == .dead, "state when only the expansion is left")
+        #expect(try await world.control(message, .requeue) == 1, "requeues")
+        #expect(try await world.deliveries.load(slice)?.state == .expanding, "state after the requeue")
+        #expect(try await world.claim(message.id, by: "n1").first?.work != .deliver, "the expansion")
+    }
+
+    @Test func aPageAndAReturnedLeaseResetTheCountOfLapses() async throws {
+        let world = try await RuleWorld.make()
+        for _ in 0..<3 { _ = try await world.register(world.newKey(), token: world.newToken()) }
+        let message = world.message(to: [], work: .expand(after: nil))
+        _ = try await world.accept(message)
+        func lapsed() async throws -> SliceLease? {
+            _ = try await world.claim(message.id, by: "n1")
+            try await world.pass(RuleWorld.lease + .seconds(1))
+            return try await world.claim(message.id, by: "n1").first { $0.work != .deliver }
+        }
+        guard let lease = try await lapsed() else { return fail("no lease") }
+        #expect(lease.lapses == 1, "lapses")
+        _ = try await world.deliveries.expand(lease, by: "n1", pageSize: 1)
+        guard let next = try await lapsed() else { return fail("no lease after a page") }
+        #expect(next.lapses == 1, "lapses after a page")
+        try await world.deliveries.release([next], by: "n1")
+        let last = try await world.claim(message.id, by: "n1").first { $0.work != .deliver }
+        #expect(last?.lapses == 0, "lapses after it was given back")
+    }
+
     @Test func consecutiveLapsedLeasesAreCountedAndAReportResetsTheCount() async throws {
         let world = try await RuleWorld.make()
         let message = try await world.listed(1)

@@ -39,10 +39,10 @@ enum DeliverySQL {
         """
     )
 
-    /// Increments the epoch, so that an outcome of the released lease is refused.
+    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count.
     static let release = StoreSQL.tenant(
         """
-        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now()
+        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0
         FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
         WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
             AND s.owner = $5 AND s.state = 'leased'

@@ -14,7 +14,7 @@ BEGIN
         WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no AND epoch = p_epoch AND state = 'ready';
     IF NOT v_is_new THEN RETURN 0; END IF;
     UPDATE gateway.message SET dead_slices = dead_slices + 1,
-            state = CASE WHEN state IN ('scheduled', 'sending') AND dead_slices + 1 >= open_slices THEN 'dead' ELSE state END
+            state = CASE WHEN state IN ('scheduled', 'expanding', 'sending') AND dead_slices + 1 >= open_slices THEN 'dead' ELSE state END
         WHERE tenant_id = p_tenant AND message_id = p_message;
     RETURN 1;
 END $$;

@@ -101,9 +101,9 @@ BEGIN
 
     IF p_disposition = 'finished' THEN
         UPDATE gateway.message SET open_slices = open_slices - 1, dead_slices = dead_slices - v_was_dead,
-                state = CASE WHEN state NOT IN ('scheduled', 'sending', 'paused', 'dead') THEN state
+                state = CASE WHEN state NOT IN ('scheduled', 'expanding', 'sending', 'paused', 'dead') THEN state
                     WHEN open_slices <= 1 THEN 'done' WHEN state = 'paused' THEN 'paused'
-                    WHEN dead_slices - v_was_dead = open_slices - 1 THEN 'dead' ELSE 'sending' END
+                    WHEN dead_slices - v_was_dead = open_slices - 1 THEN 'dead' WHEN state = 'expanding' THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;
     ELSIF m.state = 'scheduled' THEN
         UPDATE gateway.message SET state = 'sending'
