@@ -15,11 +15,11 @@ extension DeliveryMachine {
             case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
             case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
             case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
-            case .push(let push, let platform, let key):
+            case .push(let push, let platform, let route):
                 let variant = work.targets[slot]?.variant
                 notified.insert(DeviceAddress(platform: platform, token: push.token, variant: variant))
                 targets[slot].push = push
-                targets[slot].queue = enqueue(slot, platform: platform, key: key)
+                targets[slot].queue = enqueue(slot, platform: platform, route)
             }
         }
     }
@@ -36,7 +36,7 @@ extension DeliveryMachine {
         case putBack(Duration)
         /// Puts the target back until its hours begin.
         case hold(Duration)
-        case push(Push, over: Platform, through: CredentialKey)
+        case push(Push, over: Platform, PushRoute)
     }
 
     /// Applies the rules in order of precedence.
@@ -158,16 +158,26 @@ extension DeliveryMachine {
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
-            return .push(push, over: facts.destination.platform, through: key)
+            return .push(push, over: facts.destination.platform, self.route(of: push, through: key))
         } catch {
             return .settle(error.state, reason: error.rawValue)
         }
     }
 
-    mutating func enqueue(_ slot: Int, platform: Platform, key: CredentialKey) -> Int {
-        let known = queues.firstIndex { $0.key == key }
+    func route(of push: Push, through key: CredentialKey) -> PushRoute {
+        PushRoute(
+            key,
+            app: work?.app ?? "",
+            topic: push.topic,
+            environment: push.environment,
+            type: push.payload.type
+        )
+    }
+
+    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute) -> Int {
+        let known = queues.firstIndex { $0.route == route }
         let index = known ?? queues.count
-        if known == nil { queues.append(Queue(key: key, platform: platform)) }
+        if known == nil { queues.append(Queue(route: route, platform: platform)) }
         queues[index].ready.append(slot)
         return index
     }

@@ -45,12 +45,12 @@ package struct DeliveryMachine: Sendable {
         /// Read the work. Answered by `loaded` or `loadFailed`.
         case load
         /// Ask the gate for this number of pushes. Answered at once by `permitted`.
-        case ask(CredentialKey, pushes: Int)
+        case ask(PushRoute, pushes: Int)
         /// Send the pushes and return completions as they arrive. Answered by `completed`, then `sendEnded` with the number. The number is unique in
         /// this machine: when a send ends, targets of it may already be in flight in a later one.
         case send(Int, [Push], over: Platform, through: CredentialKey)
-        /// Report evidence about a credential to the gate; this stops a credential that is refused.
-        case judge(CredentialKey, CredentialSign)
+        /// Report evidence about a credential and a topic to the gate; this stops one that is refused.
+        case judge(PushRoute, CredentialSign)
         /// Verdicts on tokens, and the number of answers that they were found in.
         case condemn([TokenVerdict], among: Int)
         /// Write a flush. There is never more than one at a time. Answered by `recorded` or `recordFailed`.
@@ -110,10 +110,11 @@ package struct DeliveryMachine: Sendable {
         var probe: PushEnvironment?
     }
 
-    /// The pushes of this slice that go through one credential.
+    /// The pushes of this slice that go through one credential to one topic.
     struct Queue: Sendable {
-        let key: CredentialKey
+        let route: PushRoute
         let platform: Platform
+        var key: CredentialKey { route.key }
         var ready: [Int] = []
         var onItsWay = 0
         /// One push is in flight as a probe: the others wait for its outcome.
@@ -205,8 +206,8 @@ package struct DeliveryMachine: Sendable {
     }
 
     /// The gate answered.
-    package mutating func permitted(_ key: CredentialKey, _ permit: Permit, now: Timestamp) -> [Action] {
-        guard phase == .sending, let index = queues.firstIndex(where: { $0.key == key }) else { return [] }
+    package mutating func permitted(_ route: PushRoute, _ permit: Permit, now: Timestamp) -> [Action] {
+        guard phase == .sending, let index = queues.firstIndex(where: { $0.route == route }) else { return [] }
         let fullSince = queues[index].fullSince ?? now
         queues[index].fullSince = nil
         switch permit {
@@ -235,7 +236,7 @@ package struct DeliveryMachine: Sendable {
             return proceed(now)
         case .stopped(let wait):
             giveUpProbes(in: index, now: now)
-            putBackReady(of: index, for: wait, heldBy: key)
+            putBackReady(of: index, for: wait, heldBy: route.key)
             return proceed(now)
         }
     }
@@ -243,7 +244,7 @@ package struct DeliveryMachine: Sendable {
     /// Some pushes have completed.
     package mutating func completed(_ batch: [PushCompletion], now: Timestamp) -> [Action] {
         guard phase == .sending else { return [] }
-        let known = batch.filter { isOnItsWay($0.slot) }
+        let known = batch.filter { isOnItsWay($0.slot) }.map(judged)
         let actions = judgements(of: known)
         for completion in known where isOnItsWay(completion.slot) { apply(completion, now: now) }
         for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
@@ -325,7 +326,7 @@ package struct DeliveryMachine: Sendable {
 
     /// The requests to the gate that are due.
     private func requests() -> [Action] {
-        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key, pushes: $0.ready.count) }
+        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.route, pushes: $0.ready.count) }
     }
 
     private mutating func send(_ count: Int, from index: Int) -> [Action] {
