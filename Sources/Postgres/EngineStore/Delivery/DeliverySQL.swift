@@ -145,6 +145,11 @@ enum DeliverySQL {
     /// Runs after `record` has put the slice back because it was given up.
     static let bury = StoreSQL.function("bury_slice", 5, columns: "bury_slice AS count")
 
+    /// Runs before `record` if slices are added to the message.
+    static let lock = StoreSQL.tenant(
+        "SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FOR NO KEY UPDATE"
+    )
+
     /// Runs after the slice was put back, once for each slice that leaves it.
     static let split = StoreSQL.function("split_slice", 9, columns: "split_slice AS count")
 

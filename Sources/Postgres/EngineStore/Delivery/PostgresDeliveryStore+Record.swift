@@ -6,12 +6,12 @@ import Store
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
+            let before = Self.locking(progress)
             let statements =
-                [Self.recording(node, progress)] + Self.afterwards(progress)
+                before + [Self.recording(node, progress)] + Self.afterwards(progress)
                 + progress.retries.map { Self.splitting($0, from: progress.lease) } + inbox(progress)
-            let count = try await engine.run(gathered: Transaction(tenant: nil, statements)).result(0).only().int(
-                "count"
-            )
+            let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
+            let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
         }
     }
@@ -29,6 +29,12 @@ extension PostgresDeliveryStore {
         case .dead(let reason): return [DeliverySQL.bury.with(slice + [.text(reason)])]
         case .goOn, .finished: return []
         }
+    }
+
+    /// The lock of the message, if slices are added to it: taken later, it could be a stronger one than that which another flush of the message holds.
+    private static func locking(_ progress: SliceProgress) -> [Statement] {
+        guard !progress.retries.isEmpty else { return [] }
+        return [DeliverySQL.lock(.id(progress.lease.key.tenant), .id(progress.lease.key.message))]
     }
 
     /// The statement that moves targets into a slice of their own.
