@@ -20,12 +20,13 @@ extension DeliveryEngine {
 
     // MARK: Credentials and tokens
 
-    /// Whether a slice may send `pushes` through `key`, or how many of them.
-    func enter(_ key: CredentialKey, pushes: Int, lane: Lane, isHolder: Bool) -> Permit {
+    /// Whether a slice may send `pushes` over `route`, or how many of them.
+    func enter(_ route: PushRoute, pushes: Int, lane: Lane, isHolder: Bool) -> Permit {
         let now = clock.now()
+        let key = route.key
         return state.withLockedValue { state in
             let places = state.meter.places(key)
-            let permit = state.gate.enter(key, lane: lane, isHolder: isHolder, places: places, now: now)
+            let permit = state.gate.enter(route, lane: lane, isHolder: isHolder, places: places, now: now)
             guard permit == .go, let count = state.meter.take(pushes, key, lane, now: now) else { return permit }
             return count >= pushes ? .go : .metered(count)
         }
@@ -58,27 +59,37 @@ extension DeliveryEngine {
         }
     }
 
-    func observed(_ key: CredentialKey, _ sign: CredentialSign) -> CredentialBreaker.Change? {
+    func observed(_ route: PushRoute, _ sign: CredentialSign) -> [CredentialGate.Change] {
         let now = clock.now()
-        return state.withLockedValue { $0.gate.observed(key, sign, now: now) }
+        return state.withLockedValue { $0.gate.observed(route, sign, now: now) }
     }
 
     func isStopped(_ key: CredentialKey) -> Bool { state.withLockedValue { $0.gate.isStopped(key) } }
 
     /// Makes waiting slices due again, and records refusals and recoveries in the store, for `doctor` and `/readyz`.
-    func note(_ key: CredentialKey, _ change: CredentialBreaker.Change) async {
-        let refusal: Rejection?
-        let text: Logger.Message
-        switch change {
-        case .stopped(let rejection): (refusal, text) = (rejection, "A credential was refused and is stopped")
-        case .recovered: (refusal, text) = (nil, "A credential works again")
-        case .reachable: (refusal, text) = (nil, "The peer of a credential answers again")
-        }
-        logger.note(text, [.tenant: "\(key.tenant)", .credential: "\(key.credential)", .reason: refusal?.reason ?? ""])
-        if change != .reachable {
+    func note(_ key: CredentialKey, _ change: CredentialGate.Change) async {
+        let text: Logger.Message =
+            switch (change.change, change.topic) {
+            case (.stopped, nil): "A credential was refused and is stopped"
+            case (.stopped, _): "A topic was refused and is stopped"
+            case (.recovered, nil): "A credential works again"
+            case (.recovered, _), (.reachable, .some): "A topic is accepted again"
+            case (.reachable, nil): "The peer of a credential answers again"
+            }
+        // A credential works again, and one of its topics may still be refused.
+        let refusal = state.withLockedValue { $0.gate.refusal(of: key) }
+        logger.note(
+            text,
+            [
+                .tenant: "\(key.tenant)", .credential: "\(key.credential)", .topic: change.topic ?? "",
+                .reason: refusal?.reason ?? "",
+            ]
+        )
+        if change.change != .reachable {
             do { try await store.noteCredential(key, refusal: refusal) } catch { storeFailed("noteCredential", error) }
         }
-        if refusal == nil { await resume(key) }
+        if case .stopped = change.change { return }
+        await resume(key)
     }
 
     /// Makes the slices due that were put back because of the credential. After a failure they become due when their wait ends.
@@ -167,7 +178,7 @@ extension DeliveryEngine {
                 [.tenant: "\(progress.lease.key.tenant)", .slice: "\(progress.lease.key.number)"]
             )
         case .recorded(let new):
-            if case .dead(let reason) = progress.disposition {
+            for case .dead(let reason) in [progress.disposition] + progress.retries.map(\.disposition) {
                 metrics.add(1, to: .dead)
                 state.withLockedValue { $0.totals.dead += 1 }
                 logger.note(

@@ -102,6 +102,7 @@ package final class DeliveryEngine: Service {
                 offered: state.offered.count,
                 isDraining: state.isDraining,
                 refusedCredentials: state.gate.refused,
+                refusedTopics: state.gate.refusedTopics,
                 doubtfulApps: state.tokens.stopped,
                 totals: state.totals
             )

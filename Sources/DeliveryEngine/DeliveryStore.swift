@@ -36,7 +36,8 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`.
     func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork?
 
-    /// Writes outcomes (each delivery once, with counters and events), the slice's bitmap, and the disposition of the slice.
+    /// Writes outcomes (each delivery once, with counters and events), the slice's bitmap, the disposition of the slice, and the slices that leave it
+    /// (`SliceProgress.retries`). In the slice that they leave, their targets are done afterwards.
     ///
     /// - Throws: `StoreError`. Nothing is written then, except possibly with code `.timedOut`. The call may be repeated unchanged.
     func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult
@@ -265,6 +266,10 @@ package struct SliceProgress: Sendable {
 
         /// The leases of the slice expired repeatedly without being given back.
         package static let lapsed = Disposition.dead(reason: "leasesLapsed")
+        /// The database answered every attempt to read the work with an error.
+        package static let unreadable = Disposition.dead(reason: "loadFailed")
+        /// The database answered every attempt to expand the audience with an error.
+        package static let unexpandable = Disposition.dead(reason: "expansionFailed")
     }
 
     /// With the bitmap as it is after this flush.
@@ -280,6 +285,8 @@ package struct SliceProgress: Sendable {
     /// Whether a flush that finishes the slice ends the message if no other slice is open, which locks the message until the commit. False if the node
     /// holds other slices of the message: it calls `DeliveryStore.settle` after the last one.
     package var settles: Bool
+    /// Targets that do not stay in the slice; only with `again`.
+    package var retries: [RetrySlice]
 
     package init(
         lease: SliceLease,
@@ -288,7 +295,8 @@ package struct SliceProgress: Sendable {
         results: [DeliveryResult],
         disposition: Disposition,
         countsAttempt: Bool = true,
-        settles: Bool = true
+        settles: Bool = true,
+        retries: [RetrySlice] = []
     ) {
         self.lease = lease
         self.app = app
@@ -297,6 +305,34 @@ package struct SliceProgress: Sendable {
         self.disposition = disposition
         self.countsAttempt = countsAttempt
         self.settles = settles
+        self.retries = retries
+    }
+}
+
+/// Targets that leave their slice for a slice of their own, because they wait for something else than the rest, or longer.
+package struct RetrySlice: Sendable, Hashable {
+    /// Their indexes in the slice that they leave.
+    package var indexes: [Int]
+    /// `again` or `dead`.
+    package var disposition: SliceProgress.Disposition
+    /// Whether the wait uses up one attempt of these targets.
+    package var countsAttempt: Bool
+
+    package init(indexes: [Int], disposition: SliceProgress.Disposition, countsAttempt: Bool) {
+        self.indexes = indexes
+        self.disposition = disposition
+        self.countsAttempt = countsAttempt
+    }
+}
+
+extension SliceProgress {
+    /// The credentials that this slice, or a slice that leaves it, waits for.
+    package var holders: Set<CredentialID> {
+        Set(
+            ([disposition] + retries.map(\.disposition)).compactMap { disposition in
+                if case .again(_, let credential) = disposition { credential } else { nil }
+            }
+        )
     }
 }
 

@@ -8,6 +8,9 @@ package struct EnginePolicy: Sendable {
     /// A slice is given up after 16 consecutive leases that expired without being given back. With fewer, a night of restarts stops deliveries; with
     /// more, a slice that crashes its node crashes all nodes in turn.
     package var lapseLimit: Int16 = 16
+    /// A slice is given up after 32 consecutive failures of the same lease that the database itself answered, about two and a half minutes: its content
+    /// cannot be read or expanded. With fewer, a short disorder of the schema gives up messages; with more, such a slice holds a place for longer.
+    package var faultLimit = 32
     /// 200 ms between searches for due work. A shorter interval costs useless database queries; a longer one delays retries and recoveries.
     package var pollInterval: Duration = .milliseconds(200)
     /// 5 s between searches for slices whose lease has expired, and at most a sixth of the lease. Every slice that was sent from memory leaves an index entry
@@ -116,8 +119,6 @@ package struct RetryPolicy: Sendable {
     package var unknownCredential: Duration = .seconds(5)
     /// 60 s while the app has no credential for the device's environment: an operator must act.
     package var noRoute: Duration = .seconds(60)
-    /// 30 s while the message is paused, unless the store puts the slice back for longer.
-    package var paused: Duration = .seconds(30)
     /// 28 days for a message without expiry. Without a limit a dead credential would keep its slices forever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
     /// 60 s to 15 min between probes of a credential that the peer refused (docs/contracts/apns.md#13.6).

@@ -61,7 +61,7 @@ struct APNsAnswerTests {
                 == rejected(.tokenDoubtful, "BadDeviceToken", 400)
         )
         let long = #"{"reason":"BadTopic","padding":""# + String(repeating: "x", count: 100_000) + #""}"#
-        #expect(answer(400, long).outcome == rejected(.credential, "BadTopic", 400))
+        #expect(answer(400, long).outcome == rejected(.topic, "BadTopic", 400))
         // The reason is not searched beyond the size limit.
         let late = #"{"padding":""# + String(repeating: "x", count: 100_000) + #"","reason":"BadTopic"}"#
         #expect(answer(400, late).outcome == rejected(.content, "", 400))

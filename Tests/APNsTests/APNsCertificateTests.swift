@@ -82,9 +82,9 @@ struct APNsCertificateTests {
             let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
             expectOncePerPush(completions, count: 4)
             #expect(completions.acceptedCount == 1)
-            // A topic of another app is an error of the credential; a push type that the certificate does not allow
-            // is an error of the push.
-            #expect(rejection(completions.outcome(1))?.scope == .credential)
+            // The topic of another app is refused for all pushes of that app; a push type that the certificate does not
+            // allow is an error of the push.
+            #expect(rejection(completions.outcome(1))?.scope == .topic)
             #expect(rejection(completions.outcome(2))?.scope == .content)
             #expect(rejection(completions.outcome(3))?.scope == .content)
             #expect(peer.simulator.stats.rejectedTotal == 0)

@@ -14,6 +14,8 @@ struct APNsReasonTests {
         case doubtful
         /// CONF.
         case credential
+        /// CONF for the topic alone.
+        case topic
         /// BACK.
         case later
         /// AUTH: one retry inside the transport, then deferred.
@@ -36,15 +38,15 @@ struct APNsReasonTests {
         Row(status: 400, reason: "BadExpirationDate", expected: .content),
         Row(status: 400, reason: "BadMessageId", expected: .content),
         Row(status: 400, reason: "BadPriority", expected: .content),
-        Row(status: 400, reason: "BadTopic", expected: .credential),
+        Row(status: 400, reason: "BadTopic", expected: .topic),
         Row(status: 400, reason: "DeviceTokenNotForTopic", expected: .doubtful),
         Row(status: 400, reason: "DuplicateHeaders", expected: .content),
         Row(status: 400, reason: "IdleTimeout", expected: .later, remedy: .reconnectAndResend),
         Row(status: 400, reason: "InvalidPushType", expected: .content),
         Row(status: 400, reason: "MissingDeviceToken", expected: .content),
-        Row(status: 400, reason: "MissingTopic", expected: .credential),
+        Row(status: 400, reason: "MissingTopic", expected: .topic),
         Row(status: 400, reason: "PayloadEmpty", expected: .content),
-        Row(status: 400, reason: "TopicDisallowed", expected: .credential),
+        Row(status: 400, reason: "TopicDisallowed", expected: .topic),
         Row(status: 403, reason: "BadCertificate", expected: .credential),
         Row(status: 403, reason: "BadCertificateEnvironment", expected: .credential),
         Row(status: 403, reason: "ExpiredProviderToken", expected: .laterCredential, remedy: .renewTokenAndResend),
@@ -126,6 +128,7 @@ struct APNsReasonTests {
             case .dead: .rejected(rejection(.tokenDead(since: since)))
             case .doubtful: .rejected(rejection(.tokenDoubtful))
             case .credential: .rejected(rejection(.credential))
+            case .topic: .rejected(rejection(.topic))
             case .later: .deferred(rejection(.service), after: nil)
             case .laterCredential: .deferred(rejection(.credential), after: nil)
             }

@@ -137,7 +137,7 @@ import Testing
         lane: Lane = .bulk,
         isHolder: Bool = false
     ) -> Permit {
-        gate.enter(key, lane: lane, isHolder: isHolder, now: now)
+        gate.enter(PushRoute(key), lane: lane, isHolder: isHolder, now: now)
     }
 
     // The limit of pushes in flight is per (tenant, credential).
@@ -162,7 +162,7 @@ import Testing
         policy.slicesPerCredential = 1
         var gate = CredentialGate(policy: policy)
         func wait(_ gate: inout CredentialGate, after seconds: Int) -> Permit {
-            gate.enter(key, lane: .bulk, isHolder: false, now: now + .seconds(seconds))
+            gate.enter(PushRoute(key), lane: .bulk, isHolder: false, now: now + .seconds(seconds))
         }
         #expect(wait(&gate, after: 0) == .go)
         #expect(wait(&gate, after: 5) == .full(for: .seconds(1)))
@@ -179,20 +179,130 @@ import Testing
 
     @Test func aRateThatIsSlowHasFewPlaces() {
         var gate = CredentialGate(policy: EnginePolicy())
-        #expect(gate.enter(key, lane: .bulk, isHolder: false, places: 1, now: now) == .go)
-        #expect(gate.enter(key, lane: .bulk, isHolder: false, places: 1, now: now) == .full(for: .seconds(1)))
-        #expect(gate.enter(key, lane: .bulk, isHolder: true, places: 1, now: now) == .go)
+        #expect(gate.enter(PushRoute(key), lane: .bulk, isHolder: false, places: 1, now: now) == .go)
+        #expect(
+            gate.enter(PushRoute(key), lane: .bulk, isHolder: false, places: 1, now: now) == .full(for: .seconds(1))
+        )
+        #expect(gate.enter(PushRoute(key), lane: .bulk, isHolder: true, places: 1, now: now) == .go)
     }
 
     @Test func refusedCredentialDoesNotAffectOneOfTheSameNameInAnotherTenant() {
         var gate = CredentialGate(policy: EnginePolicy())
         let refusal = Rejection(scope: .credential, reason: "BadCertificate", status: 403)
-        #expect(gate.observed(key, .refused(refusal), now: now) == .stopped(refusal))
+        #expect(
+            gate.observed(PushRoute(key), .refused(refusal), now: now) == [CredentialGate.Change(.stopped(refusal))]
+        )
         #expect(enter(&gate, key) == .stopped(for: .seconds(60)))
         #expect(enter(&gate, other) == .go)
         #expect(gate.refused == [key: refusal])
         gate.forgive(key)
         #expect(enter(&gate, key) == .go)
+    }
+}
+
+/// Topics that the peer refuses, while it accepts their credential.
+@Suite struct TopicGateTests {
+    private let now = Timestamp(seconds: 1_764_547_200)
+    private let key = CredentialKey(tenant: "acme", credential: "apple")
+    private let refusal = Rejection(scope: .topic, reason: "TopicDisallowed", status: 400)
+    private var shop: PushRoute { PushRoute(key, app: "shop", topic: "com.example.shpo") }
+    private var bank: PushRoute { PushRoute(key, app: "bank", topic: "com.example.bank") }
+    private var gate = CredentialGate(policy: EnginePolicy())
+
+    private mutating func enter(_ route: PushRoute, after seconds: Int = 0) -> Permit {
+        gate.enter(route, lane: .bulk, isHolder: false, now: now + .seconds(seconds))
+    }
+
+    private mutating func observe(_ route: PushRoute, _ sign: CredentialSign, after seconds: Int = 0)
+        -> [CredentialGate.Change]
+    {
+        gate.observed(route, sign, now: now + .seconds(seconds))
+    }
+
+    private func change(_ change: CredentialBreaker.Change) -> CredentialGate.Change {
+        CredentialGate.Change(change, topic: shop.topic)
+    }
+
+    @Test mutating func aRefusedTopicStopsItsAppAndNoOther() {
+        #expect(observe(shop, .refusedTopic(refusal)) == [change(.stopped(refusal))])
+        #expect(enter(shop) == .stopped(for: .seconds(60)))
+        #expect(enter(bank) == .go)
+        var sandbox = shop
+        sandbox.environment = .sandbox
+        #expect(enter(sandbox) == .go)
+        #expect(gate.refused.isEmpty && gate.refusedTopics == [shop: refusal])
+        #expect(gate.isStopped(key))
+        #expect(gate.refusal(of: key)?.reason == "TopicDisallowed for com.example.shpo")
+    }
+
+    @Test mutating func oneSliceProbesTheTopicAndTheOthersWait() {
+        _ = observe(shop, .refusedTopic(refusal))
+        #expect(enter(shop, after: 60) == .probe)
+        #expect(enter(shop, after: 60) == .stopped(for: .seconds(20)))
+        #expect(enter(bank, after: 60) == .go)
+        #expect(observe(shop, .refusedTopic(refusal), after: 61).isEmpty)
+        #expect(enter(shop, after: 61) == .stopped(for: .seconds(120)))
+        #expect(enter(shop, after: 181) == .probe)
+        #expect(observe(shop, .answered, after: 182) == [change(.recovered)])
+        #expect(enter(shop, after: 182) == .go)
+        #expect(gate.refusedTopics.isEmpty && gate.refusal(of: key) == nil && !gate.isStopped(key))
+    }
+
+    // Slices of a stopped topic use neither a place of the credential nor its probe.
+    @Test mutating func aStoppedTopicDoesNotUseItsCredential() {
+        _ = observe(shop, .refusedTopic(refusal))
+        let invalid = Rejection(scope: .credential, reason: "InvalidProviderToken", status: 403)
+        _ = observe(bank, .refused(invalid), after: -30)
+        for _ in 0..<20 { _ = enter(shop, after: 30) }
+        #expect(enter(bank, after: 30) == .probe)
+        #expect(gate.refusal(of: key) == invalid)
+        _ = observe(bank, .answered, after: 31)
+        #expect(gate.refusal(of: key)?.reason == "TopicDisallowed for com.example.shpo")
+    }
+
+    // The refused topic is not asked about any more, so that no probe would end its refusal.
+    @Test mutating func aCorrectedTopicEndsTheRefusalOfThePreviousOne() {
+        _ = observe(shop, .refusedTopic(refusal))
+        let corrected = PushRoute(key, app: "shop", topic: "com.example.shop")
+        #expect(enter(corrected, after: 5) == .go)
+        #expect(observe(bank, .answered, after: 5).isEmpty)
+        #expect(observe(corrected, .answered, after: 5) == [change(.recovered)])
+        #expect(gate.refusedTopics.isEmpty)
+    }
+
+    @Test mutating func aReplacedCredentialMayTryItsTopicsAtOnce() {
+        _ = observe(shop, .refusedTopic(refusal))
+        gate.forgive(key)
+        #expect(enter(shop) == .go)
+        #expect(observe(shop, .answered) == [change(.recovered)])
+    }
+
+    @Test mutating func aPushTypeWithItsOwnTopicIsJudgedAlone() {
+        let call = PushRoute(key, app: "shop", topic: "com.example.shpo", type: .voip)
+        _ = observe(call, .refusedTopic(refusal))
+        #expect(enter(shop) == .go)
+        #expect(enter(PushRoute(key, app: "shop", topic: "com.example.shpo", type: .background)) == .go)
+        #expect(enter(call) == .stopped(for: .seconds(60)))
+    }
+
+    @Test mutating func stoppedTopicsAreBounded() {
+        for number in 0..<CredentialGate.topicLimit + 50 {
+            _ = observe(PushRoute(key, app: "shop", topic: "t\(number)"), .refusedTopic(refusal))
+        }
+        #expect(gate.refusedTopics.count == CredentialGate.topicLimit)
+    }
+
+    @Test func aRefusedTopicIsAnAnswerForItsCredential() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        _ = breaker.observed(.unreachable, now: now)
+        #expect(breaker.observed(.refusedTopic(refusal), now: now) == .reachable)
+    }
+
+    @Test func aRefusedTopicOutweighsAnswers() {
+        let batch = [Outcome.yes, .rejected(refusal), .yes].enumerated().map {
+            PushCompletion(slot: $0.offset, outcome: $0.element)
+        }
+        #expect(CredentialSign(of: batch) == .refusedTopic(refusal))
     }
 }
 

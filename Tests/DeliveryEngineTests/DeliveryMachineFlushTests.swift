@@ -90,6 +90,34 @@ import Testing
         #expect(bench.sent.count == 1)
     }
 
+    @Test func workThatCannotBeReadIsGivenUp() {
+        var bench = MachineBench(MachineBench.lease(2))
+        for count in 1..<32 {
+            bench.perform(bench.machine.loadFailed(isFault: true, now: bench.now))
+            #expect(bench.records.isEmpty)
+            bench.pass(.seconds(6))
+            #expect(bench.loads == count + 1)
+        }
+        bench.perform(bench.machine.loadFailed(isFault: true, now: bench.now))
+        #expect(bench.disposition == .dead(reason: "loadFailed"))
+        #expect(bench.results.isEmpty && bench.records.last?.countsAttempt == false)
+        // Until the store has it.
+        bench.perform(bench.machine.recordFailed(now: bench.now))
+        bench.pass(.seconds(6))
+        #expect(bench.records.count == 2 && bench.disposition == .dead(reason: "loadFailed"))
+        bench.recorded()
+        #expect(bench.isFinished)
+    }
+
+    @Test func anOutageOfTheStoreGivesNothingUp() {
+        var bench = MachineBench(MachineBench.lease(2))
+        for count in 1..<200 {
+            bench.perform(bench.machine.loadFailed(isFault: count % 32 != 0, now: bench.now))
+            bench.pass(.seconds(6))
+        }
+        #expect(bench.records.isEmpty && bench.loads == 200)
+    }
+
     @Test func fencedFlushEndsTheSliceSilently() {
         var bench = MachineBench(targets: 2)
         bench.complete([0], .yes)
@@ -136,6 +164,35 @@ import Testing
         bench.perform(bench.machine.recorded(.fenced, now: bench.now))
         #expect(bench.records.last?.lease.epoch == 3)
         #expect(bench.disposition == .finished)
+    }
+
+    // The flush that moved target 1 was written, its answer was lost, and this node claimed the slice again.
+    @Test func targetsThatLeftTheSliceAreNotPushedUnderTheNextLease() {
+        var bench = MachineBench(targets: 3)
+        bench.complete([1], .busy())
+        bench.complete([2], .notSent(.noCredential))
+        bench.complete([0], .yes)
+        #expect(bench.retries.count == 1)
+        bench.perform(bench.machine.recordFailed(now: bench.now))
+        bench.machine.reclaimed(MachineBench.lease(3, epoch: 2, done: [0, 1]))
+        bench.pass(.milliseconds(100))
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        #expect(bench.records.last?.lease.epoch == 2)
+        #expect(bench.disposition == .again(after: .seconds(5), heldBy: "apple"))
+        #expect(bench.retries.isEmpty && bench.sent.count == 3)
+    }
+
+    @Test func readyTargetsThatAnotherNodeSettledAreNotPushed() {
+        var bench = MachineBench(targets: 3, permit: .metered(1))
+        bench.permit = .metered(0)
+        bench.complete([0], .yes)
+        bench.pass(.milliseconds(250))
+        #expect(bench.disposition == .goOn)
+        bench.machine.reclaimed(MachineBench.lease(3, epoch: 3, done: [1]))
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        bench.permit = .go
+        bench.pass(.milliseconds(125))
+        #expect(bench.sent.map(\.slot) == [0, 2])
     }
 
     // MARK: Drain (I10)

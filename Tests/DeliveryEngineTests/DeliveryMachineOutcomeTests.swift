@@ -93,6 +93,54 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
+    @Test func refusedTopicIsReportedAndItsTargetsWaitForTheGate() {
+        var bench = MachineBench(targets: 3)
+        bench.permit = .stopped(for: .seconds(60))
+        let refusal = Rejection(scope: .topic, reason: "TopicDisallowed", status: 400)
+        bench.completeAll(.rejected(refusal))
+        #expect(bench.signs == [.refusedTopic(refusal)])
+        #expect(bench.results.isEmpty)
+        #expect(bench.disposition == .again(after: .seconds(60), heldBy: "apple"))
+        #expect(bench.records.last?.countsAttempt == false)
+    }
+
+    // The sender's choice selected a topic that the app does not have: the app's own topic and the token are fine.
+    @Test(arguments: [
+        (Rejection.Scope.topic, "TopicDisallowed"), (.topic, "BadTopic"), (.tokenDoubtful, "DeviceTokenNotForTopic"),
+    ])
+    func aPushTypeThatTheSenderChoseIsItsOwnMistake(scope: Rejection.Scope, reason: String) {
+        var bench = MachineBench { $0.notification.content.apns = ["pushType": "voip"] }
+        #expect(bench.sent.map(\.payload.type) == [.voip])
+        bench.completeAll(.rejected(scope, reason))
+        #expect(bench.results[0]?.state == .failed && bench.results[0]?.reason == reason)
+        #expect(bench.signs == [.answered] && bench.verdicts.isEmpty)
+        #expect(bench.disposition == .finished)
+    }
+
+    @Test(arguments: [
+        (Rejection.Scope.credential, "InvalidProviderToken"), (.tokenDoubtful, "BadDeviceToken"),
+        (.tokenDead(since: nil), "Unregistered"),
+    ])
+    func aChosenPushTypeHidesNoOtherMistake(scope: Rejection.Scope, reason: String) {
+        var bench = MachineBench { $0.notification.content.apns = ["pushType": "voip"] }
+        bench.permit = .stopped(for: .seconds(60))
+        bench.completeAll(.rejected(scope, reason))
+        #expect(bench.signs != [.answered] || !bench.verdicts.isEmpty)
+    }
+
+    @Test func thePushTypeOfAnAppsOwnTopicIsNoExcuse() {
+        for change: (inout SliceWork) -> Void in [
+            { $0.notification.content.apns = ["pushType": "alert"] },
+            // The vendor chose it.
+            { $0.notification.content.data["voip"] = true },
+        ] {
+            var bench = MachineBench(targets: 1, change)
+            bench.permit = .stopped(for: .seconds(60))
+            bench.completeAll(.rejected(.topic, "TopicDisallowed"))
+            #expect(bench.results.isEmpty && bench.signs.count == 1 && bench.signs != [.answered])
+        }
+    }
+
     @Test func stoppedCredentialHoldsItsOwnTargetsOnly() {
         var bench = MachineBench(targets: 2, permit: .stopped(for: .seconds(60)))
         #expect(bench.sent.isEmpty)
@@ -199,15 +247,6 @@ import Testing
         #expect(bench.disposition == .again(after: .seconds(86_400)))
     }
 
-    // A slice has one due time, so a target must not be retried before its requested delay.
-    @Test func longestDelayRequestedByThePeerDecides() {
-        var bench = MachineBench(targets: 3)
-        bench.complete([0], .busy(503, after: .seconds(20)))
-        bench.complete([1], .busy(503, after: .seconds(90)))
-        bench.complete([2], .notSent(.noCredential))
-        #expect(bench.disposition == .again(after: .seconds(90)))
-    }
-
     // No outcome is written: a requeue may still deliver the target, and otherwise its expiry gives it an outcome.
     @Test func sliceGivesUpAfterTheLastAttempt() {
         var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
@@ -215,13 +254,6 @@ import Testing
         bench.complete([1], .busy())
         #expect(bench.results[1] == nil)
         #expect(bench.disposition == .dead(reason: "ServiceUnavailable"))
-    }
-
-    @Test func retriableTargetReturnsTheWholeSlice() {
-        var bench = MachineBench(lease: MachineBench.lease(2, attempts: 31))
-        bench.complete([0], .busy(503, after: .seconds(20)))
-        bench.complete([1], .notSent(.noCredential))
-        #expect(bench.disposition == .again(after: .seconds(20)))
     }
 
     @Test func sliceWhoseLeasesLapsedTooOftenGivesUpUnread() {

@@ -8,15 +8,28 @@ import Testing
 /// I2 under random outcomes, crashes, lost answers of the store and stolen leases: each target has one counted
 /// outcome, and every slice completes.
 @Suite struct DeliveryMachineRandomTests {
-    /// The row of one slice, as a store keeps it.
+    /// The row of one slice, as a store keeps it, and the slices that left it.
     private struct Row {
         var lease: SliceLease
         var isFinished = false
         var outcomes: [TargetID: DeliveryResult] = [:]
+        var retries: [SliceLease] = []
 
         mutating func claim() -> SliceLease {
             lease.epoch += 1
             return lease
+        }
+
+        private mutating func split(_ retry: RetrySlice) {
+            var next = lease
+            next.key.number += Int32(retries.count + 1)
+            next.epoch = 0
+            next.targets = retry.indexes.map { lease.targets[$0] }
+            next.done = []
+            for index in retry.indexes { lease.markDone(index) }
+            if retry.countsAttempt { next.attempts += 1 }
+            if case .dead = retry.disposition { next.attempts = 0 }
+            retries.append(next)
         }
 
         mutating func record(_ progress: SliceProgress) -> RecordResult {
@@ -27,6 +40,7 @@ import Testing
                 count += 1
             }
             lease.done = progress.lease.done
+            for retry in progress.retries { split(retry) }
             switch progress.disposition {
             case .goOn: break
             case .finished: isFinished = true
@@ -56,11 +70,28 @@ import Testing
         var random: SplitMix
         var row: Row
         var bench: MachineBench
+        /// The number of targets.
+        var count = 0
         var accepted: [TargetID: Int] = [:]
         var ids: [TargetID: Set<String>] = [:]
         var violations: [String] = []
+        /// Slices that are not finished and not being sent, and the outcomes of those before.
+        var waiting: [SliceLease] = []
+        var outcomes: [TargetID: DeliveryResult] = [:]
+        var isUnfinished: Bool { !waiting.isEmpty || !row.isFinished }
         var seenRecords = 0
         var seenSends = 0
+
+        /// Turns to a slice that is not finished; false: there is none.
+        mutating func next() -> Bool {
+            waiting += row.retries
+            row.retries = []
+            outcomes.merge(row.outcomes) { first, _ in first }
+            if !row.isFinished, row.lease.epoch > 0 { return true }
+            guard let lease = waiting.popLast() else { return false }
+            row = Row(lease: lease)
+            return true
+        }
 
         mutating func chance(_ percent: Int) -> Bool { Int(random.next() % 100) < percent }
 
@@ -83,13 +114,16 @@ import Testing
         let count = 1 + Int(random.next() % 40)
         let lease = MachineBench.lease(count, epoch: 0)
         var world = World(random: random, row: Row(lease: lease), bench: MachineBench(targets: 1))
+        world.waiting = [lease]
+        world.count = count
         var policy = EnginePolicy()
         policy.retry.unknown = unknown
         policy.flushCount = 5
-        for _ in 0..<2000 where !world.row.isFinished {
+        for _ in 0..<2000 {
+            guard world.next() else { break }
             let claimed = world.row.claim()
             world.bench = MachineBench(lease: claimed, policy: policy) { work in
-                for index in stride(from: 3, to: count, by: 7) {
+                for index in stride(from: 3, to: claimed.targets.count, by: 7) {
                     work.targets[index]?.destination.tokenState = .invalid
                 }
             }
@@ -160,8 +194,8 @@ import Testing
 
     private func problems(_ world: World) -> [String] {
         var problems = world.violations
-        if !world.row.isFinished { problems.append("the slice never ended") }
-        let missing = world.row.lease.targets.filter { world.row.outcomes[$0] == nil }
+        if world.isUnfinished { problems.append("a slice never ended") }
+        let missing = (0..<world.count).map { TargetID(.numbered($0)) }.filter { world.outcomes[$0] == nil }
         if !missing.isEmpty { problems.append("\(missing.count) targets have no outcome") }
         let changing = world.ids.filter { $0.value.count > 1 }
         if !changing.isEmpty { problems.append("\(changing.count) targets were pushed under several ids") }

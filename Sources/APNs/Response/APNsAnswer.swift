@@ -43,6 +43,7 @@ package struct APNsAnswer: Sendable, Equatable {
             case .deadToken: .tokenDead(since: since)
             case .doubtfulToken: .tokenDoubtful
             case .credential: .credential
+            case .topic: .topic
             case .service: .service
             }
         let rejection = Rejection(scope: scope, reason: rule.name, status: status)

@@ -13,8 +13,10 @@ package struct ReasonRule: Sendable, Equatable {
         case doubtfulToken
         /// The channel is gone or of another environment.
         case channel
-        /// The key, certificate or topic: every request with it would fail.
+        /// The key or certificate: every request with it would fail.
         case credential
+        /// The topic: every request with it through this credential would fail.
+        case topic
         /// The service, or the rate of pushes to one device.
         case service
     }
@@ -66,15 +68,15 @@ package struct ReasonRule: Sendable, Equatable {
         ReasonRule(400, "BadExpirationDate", .badExpirationDate),
         ReasonRule(400, "BadMessageId", .badMessageID),
         ReasonRule(400, "BadPriority", .badPriority),
-        ReasonRule(400, "BadTopic", .badTopic, .credential, .whenMended),
+        ReasonRule(400, "BadTopic", .badTopic, .topic, .whenMended),
         ReasonRule(400, "DeviceTokenNotForTopic", .deviceTokenNotForTopic, .doubtfulToken),
         ReasonRule(400, "DuplicateHeaders", .duplicateHeaders),
         ReasonRule(400, "IdleTimeout", .idleTimeout, .service, .later, .reconnectAndResend),
         ReasonRule(400, "InvalidPushType", .invalidPushType),
         ReasonRule(400, "MissingDeviceToken", .missingDeviceToken),
-        ReasonRule(400, "MissingTopic", .missingTopic, .credential, .whenMended),
+        ReasonRule(400, "MissingTopic", .missingTopic, .topic, .whenMended),
         ReasonRule(400, "PayloadEmpty", .payloadEmpty),
-        ReasonRule(400, "TopicDisallowed", .topicDisallowed, .credential, .whenMended),
+        ReasonRule(400, "TopicDisallowed", .topicDisallowed, .topic, .whenMended),
         ReasonRule(403, "BadCertificate", .badCertificate, .credential, .whenMended),
         ReasonRule(403, "BadCertificateEnvironment", .badCertificateEnvironment, .credential, .whenMended),
         // A connection that saw an expired token never recovers (docs/contracts/apns.md#14).

@@ -30,7 +30,7 @@ struct APNsRoute {
         let topics = certificate.topics
         let rule = push.payload.type.rule
         guard rule.isTokenOnly || !topics.isEmpty && !topics.contains(push.topic + rule.topicSuffix) else { return nil }
-        let scope: Rejection.Scope = rule.isTokenOnly || topics.contains(push.topic) ? .content : .credential
+        let scope: Rejection.Scope = rule.isTokenOnly || topics.contains(push.topic) ? .content : .topic
         return Rejection(scope: scope, reason: APNsReason.topicDisallowed.wireName, status: 0)
     }
 }

@@ -46,8 +46,12 @@ extension SubmissionPlan {
             let end = message.times.expiresAt
             request = request.adding(PutPage(message.id, page, body: draft.body, expiresAt: end))
         }
-        if let pace = numbering.pace, message.targets.slices.contains(where: { $0.work != .deliver }) {
-            request = request.adding(SetPace(message.id, pace.coarsened))
+        if let pace = numbering.pace {
+            // A list is cut already (`slow`); it keeps its pace when the message is resumed or requeued.
+            let isExpanded = message.targets.slices.contains { $0.work != .deliver }
+            if isExpanded || message.targets.slices.contains(where: { $0.dueAt != nil }) {
+                request = request.adding(SetPace(message.id, isExpanded ? pace.coarsened : pace))
+            }
         }
         return request.adding(SequenceMessage(context.scope, message.id)) { $0.number = $1 }
     }

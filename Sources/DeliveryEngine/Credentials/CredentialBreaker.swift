@@ -1,9 +1,9 @@
 package import Model
 
-/// Stops one credential on this node while its peer refuses it or cannot be reached: Apple blocks providers that keep sending requests it refuses, and
-/// waiting deliveries are not lost.
+/// Stops one credential, or one topic of a credential, on this node while its peer refuses it or cannot be reached: Apple blocks providers that keep sending
+/// requests it refuses, and waiting deliveries are not lost.
 ///
-/// A pure value. `CredentialGate` holds one per credential.
+/// A pure value. `CredentialGate` holds one per credential, and one per topic that is not accepted.
 package struct CredentialBreaker: Sendable {
     private enum State: Sendable {
         /// Goes to: stopped.
@@ -44,6 +44,14 @@ package struct CredentialBreaker: Sendable {
         if case .closed = state { false } else { true }
     }
 
+    /// Whether the next permit is `.stopped`.
+    func isWaiting(_ now: Timestamp) -> Bool {
+        switch state {
+        case .closed: false
+        case .stopped(let until, _), .probing(let until): now < until
+        }
+    }
+
     /// Whether a slice may send now. A `.probe` must be followed by `observed`; without it the next probe is allowed after `probeLimit`.
     ///
     /// - Parameters:
@@ -68,6 +76,8 @@ package struct CredentialBreaker: Sendable {
     /// Updates the state after an outcome.
     package mutating func observed(_ sign: CredentialSign, now: Timestamp) -> Change? {
         switch (sign, state) {
+        // The peer knew the credential. The topic has a breaker of its own, whose refusal is `.refused`.
+        case (.refusedTopic, _): return observed(.answered, now: now)
         // Pushes that were in flight when the credential stopped: their result is known and does not lengthen the wait.
         case (.refused, .stopped(_, true)), (.unreachable, .stopped), (.answered, .stopped(_, true)):
             return nil

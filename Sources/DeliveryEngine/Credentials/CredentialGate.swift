@@ -1,8 +1,8 @@
 package import Model
 
-/// Controls the use of the credentials of this node: how many slices use each, and which are stopped.
+/// Controls the use of the credentials of this node: how many slices use each, and which are stopped, as a whole or for one topic.
 ///
-/// A pure value; the engine keeps it behind its lock. It has an entry only for a credential that is in use or not working.
+/// A pure value; the engine keeps it behind its lock. It has an entry only for a credential that is in use or not working, and for a topic that is refused.
 package struct CredentialGate: Sendable {
     private struct Entry {
         var breaker: CredentialBreaker
@@ -19,33 +19,67 @@ package struct CredentialGate: Sendable {
         var isUnused: Bool { slices == 0 && pressing == 0 && breaker.isIdle }
     }
 
+    /// A change that must be recorded for the operator.
+    package struct Change: Sendable, Hashable {
+        package var change: CredentialBreaker.Change
+        /// Nil: it concerns the credential.
+        package var topic: String?
+
+        package init(_ change: CredentialBreaker.Change, topic: String? = nil) {
+            self.change = change
+            self.topic = topic
+        }
+    }
+
+    /// 1,024 topics are kept stopped at once. Beyond that, one is forgotten, and its next push is refused again.
+    package static let topicLimit = 1024
+
     private let policy: EnginePolicy
     private var entries: [CredentialKey: Entry] = [:]
+    private var topics: [PushRoute: CredentialBreaker] = [:]
 
     package init(policy: EnginePolicy) { self.policy = policy }
 
     /// Credentials that the peer refused, with the rejection.
     package var refused: [CredentialKey: Rejection] { entries.compactMapValues(\.breaker.refusal) }
 
-    /// Whether nothing is sent through `key` at present, except to probe it.
-    package func isStopped(_ key: CredentialKey) -> Bool { entries[key]?.breaker.isStopped ?? false }
+    /// Topics that the peer refused, with the rejection.
+    package var refusedTopics: [PushRoute: Rejection] { topics.compactMapValues(\.refusal) }
 
-    /// Whether a slice may send through `key`. After `.go` and `.probe` the slice holds a place until `leave`.
+    /// The refusal of the credential, or of one of its topics, with the topic: the operator must act. Nil: there is none.
+    package func refusal(of key: CredentialKey) -> Rejection? {
+        if let own = entries[key]?.breaker.refusal { return own }
+        let refused = topics.filter { $0.key.key == key && $0.value.refusal != nil }
+        guard let (route, breaker) = refused.min(by: { $0.key.topic < $1.key.topic }), var rejection = breaker.refusal
+        else { return nil }
+        if !route.topic.isEmpty { rejection.reason += " for \(route.topic)" }
+        return rejection
+    }
+
+    /// Whether pushes through `key`, or of one of its topics, are stopped at present, except to probe.
+    package func isStopped(_ key: CredentialKey) -> Bool {
+        entries[key]?.breaker.isStopped ?? false || topics.contains { $0.key.key == key && $0.value.isStopped }
+    }
+
+    /// Whether a slice may send over `route`. After `.go` and `.probe` the slice holds a place at the credential until `leave`.
     ///
     /// - Parameters:
-    ///   - key: the credential.
+    ///   - route: the credential and topic.
     ///   - lane: the slice's lane.
     ///   - isHolder: whether the slice already holds a place and asks again, for resends.
     ///   - places: the number of slices for which its rate has work; nil: the credential has no rate.
     ///   - now: the database's time.
     /// - Returns: the permit of the breaker, or `.full`.
     package mutating func enter(
-        _ key: CredentialKey,
+        _ route: PushRoute,
         lane: Lane,
         isHolder: Bool,
         places: Int? = nil,
         now: Timestamp
     ) -> Permit {
+        let key = route.key
+        // A slice of a stopped topic must take neither a place nor the probe of its credential.
+        if topics[route]?.isWaiting(now) ?? false { return topicPermit(route, lane: lane, now: now) }
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         let count = lane.isPressing ? entry.pressing : entry.slices
         if !isHolder && count >= min(places ?? .max, policy.slicesPerCredential) {
@@ -63,7 +97,14 @@ package struct CredentialGate: Sendable {
         case .stopped, .full, .metered: break
         }
         entries[key] = entry.isUnused ? nil : entry
-        return permit
+        guard permit == .go || permit == .probe else { return permit }
+        // It is not stopped, as checked above: it is open, or this slice probes it.
+        let topic = topicPermit(route, lane: lane, now: now)
+        return permit == .go ? topic : permit
+    }
+
+    private mutating func topicPermit(_ route: PushRoute, lane: Lane, now: Timestamp) -> Permit {
+        topics[route]?.permit(lane: lane, now: now, probeLimit: policy.pushDeadline) ?? .go
     }
 
     /// The number of places used by the tenant's campaigns, if slices wait for a credential of the tenant and none leaves; otherwise nil.
@@ -85,18 +126,44 @@ package struct CredentialGate: Sendable {
         entries[key] = entry.isUnused ? nil : entry
     }
 
-    /// Updates the breaker after an outcome. Returns the change that must be recorded for the operator.
-    package mutating func observed(
-        _ key: CredentialKey,
-        _ sign: CredentialSign,
-        now: Timestamp
-    ) -> CredentialBreaker.Change? {
+    /// Updates the breakers after an outcome. Returns the changes that must be recorded for the operator.
+    package mutating func observed(_ route: PushRoute, _ sign: CredentialSign, now: Timestamp) -> [Change] {
+        let key = route.key
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         let change = entry.breaker.observed(sign, now: now)
         entries[key] = entry.isUnused ? nil : entry
-        return change
+        return (change.map { [Change($0)] } ?? []) + observedTopic(route, sign, now: now)
+    }
+
+    private mutating func observedTopic(_ route: PushRoute, _ sign: CredentialSign, now: Timestamp) -> [Change] {
+        switch sign {
+        case .refused, .unreachable: return []
+        case .refusedTopic(let rejection):
+            if topics[route] == nil, topics.count >= Self.topicLimit, let other = topics.keys.first {
+                topics[other] = nil
+            }
+            var breaker = topics[route] ?? CredentialBreaker(policy: policy.retry)
+            let change = breaker.observed(.refused(rejection), now: now)
+            topics[route] = breaker
+            return change.map { [Change($0, topic: route.topic)] } ?? []
+        case .answered:
+            guard !topics.isEmpty else { return [] }
+            var changes: [Change] = []
+            // The app's previous topic is not asked about any more, so that no probe would end its refusal.
+            for other in topics.keys where other == route || route.replaces(other) {
+                guard var breaker = topics[other] else { continue }
+                let isOver = route.replaces(other)
+                let change = isOver ? (breaker.refusal == nil ? nil : .recovered) : breaker.observed(sign, now: now)
+                topics[other] = isOver || breaker.isIdle ? nil : breaker
+                if let change { changes.append(Change(change, topic: other.topic)) }
+            }
+            return changes
+        }
     }
 
     /// The credential was replaced: its next slice may try at once.
-    package mutating func forgive(_ key: CredentialKey) { entries[key]?.breaker.forgive() }
+    package mutating func forgive(_ key: CredentialKey) {
+        entries[key]?.breaker.forgive()
+        for route in topics.keys where route.key == key { topics[route]?.forgive() }
+    }
 }

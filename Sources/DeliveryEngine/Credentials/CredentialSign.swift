@@ -1,29 +1,36 @@
 package import Model
 
-/// The evidence that a batch of outcomes gives about its credential.
+/// The evidence that a batch of outcomes gives about its credential and topic.
 package enum CredentialSign: Sendable, Hashable {
-    /// The peer answered and did not refuse the credential.
+    /// The peer answered and refused neither the credential nor the topic.
     case answered
-    /// The peer refused the key, certificate or topic.
+    /// The peer refused the key or certificate.
     case refused(Rejection)
+    /// The peer refused the topic, and with it not the credential.
+    case refusedTopic(Rejection)
     /// Nothing could be sent because the peer cannot be reached.
     case unreachable
 
-    /// The sign of one batch; nil if the batch gives no evidence. A refusal outweighs answers, and an answer outweighs a missing connection.
+    /// The sign of one batch of one route; nil if the batch gives no evidence. A refused credential outweighs a refused topic, a refusal outweighs answers,
+    /// and an answer outweighs a missing connection.
     package init?(of batch: some Sequence<PushCompletion>) {
         var hasAnswer = false
         var hasSilence = false
+        var refusal: Rejection?
         for completion in batch {
             switch completion.outcome {
             case .rejected(let rejection) where rejection.scope == .credential:
                 self = .refused(rejection)
                 return
+            case .rejected(let rejection) where rejection.scope == .topic: refusal = refusal ?? rejection
             case .accepted, .rejected, .deferred: hasAnswer = true
             case .unsent(let error): hasSilence = hasSilence || error.code == .noConnection
             case .indeterminate: break
             }
         }
-        if hasAnswer {
+        if let refusal {
+            self = .refusedTopic(refusal)
+        } else if hasAnswer {
             self = .answered
         } else if hasSilence {
             self = .unreachable

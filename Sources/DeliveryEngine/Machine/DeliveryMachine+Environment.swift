@@ -35,7 +35,7 @@ extension DeliveryMachine {
         targets[slot].probe = push.environment
         targets[slot].resends += 1
         targets[slot].state = .ready
-        targets[slot].queue = enqueue(slot, platform: facts.destination.platform, key: key)
+        targets[slot].queue = enqueue(slot, platform: facts.destination.platform, route(of: push, through: key))
     }
 
     /// The verdict on the token, by the answer of the other environment.

@@ -9,17 +9,35 @@ import Model
 /// | rejected: token dead | failed | invalid, unless registered again since |
 /// | rejected: token doubtful | failed, or tried in the other environment (`DeliveryMachine+Environment.swift`) | quarantined |
 /// | rejected: credential | asks the gate again, which puts the target back | the credential stops on this node |
+/// | rejected: topic | the same; as content if the sender chose a push type with a topic of its own | the topic stops on this node |
 /// | rejected: service, deferred | put back for the requested time or the backoff; finally its slice gives up | one attempt |
 /// | unsent | ready again at once, a few times, then put back | does not count as an attempt |
 /// | indeterminate | by `retryUnknown`: as unsent, or sent without certainty | one attempt |
 extension DeliveryMachine {
-    /// The verdicts on credentials and tokens that follow from the outcomes.
+    /// The outcome, judged by what the sender chose. A push type that the sender chose (`apns.pushType`) selects another topic than that of the app's
+    /// notifications. If the peer refuses it there, this says nothing about the app's topic, nor about the token, which belongs to another topic.
+    func judged(_ completion: PushCompletion) -> PushCompletion {
+        guard case .rejected(var rejection) = completion.outcome,
+            rejection.scope == .topic || rejection.reason == Self.wrongTopic, hasChosenType(completion.slot)
+        else { return completion }
+        rejection.scope = .content
+        return PushCompletion(slot: completion.slot, outcome: .rejected(rejection))
+    }
+
+    private static let wrongTopic = "DeviceTokenNotForTopic"
+
+    private func hasChosenType(_ slot: Int) -> Bool {
+        guard let content = work?.notification.content, content.activity == nil else { return false }
+        return content.apns?["pushType"] != nil && targets[slot].push?.payload.type.hasOwnTopic ?? false
+    }
+
+    /// The verdicts on credentials, topics and tokens that follow from the outcomes.
     func judgements(of batch: [PushCompletion]) -> [Action] {
         guard !batch.isEmpty else { return [] }
         var actions: [Action] = []
         for index in queues.indices {
             let own = batch.filter { targets[$0.slot].queue == index && targets[$0.slot].probe == nil }
-            if let sign = CredentialSign(of: own) { actions.append(.judge(queues[index].key, sign)) }
+            if let sign = CredentialSign(of: own) { actions.append(.judge(queues[index].route, sign)) }
         }
         let answered = batch.count { completion in
             switch completion.outcome {
@@ -42,7 +60,7 @@ extension DeliveryMachine {
         switch rejection.scope {
         case .tokenDead(let since): return .dead(device, token, since: since)
         case .tokenDoubtful: return .doubtful(device, token, reason: rejection.reason)
-        case .content, .credential, .service: return nil
+        case .content, .credential, .topic, .service: return nil
         }
     }
 
@@ -60,7 +78,7 @@ extension DeliveryMachine {
             switch rejection.scope {
             case .content, .tokenDead, .tokenDoubtful: settle(slot, as: .failed, reason: rejection.reason, now: now)
             // The gate was informed before and determines the wait.
-            case .credential:
+            case .credential, .topic:
                 let wait = policy.retry.refusedCredential.first * policy.retry.scale
                 resend(slot, orAfter: wait, isPeers: false, heldBy: key(of: slot))
             case .service: deferTarget(slot, rejection, asked: nil)

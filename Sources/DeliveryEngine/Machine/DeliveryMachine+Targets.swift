@@ -15,11 +15,11 @@ extension DeliveryMachine {
             case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
             case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
             case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
-            case .push(let push, let platform, let key):
+            case .push(let push, let platform, let route):
                 let variant = work.targets[slot]?.variant
                 notified.insert(DeviceAddress(platform: platform, token: push.token, variant: variant))
                 targets[slot].push = push
-                targets[slot].queue = enqueue(slot, platform: platform, key: key)
+                targets[slot].queue = enqueue(slot, platform: platform, route)
             }
         }
     }
@@ -36,7 +36,7 @@ extension DeliveryMachine {
         case putBack(Duration)
         /// Puts the target back until its hours begin.
         case hold(Duration)
-        case push(Push, over: Platform, through: CredentialKey)
+        case push(Push, over: Platform, PushRoute)
     }
 
     /// Applies the rules in order of precedence.
@@ -50,7 +50,8 @@ extension DeliveryMachine {
     ) -> Plan {
         if work.state == .canceled { return .settle(.canceled, reason: nil) }
         if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
-        if work.state == .paused { return .putBack(policy.retry.paused * policy.retry.scale) }
+        // The store keeps it back until the message is resumed.
+        if work.state == .paused { return .putBack(.zero) }
         guard let facts = work.targets[slot], facts.identityState == .active, facts.destination.tokenState == .active,
             let token = facts.destination.token
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
@@ -157,16 +158,26 @@ extension DeliveryMachine {
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
-            return .push(push, over: facts.destination.platform, through: key)
+            return .push(push, over: facts.destination.platform, self.route(of: push, through: key))
         } catch {
             return .settle(error.state, reason: error.rawValue)
         }
     }
 
-    mutating func enqueue(_ slot: Int, platform: Platform, key: CredentialKey) -> Int {
-        let known = queues.firstIndex { $0.key == key }
+    func route(of push: Push, through key: CredentialKey) -> PushRoute {
+        PushRoute(
+            key,
+            app: work?.app ?? "",
+            topic: push.topic,
+            environment: push.environment,
+            type: push.payload.type
+        )
+    }
+
+    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute) -> Int {
+        let known = queues.firstIndex { $0.route == route }
         let index = known ?? queues.count
-        if known == nil { queues.append(Queue(key: key, platform: platform)) }
+        if known == nil { queues.append(Queue(route: route, platform: platform)) }
         queues[index].ready.append(slot)
         return index
     }
@@ -216,31 +227,6 @@ extension DeliveryMachine {
         )
         targets[slot].state = .settled
         targets[slot].push = nil
-    }
-
-    /// The disposition of the slice when nothing is in flight.
-    func disposition(_ now: Timestamp) -> (SliceProgress.Disposition, counts: Bool) {
-        if hasLapsed { return (.lapsed, false) }
-        let waits = targets.compactMap { target in
-            if case .putBack(let wait) = target.state { wait } else { nil }
-        }
-        guard let first = waits.min(by: { $0.duration < $1.duration }) else { return (.finished, true) }
-        // All remaining targets use one credential, and most likely so do the message's other slices.
-        if queues.count == 1, !isDraining, waits.allSatisfy(\.isCrowded) {
-            return (.crowded(for: first.duration), false)
-        }
-        // If one target may be tried again, all are put back together.
-        if waits.allSatisfy({ $0.gaveUp != nil }), let reason = first.gaveUp { return (.dead(reason: reason), true) }
-        // A slice has one due time. A target whose peer requested a wait must not return earlier, so the longest of these waits decides; otherwise the
-        // shortest.
-        let asked = waits.filter(\.isPeers).map(\.duration).max()
-        let isImmediate = isDraining || first.duration == .zero && asked == nil
-        // Hours begin at an exact time: a quarter of a night more would be hours late.
-        let own = first.isExact && !isImmediate ? first.duration : first.duration.lengthened(by: settings.jitter)
-        let wait = isImmediate ? (asked ?? .zero) : (asked?.lengthened(by: settings.jitter) ?? own)
-        let left = work.map { end(of: $0) - now } ?? .zero
-        let holder = isImmediate || asked != nil ? nil : first.heldBy
-        return (.again(after: max(.zero, min(wait, left)), heldBy: holder?.credential), asked != nil)
     }
 }
 

@@ -12,7 +12,8 @@ import Routing
 /// - nothing is flushed or sent once the lease is lost; if this node claims the slice again, the machine continues under the new lease;
 /// - it ends: every event leads to a push in flight, a flush in flight, a wait for a tick, or `.finish`.
 ///
-/// `DeliveryMachine+Outcomes.swift` defines the consequences of outcomes, `DeliveryMachine+Targets.swift` the targets that are not pushed.
+/// `DeliveryMachine+Outcomes.swift` defines the consequences of outcomes, `DeliveryMachine+Targets.swift` the targets that are not pushed,
+/// `DeliveryMachine+Waits.swift` where the targets without an outcome continue.
 package struct DeliveryMachine: Sendable {
     /// The settings of a machine.
     package struct Settings: Sendable {
@@ -44,12 +45,12 @@ package struct DeliveryMachine: Sendable {
         /// Read the work. Answered by `loaded` or `loadFailed`.
         case load
         /// Ask the gate for this number of pushes. Answered at once by `permitted`.
-        case ask(CredentialKey, pushes: Int)
+        case ask(PushRoute, pushes: Int)
         /// Send the pushes and return completions as they arrive. Answered by `completed`, then `sendEnded` with the number. The number is unique in
         /// this machine: when a send ends, targets of it may already be in flight in a later one.
         case send(Int, [Push], over: Platform, through: CredentialKey)
-        /// Report evidence about a credential to the gate; this stops a credential that is refused.
-        case judge(CredentialKey, CredentialSign)
+        /// Report evidence about a credential and a topic to the gate; this stops one that is refused.
+        case judge(PushRoute, CredentialSign)
         /// Verdicts on tokens, and the number of answers that they were found in.
         case condemn([TokenVerdict], among: Int)
         /// Write a flush. There is never more than one at a time. Answered by `recorded` or `recordFailed`.
@@ -86,7 +87,7 @@ package struct DeliveryMachine: Sendable {
     /// How long a target must wait.
     struct Wait: Sendable, Hashable {
         var duration: Duration
-        /// The peer requested the wait, or may have seen the push: it counts as an attempt, and other targets do not shorten it.
+        /// The peer requested the wait, or may have seen the push: it counts as an attempt.
         var isPeers: Bool
         /// The credential that the target waits for: the wait ends when the credential works again.
         var heldBy: CredentialKey?
@@ -109,10 +110,11 @@ package struct DeliveryMachine: Sendable {
         var probe: PushEnvironment?
     }
 
-    /// The pushes of this slice that go through one credential.
+    /// The pushes of this slice that go through one credential to one topic.
     struct Queue: Sendable {
-        let key: CredentialKey
+        let route: PushRoute
         let platform: Platform
+        var key: CredentialKey { route.key }
         var ready: [Int] = []
         var onItsWay = 0
         /// One push is in flight as a probe: the others wait for its outcome.
@@ -139,8 +141,8 @@ package struct DeliveryMachine: Sendable {
     /// Outcomes that are not part of a flush yet.
     var pending: [DeliveryResult] = []
     var isDraining = false
-    /// Its leases expired too often without being given back: nothing is sent, and the slice is given up.
-    var hasLapsed: Bool { lease.lapses >= policy.lapseLimit }
+    /// Why nothing of the slice is sent: it is given up as a whole.
+    private(set) var givenUp: SliceProgress.Disposition?
     private(set) var phase: Phase = .loading
     /// The number of sends ordered so far.
     private var sendCount = 0
@@ -149,6 +151,8 @@ package struct DeliveryMachine: Sendable {
     private var successor: SliceLease?
     private var flushedAt: Timestamp?
     private var failures = 0
+    /// The number of consecutive failures to read the work that a repeat does not remove.
+    private var faults = 0
     /// No store call before this time.
     private var retryAt: Timestamp?
 
@@ -165,14 +169,25 @@ package struct DeliveryMachine: Sendable {
 
     /// The first event. A slice whose owners crashed repeatedly is not loaded at all.
     package mutating func started() -> [Action] {
-        guard hasLapsed else { return [.load] }
+        lease.lapses >= policy.lapseLimit ? giveUp(.lapsed) : [.load]
+    }
+
+    private mutating func giveUp(_ end: SliceProgress.Disposition) -> [Action] {
+        givenUp = end
         phase = .closing
-        return [flush((.lapsed, false), isLast: true)]
+        return [flush(SliceEnd(disposition: end, countsAttempt: false), isLast: true)]
     }
 
     /// The work could not be read.
-    package mutating func loadFailed(now: Timestamp) -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - isFault: the database answered with an error that a repeat does not remove. An outage ends a series of faults.
+    ///   - now: the database's time.
+    /// - Returns: nothing, or the flush that gives the slice up.
+    package mutating func loadFailed(isFault: Bool = false, now: Timestamp) -> [Action] {
         guard phase == .loading else { return [] }
+        faults = isFault ? faults + 1 : 0
+        if faults >= policy.faultLimit { return giveUp(.unreadable) }
         backOff(now)
         return []
     }
@@ -191,8 +206,8 @@ package struct DeliveryMachine: Sendable {
     }
 
     /// The gate answered.
-    package mutating func permitted(_ key: CredentialKey, _ permit: Permit, now: Timestamp) -> [Action] {
-        guard phase == .sending, let index = queues.firstIndex(where: { $0.key == key }) else { return [] }
+    package mutating func permitted(_ route: PushRoute, _ permit: Permit, now: Timestamp) -> [Action] {
+        guard phase == .sending, let index = queues.firstIndex(where: { $0.route == route }) else { return [] }
         let fullSince = queues[index].fullSince ?? now
         queues[index].fullSince = nil
         switch permit {
@@ -221,7 +236,7 @@ package struct DeliveryMachine: Sendable {
             return proceed(now)
         case .stopped(let wait):
             giveUpProbes(in: index, now: now)
-            putBackReady(of: index, for: wait, heldBy: key)
+            putBackReady(of: index, for: wait, heldBy: route.key)
             return proceed(now)
         }
     }
@@ -229,7 +244,7 @@ package struct DeliveryMachine: Sendable {
     /// Some pushes have completed.
     package mutating func completed(_ batch: [PushCompletion], now: Timestamp) -> [Action] {
         guard phase == .sending else { return [] }
-        let known = batch.filter { isOnItsWay($0.slot) }
+        let known = batch.filter { isOnItsWay($0.slot) }.map(judged)
         let actions = judgements(of: known)
         for completion in known where isOnItsWay(completion.slot) { apply(completion, now: now) }
         for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
@@ -311,7 +326,7 @@ package struct DeliveryMachine: Sendable {
 
     /// The requests to the gate that are due.
     private func requests() -> [Action] {
-        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.key, pushes: $0.ready.count) }
+        queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.route, pushes: $0.ready.count) }
     }
 
     private mutating func send(_ count: Int, from index: Int) -> [Action] {
@@ -369,24 +384,25 @@ package struct DeliveryMachine: Sendable {
         guard phase == .sending || phase == .closing, flight == nil, retryAt == nil else { return [] }
         if queues.allSatisfy({ $0.onItsWay == 0 && $0.ready.isEmpty }) {
             phase = .closing
-            return [flush(disposition(now), isLast: true)]
+            return [flush(ending(now), isLast: true)]
         }
         // A tick comes every half interval, so a flush is due after half an interval; otherwise it could be later than a whole one.
         let isDue = flushedAt.map { now < $0 || now - $0 >= policy.flushInterval / 2 } ?? true
         guard !pending.isEmpty, isDue || pending.count >= policy.flushCount else { return [] }
-        return [flush((.goOn, true), isLast: false)]
+        return [flush(SliceEnd(disposition: .goOn), isLast: false)]
     }
 
     /// Flushes all of `pending`, never a part: targets that are duplicates because of a push must not be written after that push.
-    private mutating func flush(_ end: (SliceProgress.Disposition, counts: Bool), isLast: Bool) -> Action {
+    private mutating func flush(_ end: SliceEnd, isLast: Bool) -> Action {
         for result in pending { lease.markDone(result.index) }
         let progress = SliceProgress(
             lease: lease,
             app: work?.app ?? "",
             vendor: work?.notification.origin ?? .native,
             results: pending,
-            disposition: end.0,
-            countsAttempt: end.counts
+            disposition: end.disposition,
+            countsAttempt: end.countsAttempt,
+            retries: end.retries
         )
         flight = PendingFlush(epoch: lease.epoch, results: pending, isLast: isLast)
         pending = []
@@ -403,10 +419,17 @@ package struct DeliveryMachine: Sendable {
         retryAt = now + policy.storeBackoff.delay(after: failures, jitter: settings.jitter)
     }
 
-    /// Continues under the newer lease. Targets that another node settled in between are not pushed again.
+    /// Continues under the newer lease. Targets that another node settled in between, or that left the slice, are not pushed again. A target keeps its place
+    /// in its slice for ever, so that the places of both leases mean the same targets.
     private mutating func adopt(_ next: SliceLease) {
         for index in targets.indices where next.isDone(index) && !lease.isDone(index) {
-            if case .putBack = targets[index].state { targets[index].state = .settled }
+            switch targets[index].state {
+            case .ready:
+                for queue in queues.indices { queues[queue].ready.removeAll { $0 == index } }
+                targets[index].state = .settled
+            case .putBack: targets[index].state = .settled
+            case .onItsWay, .settled: break
+            }
             lease.markDone(index)
         }
         lease.epoch = next.epoch

@@ -2,7 +2,7 @@ import Logging
 
 /// The keys of the engine's log metadata.
 enum EngineLogKey: String {
-    case app, call, count, credential, epoch, error, message, node, reason, slice, tenant
+    case app, call, count, credential, epoch, error, message, node, reason, slice, tenant, topic
 }
 
 extension Logger {

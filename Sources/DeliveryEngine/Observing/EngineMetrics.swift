@@ -58,7 +58,8 @@ final class EngineMetrics: Sendable {
             + [
                 "BadCollapseId", "BadDeviceToken", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
                 "DeviceTokenNotForTopic", "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "PayloadEmpty",
-                "BadPath", "MethodNotAllowed", "ExpiredToken", "Unregistered", "PayloadTooLarge",
+                "BadPath", "MethodNotAllowed", "ExpiredToken", "MissingTopic", "PayloadTooLarge", "TopicDisallowed",
+                "Unregistered",
             ]
     )
 }

@@ -27,6 +27,8 @@ package struct EngineStatistics: Sendable {
     package var isDraining: Bool
     /// Credentials that the peer refused, with the rejection.
     package var refusedCredentials: [CredentialKey: Rejection]
+    /// Topics that the peer refused, with the rejection.
+    package var refusedTopics: [PushRoute: Rejection]
     /// Apps with so many doubtful tokens that none is quarantined.
     package var doubtfulApps: Set<TokenQuality.Key>
     package var totals: Totals

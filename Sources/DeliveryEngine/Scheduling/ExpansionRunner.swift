@@ -10,21 +10,22 @@ struct ExpansionRunner: Sendable {
     func run() async -> Int64 {
         var lease = lease
         var failures = 0
+        var faults = 0
         while !Task.isCancelled {
             if engine.isDraining {
                 await engine.giveBack([lease])
                 break
             }
             do {
-                if lease.lapses >= engine.policy.lapseLimit {
-                    try await giveUp()
+                if let end = end(faults) {
+                    try await giveUp(end)
                     return lease.epoch
                 }
                 switch try await engine.store.expand(lease, by: engine.node, pageSize: engine.policy.expansionPageSize)
                 {
                 case .page(_, let after):
                     lease.work = .expand(after: after)
-                    failures = 0
+                    (failures, faults) = (0, 0)
                     engine.wake()
                 case .finished, .fenced:
                     engine.wake()
@@ -33,14 +34,22 @@ struct ExpansionRunner: Sendable {
             } catch {
                 engine.storeFailed("expand", error)
                 failures += 1
+                // An outage ends a series of errors that a repeat does not remove.
+                faults = error.isRetriable ? 0 : faults + 1
                 try? await engine.timer.sleep(for: engine.policy.storeBackoff.delay(after: failures))
             }
         }
         return lease.epoch
     }
 
-    private func giveUp() async throws(StoreError) {
-        let progress = SliceProgress(lease: lease, app: "", vendor: .native, results: [], disposition: .lapsed)
+    /// Why the expansion is given up; nil: it is not.
+    private func end(_ faults: Int) -> SliceProgress.Disposition? {
+        if lease.lapses >= engine.policy.lapseLimit { return .lapsed }
+        return faults >= engine.policy.faultLimit ? .unexpandable : nil
+    }
+
+    private func giveUp(_ end: SliceProgress.Disposition) async throws(StoreError) {
+        let progress = SliceProgress(lease: lease, app: "", vendor: .native, results: [], disposition: end)
         engine.count(progress, try await engine.store.record(progress, by: engine.node))
     }
 }

@@ -3,7 +3,7 @@ import Model
 /// An event for a slice's task, from its own sends and flushes or from the engine.
 enum SliceEvent: Sendable {
     case loaded(SliceWork?)
-    case loadFailed
+    case loadFailed(isFault: Bool)
     case completed([PushCompletion])
     case sendEnded(Int)
     case recorded(RecordResult)
@@ -20,7 +20,7 @@ extension DeliveryMachine {
     mutating func handle(_ event: SliceEvent, now: Timestamp) -> [Action] {
         switch event {
         case .loaded(let work): return loaded(work, now: now)
-        case .loadFailed: return loadFailed(now: now)
+        case .loadFailed(let isFault): return loadFailed(isFault: isFault, now: now)
         case .completed(let batch): return completed(batch, now: now)
         case .sendEnded(let number): return sendEnded(number, now: now)
         case .recorded(let result): return recorded(result, now: now)

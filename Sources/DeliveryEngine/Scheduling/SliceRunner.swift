@@ -51,16 +51,16 @@ struct SliceRunner: Sendable {
         while let action = actions.popFirst() {
             switch action {
             case .load: group.addTask { await load() }
-            case .ask(let key, let pushes):
-                let isHolder = loop.held.contains(key)
-                let permit = engine.enter(key, pushes: pushes, lane: lease.lane, isHolder: isHolder)
-                if permit.isPlace { loop.held.insert(key) }
-                if permit.isStopped { loop.stopped.insert(key) }
-                actions += loop.machine.permitted(key, permit, now: engine.clock.now())
+            case .ask(let route, let pushes):
+                let isHolder = loop.held.contains(route.key)
+                let permit = engine.enter(route, pushes: pushes, lane: lease.lane, isHolder: isHolder)
+                if permit.isPlace { loop.held.insert(route.key) }
+                if permit.isStopped { loop.stopped.insert(route.key) }
+                actions += loop.machine.permitted(route, permit, now: engine.clock.now())
             case .send(let number, let pushes, let platform, let key):
                 group.addTask { await send(number, pushes, over: platform, through: key) }
-            case .judge(let key, let sign):
-                if let change = engine.observed(key, sign) { group.addTask { await engine.note(key, change) } }
+            case .judge(let route, let sign):
+                for change in engine.observed(route, sign) { group.addTask { await engine.note(route.key, change) } }
             case .condemn(let verdicts, let answered):
                 let app = loop.machine.work?.app ?? ""
                 let allowed = engine.judge(verdicts, among: answered, tenant: lease.key.tenant, app: app)
@@ -79,7 +79,7 @@ struct SliceRunner: Sendable {
             inbox.yield(.loaded(try await engine.store.load(lease)))
         } catch {
             engine.storeFailed("load", error)
-            inbox.yield(.loadFailed)
+            inbox.yield(.loadFailed(isFault: !error.isRetriable))
         }
     }
 
@@ -104,10 +104,11 @@ struct SliceRunner: Sendable {
                 engine.leftUnsettled(lease.key)
             }
             inbox.yield(.recorded(result))
-            guard case .again(_, let credential?) = progress.disposition else { return }
-            // The credential recovered between the answer that stopped it and this flush, so its recovery did not find the mark of this slice.
-            let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
-            if stopped.contains(key) && !engine.isStopped(key) { await engine.resume(key) }
+            for credential in progress.holders {
+                // The credential recovered between the answer that stopped it and this flush, so its recovery did not find the mark of this slice.
+                let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
+                if stopped.contains(key) && !engine.isStopped(key) { await engine.resume(key) }
+            }
         } catch {
             engine.storeFailed("record", error)
             inbox.yield(.recordFailed)

@@ -45,6 +45,7 @@ struct GatewayMetrics: Sendable {
         let statistics = engine.statistics
         MetricName.doubtfulApps.meter().set(statistics.doubtfulApps.count)
         MetricName.refusedCredentials.meter().set(statistics.refusedCredentials.count)
+        MetricName.refusedTopics.meter().set(statistics.refusedTopics.count)
         sampler.showAge()
     }
 

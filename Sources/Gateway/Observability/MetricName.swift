@@ -26,6 +26,7 @@ package enum MetricName: String, CaseIterable {
     // Credentials and tokens.
     case credentialDays = "credential_days_to_expiry"
     case refusedCredentials = "delivery_credentials_refused"
+    case refusedTopics = "delivery_topics_refused"
     case doubtfulApps = "delivery_apps_doubtful"
 
     // The queue in the database: the same values on every node.

@@ -33,7 +33,7 @@ package struct SliceLease: Sendable, Hashable {
     package var targets: [TargetID]
     /// The address by which the caller named each target. Parallel to `targets`, or empty when no target was named.
     package var addresses: [Address?]
-    /// One bit per target, least significant first: set when its delivery row is written.
+    /// One bit per target, least significant first: set when its delivery row is written, or the target has left the slice.
     package var done: [UInt8]
     /// How often this slice was put back for another attempt.
     package var attempts: Int16

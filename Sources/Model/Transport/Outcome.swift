@@ -25,8 +25,10 @@ package struct Rejection: Sendable, Hashable {
         case tokenDead(since: Timestamp?)
         /// The token is doubtful: it belongs to another environment or app. It is quarantined, not deleted.
         case tokenDoubtful
-        /// The key, certificate or topic: every push through that credential would fail, so the credential is stopped and its deliveries wait.
+        /// The key or certificate: every push through that credential would fail, so the credential is stopped and its deliveries wait.
         case credential
+        /// The topic: every push of the app through that credential would fail, so that these deliveries wait. Other apps use the credential.
+        case topic
         /// The service or the device's quota is temporarily exhausted.
         case service
     }

@@ -11,6 +11,7 @@ import NIOConcurrencyHelpers
 final class OutageStore: DeliveryStore {
     private struct State {
         var isAway = false
+        var isBroken = false
         var failures = 0
         var loads = 0
         var pages: [SliceLease.Work] = []
@@ -31,6 +32,17 @@ final class OutageStore: DeliveryStore {
     var isAway: Bool {
         get { state.withLockedValue { $0.isAway } }
         set { state.withLockedValue { $0.isAway = newValue } }
+    }
+
+    /// Whether the database answers every attempt to read or expand work with an error.
+    var isBroken: Bool {
+        get { state.withLockedValue { $0.isBroken } }
+        set { state.withLockedValue { $0.isBroken = newValue } }
+    }
+
+    private func checkWork() throws(StoreError) {
+        try check()
+        if isBroken { throw StoreError(.failed, "the test has broken the work") }
     }
 
     var failures: Int { state.withLockedValue { $0.failures } }
@@ -86,7 +98,7 @@ final class OutageStore: DeliveryStore {
     }
 
     func load(_ lease: SliceLease) async throws(StoreError) -> SliceWork? {
-        try check()
+        try checkWork()
         state.withLockedValue { $0.loads += 1 }
         return try await inner.load(lease)
     }
@@ -102,7 +114,7 @@ final class OutageStore: DeliveryStore {
     }
 
     func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult {
-        try check()
+        try checkWork()
         guard inventedPages > 0 else { return try await inner.expand(lease, by: node, pageSize: pageSize) }
         let number = state.withLockedValue { state in
             state.pages.append(lease.work)

@@ -159,4 +159,7 @@ struct MachineBench {
     }
 
     var disposition: SliceProgress.Disposition? { records.last?.disposition }
+
+    /// The slices that leave this one with the last flush.
+    var retries: [RetrySlice] { records.last?.retries ?? [] }
 }

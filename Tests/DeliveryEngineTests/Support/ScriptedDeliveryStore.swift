@@ -139,6 +139,16 @@ final class ScriptedDeliveryStore: DeliveryStore {
             guard state.slices[key]?.isHeld(progress.lease, by: node) == true else { return .fenced }
             state.slices[key]?.lease.done = progress.lease.done
             for result in progress.results { state.outcomes[result.target, default: []].append(result.state) }
+            for retry in progress.retries {
+                guard case .again(let delay, _) = retry.disposition, var lease = state.slices[key]?.lease else {
+                    continue
+                }
+                for index in retry.indexes { state.slices[key]?.lease.markDone(index) }
+                lease.targets = retry.indexes.map { lease.targets[$0] }
+                lease.done = []
+                lease.key.number = Int32(state.slices.count)
+                state.slices[lease.key] = Slice(lease: lease, nextAt: .now + delay)
+            }
             switch progress.disposition {
             case .goOn: break
             case .finished, .dead: state.slices[key]?.isDone = true

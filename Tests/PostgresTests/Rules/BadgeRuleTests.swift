@@ -192,6 +192,24 @@ import Testing
         #expect(try await world.badge(reader.holder) == 6, "the counter")
     }
 
+    // Cancelling makes every slice due, so that the node which writes it off loads it.
+    @Test func aMessageThatIsNotSentCountsForNobody() async throws {
+        let world = try await RuleWorld.make()
+        let reader = try await world.reader("hong")
+        let canceled = try await world.counted(to: reader.identities, step: 1)
+        #expect(try await world.control(canceled, .cancel) == 1, "cancels")
+        #expect(try await world.badges(canceled) == [nil, nil], "badges of a canceled message")
+        let expired = try await world.counted(to: reader.identities, step: 1)
+        try await world.pass(.seconds(3601))
+        #expect(try await world.badges(expired) == [nil, nil], "badges of an expired message")
+        let paused = try await world.counted(to: reader.identities, step: 1)
+        #expect(try await world.control(paused, .pause) == 1, "pauses")
+        #expect(try await world.badges(paused) == [nil, nil], "badges of a paused message")
+        #expect(try await world.badge(reader.holder) == 0, "the counter")
+        #expect(try await world.control(paused, .resume) == 1, "resumes")
+        #expect(try await world.badges(paused) == [1, 1], "badges of the resumed message")
+    }
+
     @Test func keepSubtractsAtTheFirstReadResetAndUpdateSetEachTime() async throws {
         let world = try await RuleWorld.make()
         let reader = try await world.reader("hong")
@@ -310,6 +328,10 @@ extension RuleWorld {
             reader.identities.append(made.identity)
         }
         return reader
+    }
+
+    func control(_ lease: SliceLease, _ control: MessageControl) async throws -> Int? {
+        try await run(ControlMessage(scope, lease.key.message, control, by: nil))
     }
 
     /// A message that counts badges, accepted and leased.

@@ -73,7 +73,9 @@ extension StoreFixture {
         let seconds = "interval '\(duration.components.seconds) seconds'"
         try await admin.script(
             """
-            UPDATE gateway.slice SET next_at = next_at - \(seconds);
+            UPDATE gateway.slice SET next_at = next_at - \(seconds), resume_at = resume_at - \(seconds);
+            UPDATE gateway.message SET due_at = due_at - \(seconds), expires_at = expires_at - \(seconds),
+                paused_at = paused_at - \(seconds), pace_from = pace_from - \(seconds);
             UPDATE gateway.sender SET next_at = next_at - \(seconds), failing_since = failing_since - \(seconds);
             UPDATE gateway.webhook SET next_at = next_at - \(seconds), failing_since = failing_since - \(seconds);
             """

@@ -5,7 +5,7 @@ package struct PlainAdapter: VendorAdapter {
     package var vendor: Vendor
     package var limitBytes: Int
     package var isPersonal: Bool
-    // A message's data may set the end of its payload: `end`, in seconds since 1970.
+    // A message's data may set the end of its payload: `end`, in seconds since 1970. A push is a call (`voip`) if its data or the options for Apple say so.
     /// True: the payload ends with the target's key.
     package var namesTarget: Bool
 
@@ -51,6 +51,13 @@ package struct PlainAdapter: VendorAdapter {
         guard !bytes.isEmpty else { throw AdapterError(.missing, field: "body") }
         guard notification.content.body != "nobody" else { throw AdapterError(.withheld) }
         let end = notification.content.data["end"]?.int.map { Timestamp(seconds: Int64($0)) }
-        return PushPayload(bytes: bytes, collapseID: notification.collapseID, expiresAt: end)
+        let isCall =
+            notification.content.data["voip"] != nil || notification.content.apns?["pushType"]?.string == "voip"
+        return PushPayload(
+            bytes: bytes,
+            type: isCall ? .voip : .alert,
+            collapseID: notification.collapseID,
+            expiresAt: end
+        )
     }
 }

@@ -56,10 +56,10 @@ enum DeliverySQL {
         """
     )
 
-    /// Increments the epoch, so that an outcome of the released lease is refused.
+    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count.
     static let release = StoreSQL.tenant(
         """
-        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now()
+        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0
         FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
         WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
             AND s.owner = $5 AND s.state = 'leased'
@@ -157,6 +157,14 @@ enum DeliverySQL {
     )
 
     static let settle = StoreSQL.function("settle_message", 2, columns: "settle_message AS count")
+
+    /// Runs before `record` if slices are added to the message.
+    static let lock = StoreSQL.tenant(
+        "SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FOR NO KEY UPDATE"
+    )
+
+    /// Runs after the slice was put back, once for each slice that leaves it.
+    static let split = StoreSQL.function("split_slice", 9, columns: "split_slice AS count")
 
     /// Skips a slice that another transaction is changing: that transaction makes it due, parks it or leases it.
     static let resume = StoreSQL.tenant(

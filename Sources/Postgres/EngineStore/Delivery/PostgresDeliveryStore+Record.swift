@@ -6,8 +6,11 @@ import Store
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let transaction = Transaction(tenant: nil, [recording(progress, by: node)])
-            let count = try await engine.run(gathered: transaction).result(0).only().int("count")
+            let before = Self.locking(progress)
+            let statements =
+                before + [recording(progress, by: node)] + progress.retries.map { Self.splitting($0, from: progress.lease) }
+            let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
+            let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
         }
     }
@@ -20,6 +23,36 @@ extension PostgresDeliveryStore {
         try await asStore { () throws(PostgresError) in
             _ = try await engine.run(DeliverySQL.settle(.id(tenant), .id(message)), tenant: nil)
         }
+    }
+
+    /// The lock of the message, if slices are added to it: taken later, it could be a stronger one than that which another flush of the message holds.
+    private static func locking(_ progress: SliceProgress) -> [Statement] {
+        guard !progress.retries.isEmpty else { return [] }
+        return [DeliverySQL.lock(.id(progress.lease.key.tenant), .id(progress.lease.key.message))]
+    }
+
+    /// The statement that moves targets into a slice of their own.
+    private static func splitting(_ retry: RetrySlice, from lease: SliceLease) -> Statement {
+        var after = Duration.zero
+        var (holder, reason): (CredentialID?, String?)
+        switch retry.disposition {
+        case .again(let wait, let credential): (after, holder) = (wait, credential)
+        case .dead(let text): reason = text
+        case .crowded(let wait): after = wait
+        case .goOn, .finished: break
+        }
+        let key = lease.key
+        return DeliverySQL.split(
+            .id(key.tenant),
+            .id(key.message),
+            .int32(key.number),
+            .int64(lease.epoch),
+            .ids(retry.indexes.filter(lease.targets.indices.contains).map { lease.targets[$0] }),
+            .int16(lease.attempts + (retry.countsAttempt && lease.attempts < .max ? 1 : 0)),
+            .interval(after),
+            .string(holder?.rawValue),
+            .string(reason)
+        )
     }
 
     package func resume(_ key: CredentialKey) async throws(StoreError) {

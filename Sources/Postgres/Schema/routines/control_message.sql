@@ -1,11 +1,15 @@
 -- Pauses, resumes, requeues or cancels a message. Returns 1 if that changed something. Slices that are being sent are not interrupted: they finish within
 -- seconds, and `record_outcomes` parks what they return.
+--
+-- A parked slice keeps its due time (`resume_at`). A message with a pace goes on where it stopped: what was not due yet is later by the time of the pause.
+-- Other times are those of a day or of a peer's request, and pass during the pause. Slices that are requeued keep the pace among themselves.
 CREATE OR REPLACE FUNCTION gateway.control_message(p_tenant text, p_app text, p_vendor text, p_message uuid, p_action text)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m gateway.message;
+    v_now timestamptz := now();
+    v_shift interval := interval '0';
     v_count bigint;
-    v_is_early boolean;
     v_expands boolean;
 BEGIN
     SELECT * INTO m FROM gateway.message
@@ -19,26 +23,38 @@ BEGIN
         UPDATE gateway.slice SET next_at = now()
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND next_at > now();
     ELSIF p_action = 'pause' AND m.state IN ('scheduled', 'expanding', 'sending') THEN
-        UPDATE gateway.message SET state = 'paused' WHERE tenant_id = p_tenant AND message_id = p_message;
-        UPDATE gateway.slice SET next_at = m.expires_at
+        UPDATE gateway.message SET state = 'paused', paused_at = now() WHERE tenant_id = p_tenant AND message_id = p_message;
+        UPDATE gateway.slice SET resume_at = next_at, next_at = m.expires_at
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NULL;
     ELSIF p_action = 'resume' AND m.state = 'paused' THEN
-        v_is_early := m.due_at > now();
-        SELECT EXISTS (SELECT FROM gateway.slice
-            WHERE tenant_id = p_tenant AND message_id = p_message AND kind = 'expand' AND state <> 'done') INTO v_expands;
-        UPDATE gateway.slice SET next_at = greatest(m.due_at, now())
+        IF m.pace_count IS NOT NULL THEN v_shift := greatest(v_now - greatest(m.paused_at, m.due_at), v_shift); END IF;
+        UPDATE gateway.slice SET resume_at = NULL,
+                next_at = least(m.expires_at, greatest(v_now, CASE WHEN resume_at > m.paused_at THEN resume_at + v_shift
+                    WHEN resume_at IS NULL THEN m.due_at ELSE resume_at END))
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NULL;
-        UPDATE gateway.message SET
-                state = CASE WHEN v_is_early THEN 'scheduled' WHEN v_expands THEN 'expanding' ELSE 'sending' END
+        SELECT coalesce(bool_or(kind = 'expand'), false) INTO v_expands
+            FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message AND state <> 'done';
+        UPDATE gateway.message SET paused_at = NULL,
+                pace_from = CASE WHEN m.pace_count IS NOT NULL THEN greatest(m.pace_from, m.due_at) + v_shift END,
+                state = CASE WHEN m.due_at > v_now THEN 'scheduled' WHEN v_expands THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;
-        IF NOT v_is_early AND NOT v_expands THEN PERFORM gateway.settle_message(p_tenant, p_message); END IF;
+        IF m.due_at <= v_now THEN PERFORM gateway.settle_message(p_tenant, p_message); END IF;
     ELSIF p_action = 'requeue' AND m.dead_slices > 0 AND m.state <> 'canceled' THEN
-        UPDATE gateway.slice SET dead_reason = NULL, attempts = 0, lapses = 0,
-                next_at = greatest(now(), CASE WHEN m.state = 'paused' THEN m.expires_at END)
-            WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NOT NULL;
+        UPDATE gateway.slice s SET dead_reason = NULL, attempts = 0, lapses = 0,
+                next_at = CASE WHEN m.state = 'paused' THEN m.expires_at ELSE d.due END,
+                resume_at = CASE WHEN m.state = 'paused' THEN d.due END
+            FROM (
+                SELECT x.no, greatest(v_now, least(m.expires_at, v_now + interval '1 second' * coalesce(m.pace_seconds * div(
+                    sum(cardinality(x.targets) - bit_count(x.done)) OVER (ORDER BY x.no) - (cardinality(x.targets) - bit_count(x.done)),
+                    m.pace_count), 0)::float8)) AS due
+                FROM gateway.slice x
+                WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state = 'ready' AND x.dead_reason IS NOT NULL) AS d
+            WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = d.no;
         GET DIAGNOSTICS v_count = ROW_COUNT;
+        SELECT coalesce(bool_or(kind = 'expand'), false) INTO v_expands
+            FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message AND state <> 'done';
         UPDATE gateway.message SET dead_slices = dead_slices - v_count,
-                state = CASE WHEN state = 'dead' THEN 'sending' ELSE state END
+                state = CASE WHEN state <> 'dead' THEN state WHEN v_expands THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;
         RETURN least(v_count, 1);
     ELSE

@@ -8,7 +8,7 @@ DECLARE
     v_last integer;
     e record;
 BEGIN
-    SELECT x.pace_count, x.pace_seconds, x.expanded, x.due_at, x.expires_at INTO m FROM gateway.message x
+    SELECT x.pace_count, x.pace_seconds, x.expanded, coalesce(x.pace_from, x.due_at) AS pace_from, x.expires_at INTO m FROM gateway.message x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
     IF m.pace_count IS NULL THEN
         RETURN QUERY SELECT x.outcome, x.targets, x.after
@@ -20,7 +20,7 @@ BEGIN
         p_tenant, p_message, p_no, p_epoch, p_owner, p_page, least(p_slice_size, m.pace_count)) x;
     UPDATE gateway.slice s
         SET next_at = least(m.expires_at, greatest(
-            s.next_at, m.due_at + m.pace_seconds * div(m.expanded + n.before, m.pace_count)::bigint * interval '1 second'))
+            s.next_at, m.pace_from + m.pace_seconds * div(m.expanded + n.before, m.pace_count)::bigint * interval '1 second'))
         FROM (
             SELECT x.no, sum(cardinality(x.targets)) OVER (ORDER BY x.no) - cardinality(x.targets) AS before FROM gateway.slice x
             WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no > v_last) AS n

@@ -32,7 +32,7 @@ BEGIN
     IF NOT FOUND THEN RETURN QUERY SELECT 'fenced', 0::bigint, NULL::uuid; RETURN; END IF;
 
     IF m.state = 'paused' THEN
-        UPDATE gateway.slice SET state = 'ready', owner = NULL, epoch = epoch + 1, next_at = m.expires_at
+        UPDATE gateway.slice SET state = 'ready', owner = NULL, epoch = epoch + 1, lapses = 0, resume_at = now(), next_at = m.expires_at
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
         RETURN QUERY SELECT 'fenced', 0::bigint, NULL::uuid;
         RETURN;
@@ -54,7 +54,7 @@ BEGIN
 
     v_slices := 0;
     v_finishes := v_ended AND (v_count = 0 OR m.content->'variants' IS NULL);
-    UPDATE gateway.slice SET after_user = s.after_user, after_vendor = s.after_vendor, after = s.after,
+    UPDATE gateway.slice SET after_user = s.after_user, after_vendor = s.after_vendor, after = s.after, lapses = 0,
             state = CASE WHEN v_finishes THEN 'done' ELSE state END, owner = CASE WHEN v_finishes THEN NULL ELSE owner END
         WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     IF v_count = 0 AND NOT v_finishes THEN

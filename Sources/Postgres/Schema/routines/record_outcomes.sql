@@ -64,7 +64,8 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     ELSE
         UPDATE gateway.slice SET done = p_done, state = 'ready', owner = NULL, lapses = 0, held_by = p_held,
-                next_at = coalesce(v_due, now() + p_after), attempts = least(attempts + p_counts::integer, 32767)
+                next_at = coalesce(v_due, now() + p_after), resume_at = CASE WHEN m.state = 'paused' THEN now() + p_after END,
+                attempts = least(attempts + p_counts::integer, 32767)
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
         -- The message's other slices would find no free capacity either, so they are delayed without being read. Slices that gave up or are held are not due.
         IF p_disposition = 'crowded' AND v_due IS NULL THEN

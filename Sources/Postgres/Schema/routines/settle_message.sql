@@ -13,11 +13,11 @@ BEGIN
         v_new := CASE WHEN v_state IN ('scheduled', 'sending', 'paused', 'dead') THEN 'done' ELSE v_state END;
         DELETE FROM gateway.message_open WHERE tenant_id = p_tenant AND message_id = p_message;
     ELSE
-        IF NOT v_is_alive AND v_state IN ('scheduled', 'sending') THEN
+        IF NOT v_is_alive AND v_state IN ('scheduled', 'expanding', 'sending') THEN
             SELECT bool_or(s.dead_reason IS NULL) INTO v_is_alive FROM gateway.slice s
                 WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state <> 'done';
         END IF;
-        v_new := CASE WHEN v_is_alive OR v_state NOT IN ('scheduled', 'sending') THEN v_state ELSE 'dead' END;
+        v_new := CASE WHEN v_is_alive OR v_state NOT IN ('scheduled', 'expanding', 'sending') THEN v_state ELSE 'dead' END;
     END IF;
     IF v_new <> v_state THEN
         UPDATE gateway.message SET state = v_new WHERE tenant_id = p_tenant AND message_id = p_message;

@@ -1,5 +1,5 @@
 -- Counts a message for the holders of these targets, once each, and returns the badges that their pushes carry; targets that cannot receive a push are
--- left out. Every function that changes badges takes marks first, then badges, each in the order of holders, so that they cannot deadlock.
+-- left out. A message that is not being sent counts nothing: it was canceled or has expired, or it is paused and counts when it is resumed. Every function that changes badges takes marks first, then badges, each in the order of holders, so that they cannot deadlock.
 CREATE OR REPLACE FUNCTION gateway.take_badges(p_tenant text, p_message uuid, p_step integer, p_places bigint[], p_targets uuid[])
 RETURNS TABLE (place bigint, badge integer) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -8,7 +8,9 @@ DECLARE
     v_holders text[];
     v_new text[];
 BEGIN
-    SELECT x.app_id, x.vendor INTO m FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
+    SELECT x.app_id, x.vendor INTO m FROM gateway.message x
+        WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state NOT IN ('canceled', 'expired', 'paused')
+            AND x.expires_at > now();
     IF NOT FOUND THEN RETURN; END IF;
     v_holders := ARRAY(
         SELECT DISTINCT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder FROM gateway.identity i

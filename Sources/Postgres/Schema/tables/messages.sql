@@ -37,6 +37,10 @@ CREATE TABLE gateway.message (
     pace_seconds integer,
     -- Whether the message has counts of its own (`message_counter`).
     is_counted boolean NOT NULL DEFAULT false,
+    -- When the message was paused; null: it is not paused.
+    paused_at timestamptz,
+    -- The beginning of the pace, later than `due_at` by the pauses; null: `due_at`.
+    pace_from timestamptz,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');

@@ -22,6 +22,7 @@ CREATE TABLE gateway.slice (
     lane smallint NOT NULL,
     kind text NOT NULL CHECK (kind IN ('deliver', 'expand')),
     due_day integer NOT NULL,
+    -- A target that left the slice (`split_slice`) has the id 0 and is done.
     targets uuid[] NOT NULL DEFAULT '{}',
     -- How the caller named each target; parallel to targets, or empty.
     addresses text[] NOT NULL DEFAULT '{}',
@@ -45,6 +46,8 @@ CREATE TABLE gateway.slice (
     -- Cursor of an expansion by users: within `after_user`, behind (after_vendor, after). `after` null: that user is finished.
     after_user text,
     after_vendor text,
+    -- The due time of a slice that is parked because its message is paused.
+    resume_at timestamptz,
     PRIMARY KEY (tenant_id, message_id, no)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.slice');

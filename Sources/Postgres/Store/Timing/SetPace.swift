@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Sets the pace at which an audience is expanded. Runs after the acceptance of its message.
+/// Sets the pace at which an audience is expanded, and that a message keeps when it is resumed or requeued. Runs after the acceptance of its message.
 package struct SetPace: StoreWrite {
     let message: MessageID
     let pace: Pace
