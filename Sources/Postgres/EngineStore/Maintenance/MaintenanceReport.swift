@@ -49,7 +49,7 @@ package struct MaintenanceFailure: Sendable, Hashable {
     }
 }
 
-/// What a round of maintenance does, by the names that metrics and logs show.
+/// The steps of a round of maintenance, by the names that metrics and logs show.
 package enum MaintenanceStep: String, CaseIterable, Sendable {
     case makePartitions = "make partitions"
     case dropPartitions = "drop partitions"

@@ -12,7 +12,7 @@ struct Sweep: Sendable {
     var isFunction = false
 }
 
-/// What is left to remove of one tenant in a round.
+/// The sweeps of one tenant that are left in a round.
 struct TenantSweep: Sendable {
     let tenant: TenantID
     /// In order; the current one first.
