@@ -1,5 +1,4 @@
 package import Model
-package import Store
 
 /// The result of one round of maintenance.
 package struct MaintenanceReport: Sendable, Hashable {

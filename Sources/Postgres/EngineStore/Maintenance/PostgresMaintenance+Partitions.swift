@@ -8,7 +8,7 @@ extension PostgresMaintenance {
     /// 250 pages have about 10,000 rows, which one transaction copies in 100 ms.
     private static let stagedPages: Int32 = 250
     /// The rows of one week that `make_delivery_partitions` moves at most.
-    private static let movedRows = 20_000
+    private static let movedRows = 5000
     /// Weeks after the current one for which rows in the default partition create a partition: a year.
     private static let strayWeeks: Int32 = 52
 

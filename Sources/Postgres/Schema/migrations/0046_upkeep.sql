@@ -1,9 +1,11 @@
 -- Maintenance changes partitions without waiting for long transactions, moves rows out of the default partition in steps, and sweeps media without deleting an
 -- image that an acceptance uses. Finished slices release their targets.
 -- Oldest program: 42
--- Routines: 0000000000000000
+-- Routines: bbea0fded15458f7
 
 GRANT UPDATE (created_at) ON gateway.media TO gateway_call;
+ALTER TABLE gateway.slice SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on);
+ALTER TABLE gateway.delivery_default SET (fillfactor = 75);
 
 --@ index
 CREATE INDEX media_created ON gateway.media (tenant_id, created_at);

@@ -6,30 +6,34 @@ CREATE OR REPLACE FUNCTION gateway.attach_staged_weeks(p_weeks integer[], p_hori
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '100ms' AS $$
 DECLARE
     v_week integer;
+    v_changed gateway.delivery[];
     v_left gateway.delivery[];
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('gateway.delivery partitions', 0));
+    IF (SELECT count(*) FROM gateway.delivery_default d WHERE NOT d.due_day / 7 = ANY (p_weeks)) > 20000 THEN
+        RAISE EXCEPTION 'the default partition has too many rows of other weeks' USING ERRCODE = 'lock_not_available';
+    END IF;
     IF gateway.is_in_long_use(ARRAY['delivery', 'delivery_default']) THEN
         RAISE EXCEPTION 'a transaction uses the deliveries' USING ERRCODE = 'lock_not_available';
     END IF;
     LOCK TABLE gateway.delivery_default IN ACCESS EXCLUSIVE MODE;
-    v_left := ARRAY(SELECT d::gateway.delivery FROM gateway.delivery_default d WHERE NOT d.due_day / 7 = ANY (p_weeks) LIMIT 20001);
-    IF cardinality(v_left) > 20000 THEN
-        RAISE EXCEPTION 'the default partition has too many rows of other weeks' USING ERRCODE = 'lock_not_available';
-    END IF;
+    -- One scan, because it takes most of the time for which the lock is held.
+    SELECT array_agg(d::gateway.delivery) FILTER (WHERE age(d.xmin) <= age(p_horizon::text::xid8::xid)),
+            array_agg(d::gateway.delivery) FILTER (WHERE NOT d.due_day / 7 = ANY (p_weeks))
+        INTO v_changed, v_left FROM gateway.delivery_default d;
     FOREACH v_week IN ARRAY p_weeks LOOP
         EXECUTE format(
-            'DELETE FROM gateway.%I s USING gateway.delivery_default d WHERE age(d.xmin) <= age($1) '
-                'AND s.tenant_id = d.tenant_id AND s.due_day = d.due_day AND s.message_id = d.message_id AND s.target_id = d.target_id',
-            'delivery_s' || v_week) USING p_horizon::text::xid8::xid;
+            'DELETE FROM gateway.%I s USING unnest($1) AS u '
+                'WHERE s.tenant_id = u.tenant_id AND s.due_day = u.due_day AND s.message_id = u.message_id AND s.target_id = u.target_id',
+            'delivery_s' || v_week) USING v_changed;
         EXECUTE format(
-            'INSERT INTO gateway.%I SELECT d.* FROM gateway.delivery_default d WHERE d.due_day >= %s AND d.due_day < %s AND age(d.xmin) <= age($1)',
-            'delivery_s' || v_week, v_week * 7, v_week * 7 + 7) USING p_horizon::text::xid8::xid;
+            'INSERT INTO gateway.%I SELECT (u).* FROM unnest($1) AS u WHERE u.due_day >= %s AND u.due_day < %s',
+            'delivery_s' || v_week, v_week * 7, v_week * 7 + 7) USING v_changed;
     END LOOP;
     -- From here on everything waits for the lock on the parent; what follows changes the catalog and at most 20,000 rows.
     ALTER TABLE gateway.delivery DETACH PARTITION gateway.delivery_default;
     DROP TABLE gateway.delivery_default;
-    CREATE TABLE gateway.delivery_default (LIKE gateway.delivery INCLUDING ALL);
+    CREATE TABLE gateway.delivery_default (LIKE gateway.delivery INCLUDING ALL) WITH (fillfactor = 75);
     INSERT INTO gateway.delivery_default SELECT (u).* FROM unnest(v_left) AS u;
     ALTER TABLE gateway.delivery ATTACH PARTITION gateway.delivery_default DEFAULT;
     FOREACH v_week IN ARRAY p_weeks LOOP
