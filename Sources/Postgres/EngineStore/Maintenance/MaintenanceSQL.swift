@@ -28,6 +28,14 @@ enum MaintenanceSQL {
     /// Raise 55P03 while a long transaction uses the table.
     static let makePartitions = StoreSQL.global("SELECT gateway.make_delivery_partitions($1, $2) AS count")
     static let dropPartitions = StoreSQL.global("SELECT gateway.drop_delivery_partitions($1) AS count")
+    /// The weekly partitions that end before a day.
+    static let expiredWeeks = StoreSQL.global(
+        """
+        SELECT count(*) AS count FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-9]+$'
+            AND (substr(c.relname, 11)::integer + 1) * 7 <= $1
+        """
+    )
     static let defaultWeeks = StoreSQL.global("SELECT week, rows FROM gateway.default_partition_weeks()")
     static let stageRows = StoreSQL.global(
         "SELECT next_page, copied, horizon FROM gateway.stage_default_rows($1, $2, $3, $4)"

@@ -161,19 +161,12 @@ extension PostgresMaintenance {
         let longest = tenants.map(\.policy.deliveries).max() ?? policy.deliveries
         let first = Self.firstKeptDay(of: .deliveries, tenants.map(\.policy), policy, now)
         // An expired partition that a long transaction protects is dropped soon; deleting its rows one by one would be wasted.
-        let isDropped = try await isDropped(before: first)
+        let isDropped = try await count(MaintenanceSQL.expiredWeeks(.int32(first))) == 0
         return tenants.map { tenant in
             // The expired days of the oldest week of the longest retention go with their partition.
             let day = tenant.policy.deliveries == longest ? first : now.back(tenant.policy.deliveries).day
             return TenantSweep(of: tenant.id, tenant.policy, deliveriesBefore: isDropped ? day : nil, now: now)
         }
-    }
-
-    private func isDropped(before day: Int32) async throws(PostgresError) -> Bool {
-        let names = try await engine.run(StatusSQL.partitions(), tenant: nil).rows { (row) throws(PostgresError) in
-            try row.text("relname")
-        }
-        return !names.contains { name in DeliveryPartition.endDay(of: name).map { $0 <= day } ?? false }
     }
 
     /// One turn of a tenant: finishes the sweeps with few rows, up to the first statement that reaches its limit.
