@@ -99,7 +99,8 @@ struct RetentionRun {
             """
         )
         let isDone = NIOLockedValueBox(false)
-        async let round = Self.round(stage.database.engine, isDone)
+        let engine = stage.database.engine
+        async let round = Self.round(engine, isDone)
         var with: [Duration] = []
         // The last phase is the one in which the round ends.
         repeat { with += try await callers.atRate(rate, for: phase) } while !isDone.withLockedValue { $0 }
