@@ -9,6 +9,8 @@ extension PostgresMaintenance {
     private static let stagedPages: Int32 = 250
     /// The rows of one week that `make_delivery_partitions` moves at most.
     private static let movedRows = 5000
+    /// Ten minutes: the files of a large week take seconds per gigabyte to remove, and nothing waits for them.
+    private static let dropTimeout = Duration.seconds(600)
     /// Weeks after the current one for which rows in the default partition create a partition: a year.
     private static let strayWeeks: Int32 = 52
 
@@ -45,7 +47,7 @@ extension PostgresMaintenance {
     func drop(_ statement: Statement, _ report: inout MaintenanceReport) async {
         while !Task.isCancelled {
             let dropped = await change(.dropPartitions, &report) { () throws(PostgresError) in
-                try await count(statement)
+                try await engine.run(statement, tenant: nil, timeout: Self.dropTimeout).only().int("count")
             }
             guard let dropped, dropped > 0 else { return }
             report.partitionsDropped += dropped
