@@ -1,6 +1,6 @@
 -- Detaches the oldest weekly partition that ends before p_before_day and returns 1, or 0 if there is none. A call drops the tables that earlier calls have
--- detached, and those of an interrupted `stage_default_rows`. Detaching changes only the catalog, so the lock on the parent is held for milliseconds. Dropping locks nothing else, and takes longer: for a week of two
--- million rows, 5.8 s after 12 ms.
+-- detached, and those of an interrupted `stage_default_rows`. Detaching changes only the catalog, so the lock on the parent is held for milliseconds. Dropping
+-- locks nothing else and takes longer: for a week of two million rows, 5.8 s after 12 ms.
 --
 -- Raises 55P03 instead of waiting for a long transaction. Runs as the owner, because only the owner may detach a partition.
 CREATE OR REPLACE FUNCTION gateway.drop_delivery_partitions(p_before_day integer) RETURNS integer
