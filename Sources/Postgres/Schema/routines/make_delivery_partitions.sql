@@ -30,10 +30,13 @@ BEGIN
         -- fillfactor 75: a receipt's new version of a row fits on the same page (HOT). With 8,000 receipts of 20,000 rows all were heap-only, and 79 % while an
         -- old snapshot kept pages from being pruned; with 100 they were 84 % and 0 %.
         EXECUTE format('CREATE TABLE gateway.%I (LIKE gateway.delivery INCLUDING ALL) WITH (fillfactor = 75)', v_name);
-        EXECUTE format(
-            'WITH moved AS (DELETE FROM gateway.delivery_default WHERE due_day >= %s AND due_day < %s RETURNING *) '
-                'INSERT INTO gateway.%I SELECT * FROM moved',
-            v_from, v_from + 7, v_name);
+        -- Again, under the lock.
+        IF EXISTS (SELECT 1 FROM gateway.delivery_default d WHERE d.due_day >= v_from AND d.due_day < v_from + 7) THEN
+            EXECUTE format(
+                'WITH moved AS (DELETE FROM gateway.delivery_default WHERE due_day >= %s AND due_day < %s RETURNING *) '
+                    'INSERT INTO gateway.%I SELECT * FROM moved',
+                v_from, v_from + 7, v_name);
+        END IF;
         EXECUTE format(
             'ALTER TABLE gateway.delivery ATTACH PARTITION gateway.%I FOR VALUES FROM (%s) TO (%s)', v_name, v_from, v_from + 7);
         v_made := v_made + 1;
