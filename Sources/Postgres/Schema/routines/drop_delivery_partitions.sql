@@ -12,7 +12,6 @@ BEGIN
     FOR v_name IN
         SELECT c.relname FROM pg_class c
         WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind = 'r' AND NOT c.relispartition AND c.relname ~ '^delivery_[sw][0-9]+$'
-            AND (substr(c.relname, 11)::integer + 1) * 7 <= p_before_day
     LOOP
         EXECUTE format('DROP TABLE gateway.%I', v_name);
     END LOOP;
