@@ -2,7 +2,8 @@
 -- reads p_pages pages from p_page on and returns the next page (null: the last was read), the number of rows copied, and the horizon of the next pass.
 --
 -- The first pass has p_horizon 0 and copies all rows. Each further pass copies those that were written since the pass before, whose first call returned p_horizon.
--- `attach_staged_weeks` ends with the last pass. Until then readers and writers use the default partition. Does nothing on Citus, where a page has no meaning.
+-- `attach_staged_weeks` ends with the last pass. Until then readers and writers use the default partition. Raises 55P03 if a long
+-- transaction would prevent that end. Does nothing on Citus, where a page has no meaning.
 CREATE OR REPLACE FUNCTION gateway.stage_default_rows(p_weeks integer[], p_horizon bigint, p_page integer, p_pages integer)
 RETURNS TABLE (next_page integer, copied bigint, horizon bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '100ms' AS $$
@@ -18,6 +19,10 @@ BEGIN
         RETURN;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('gateway.delivery partitions', 0));
+    -- The copies would be made in vain.
+    IF p_horizon = 0 AND p_page = 0 AND gateway.is_in_long_use(ARRAY['delivery', 'delivery_default']) THEN
+        RAISE EXCEPTION 'a transaction uses the deliveries' USING ERRCODE = 'lock_not_available';
+    END IF;
     v_size := pg_relation_size('gateway.delivery_default') / current_setting('block_size')::bigint;
     FOREACH v_week IN ARRAY p_weeks LOOP
         IF p_horizon = 0 AND p_page = 0 THEN
