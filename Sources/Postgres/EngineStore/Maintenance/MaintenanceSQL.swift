@@ -48,8 +48,12 @@ enum MaintenanceSQL {
         "SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id"
     )
 
-    /// The first statement of a sweep's transaction: a row that someone else holds for longer fails this step of this tenant only.
-    static let lockTimeout = StoreSQL.global("SET LOCAL lock_timeout = '500ms'")
+    /// The first statements of a sweep's transaction. A row that someone else holds for longer fails this step of this tenant only. The planner would compare
+    /// thousands of keys with a table by reading all of it: 133 ms for 5,000 of 300,000 deliveries, and more as the table grows, instead of 26 ms by the key.
+    static let sweepSettings = [
+        StoreSQL.global("SET LOCAL lock_timeout = '500ms'"), StoreSQL.global("SET LOCAL enable_seqscan = off"),
+        StoreSQL.global("SET LOCAL enable_hashjoin = off"), StoreSQL.global("SET LOCAL enable_mergejoin = off"),
+    ]
 
     /// Messages that are over and were due before the retention limit, regardless of when they were accepted, oldest first. Slices, links and references
     /// are deleted with them.

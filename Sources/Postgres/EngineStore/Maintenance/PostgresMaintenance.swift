@@ -174,8 +174,9 @@ extension PostgresMaintenance {
         while let sweep = tenant.sweeps.first {
             let started = ContinuousClock.now
             let removed = await attempt(sweep.step, of: tenant.tenant, &report) { () throws(PostgresError) in
-                let results = try await engine.run([MaintenanceSQL.lockTimeout(), sweep.statement], tenant: nil)
-                let result = try results.result(1)
+                let settings = MaintenanceSQL.sweepSettings.map { $0() }
+                let results = try await engine.run(settings + [sweep.statement], tenant: nil)
+                let result = try results.result(settings.count)
                 return sweep.isFunction ? try result.only().int("count") : result.affectedRows
             }
             guard let removed, let limit = sweep.limit, removed >= limit else {
