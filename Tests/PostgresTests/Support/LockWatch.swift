@@ -1,5 +1,6 @@
 import DatabaseSupport
 import Synchronization
+import Testing
 
 @testable import PostgresClient
 
