@@ -325,8 +325,9 @@ var parts: [Part] = [
     .library(
         "GatewayBench",
         [
-            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), .ours("Store"),
-            .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"), .ours("Gateway"),
+            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
+            .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"),
+            .ours("Gateway"),
             .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log,
         ]
     ),

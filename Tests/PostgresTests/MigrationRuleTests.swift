@@ -67,6 +67,28 @@ import Testing
         #expect(try await LockCheck.findings(sql, filled()) == [])
     }
 
+    /// Nothing reads the targets of a finished slice.
+    @Test func finishedSlicesReleaseTheirTargets() async throws {
+        let admin = try await filled()
+        try await admin.script(
+            """
+            INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, state, next_at, targets, addresses)
+                SELECT s.tenant_id, s.message_id, 100 + n, s.lane, 'deliver', s.due_day, CASE WHEN n > 1 THEN 'done' ELSE 'ready' END, now(),
+                    ARRAY[gen_random_uuid()], CASE WHEN n < 3 THEN ARRAY['phone:010'] ELSE '{}' END
+                FROM gateway.slice s, generate_series(1, 3) n WHERE s.no < 100
+            """
+        )
+        _ = try await Migrator.bundled().migrate(admin)
+        let rows = try await admin.query(
+            """
+            SELECT count(*) FILTER (WHERE no > 101 AND targets = '{}' AND addresses = '{}') AS done,
+                count(*) FILTER (WHERE no = 101 AND targets <> '{}' AND addresses <> '{}') AS open
+            FROM gateway.slice
+            """
+        ).only()
+        #expect(try rows.int("open") > 0 && rows.int("done") == 2 * rows.int("open"))
+    }
+
     // MARK: Programs of older versions
 
     private func columns(_ admin: PostgresConnection) async throws -> Set<String> {

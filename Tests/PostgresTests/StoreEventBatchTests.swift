@@ -419,14 +419,14 @@ import Testing
         let keeper = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         // The webhook has not received the event of nine days ago; the other tenant does not wait for it.
         let report = try await keeper.run()
-        #expect(report.eventDaysDropped == 11 && report.eventsRemoved == 1)
+        #expect(report.partitionsDropped == 11 && report.eventsRemoved == 1)
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 0, head: 1))
         #expect(try await fixture.queries.eventBounds(in: fixture.other) == EventBounds(first: 1, head: 1))
         try await admin.script("UPDATE gateway.webhook SET cursor = 1")
         let later = try await keeper.run()
-        #expect(later.eventDaysDropped == 2 && later.eventsRemoved == 0)
+        #expect(later.partitionsDropped == 2 && later.eventsRemoved == 0)
         #expect(try await fixture.queries.eventBounds(in: fixture.acme) == EventBounds(first: 1, head: 1))
-        #expect(try await keeper.run().eventDaysDropped == 0)
+        #expect(try await keeper.run().partitionsDropped == 0)
     }
 
     /// Writers queue behind a waiting table lock, so it must not wait for long.

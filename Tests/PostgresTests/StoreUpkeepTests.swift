@@ -40,14 +40,17 @@ import Testing
         let progress = try await fixture.progress(lease, Array(identities.indices))
         _ = try await fixture.delivery.record(progress, by: fixture.node)
         let admin = try await fixture.database.admin()
-        _ = try await admin.query("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        _ = try await admin.query("SELECT txid_current()")
+        let snapshot = try await OpenTransaction(
+            fixture.database,
+            "SELECT txid_current()",
+            isolation: "REPEATABLE READ"
+        )
         let receipts = 8
         for index in 10..<(10 + receipts) {
             _ = try await fixture.receipt(message.id, VendorDeviceKey("k\(index)"), .received)
         }
         await fixture.call.close()
-        _ = try await admin.query("COMMIT")
+        try await snapshot.end()
         let sql = """
             SELECT sum(pg_stat_get_tuples_updated(oid))::bigint AS updates,
                 sum(pg_stat_get_tuples_hot_updated(oid))::bigint AS hot

@@ -3,10 +3,16 @@ import Logging
 import Observability
 import ServiceLifecycle
 
-/// Creates future partitions, drops old ones and removes dead nodes. Every node starts a run each five minutes; the first one does the work, and the others
-/// skip it. The service also analyzes tables that grow faster than autovacuum analyzes them.
+/// Creates and drops partitions and removes expired rows and dead nodes, on one node, the first to start a round. It also makes the planner analyze tables
+/// that grow faster than autovacuum analyzes them.
 struct MaintenanceService: Service {
-    static let period = Duration.seconds(300)
+    /// A minute: so few rows collect in the default partition that moving them takes milliseconds.
+    static let partitionPeriod = Duration.seconds(60)
+    /// 15 s, while a long transaction prevents a change.
+    static let waitingPeriod = Duration.seconds(15)
+    static let retentionPeriod = Duration.seconds(300)
+    /// Four minutes of five: the next round continues.
+    static let retentionTime = Duration.seconds(240)
     /// Five seconds: the first minute of a new gateway may bring a million rows. A check that finds nothing costs a millisecond.
     static let growthPeriod = Duration.seconds(5)
 
@@ -14,35 +20,50 @@ struct MaintenanceService: Service {
     let logger: Logger
 
     func run() async throws {
+        let log = MaintenanceLog(logger: logger)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask {
-                    await repeated(every: Self.period, "maintenance") {
-                        if try await maintenance.run().isLeader { logger.debug("maintenance done") }
+                    await repeated("changing partitions", orAfter: Self.partitionPeriod) {
+                        let started = ContinuousClock.now
+                        let report = try await maintenance.changePartitions()
+                        log.note(report, of: .partitions, after: .now - started)
+                        return report.changesWaiting > 0 ? Self.waitingPeriod : Self.partitionPeriod
                     }
                 }
                 group.addTask {
-                    await repeated(every: Self.growthPeriod, "analyzing growing tables") {
+                    await repeated("removing expired rows", orAfter: Self.retentionPeriod) {
+                        let started = ContinuousClock.now
+                        let report = try await maintenance.removeExpired(within: Self.retentionTime)
+                        log.note(report, of: .retention, after: .now - started)
+                        return report.isComplete ? Self.retentionPeriod : .seconds(1)
+                    }
+                }
+                group.addTask {
+                    await repeated("analyzing growing tables", orAfter: Self.growthPeriod) {
                         let count = try await maintenance.analyzeGrown()
                         if count > 0 { logger.info("tables have grown", metadata: ["tables": "\(count)"]) }
+                        return Self.growthPeriod
                     }
                 }
             }
         }
     }
 
+    /// Repeats `body`, which returns the time until its next run; after a failure it runs again after `period`.
     private func repeated(
-        every period: Duration,
         _ name: String,
-        _ body: @Sendable () async throws -> Void
+        orAfter period: Duration,
+        _ body: @Sendable () async throws -> Duration
     ) async {
         while !Task.isCancelled {
+            var next = period
             do {
-                try await body()
+                next = try await body()
             } catch {
                 logger.warning("\(name) failed; the next run tries again", metadata: [LogKey.error: "\(error)"])
             }
-            try? await Task.sleep(for: period)
+            try? await Task.sleep(for: next)
         }
     }
 }

@@ -54,6 +54,13 @@ package enum MetricName: String, CaseIterable {
     case partitionWeeksAhead = "database_partition_weeks_ahead"
     case sampleAge = "database_sample_age_seconds"
 
+    // Maintenance: set by the node that does it.
+    case maintenanceRows = "maintenance_rows_total"
+    case maintenanceFailures = "maintenance_failures_total"
+    case maintenanceChangesWaiting = "maintenance_changes_waiting"
+    case maintenanceUnfinished = "maintenance_unfinished"
+    case maintenanceSeconds = "maintenance_round_seconds"
+
     /// A counter of this process.
     package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
 

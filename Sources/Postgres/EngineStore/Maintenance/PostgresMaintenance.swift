@@ -3,15 +3,15 @@ package import PostgresClient
 import Store
 
 /// Maintains the store. Any node may do it, and one node at a time does.
+///
+/// A step that fails is reported and does not stop the others (`MaintenanceReport.failures`).
 package struct PostgresMaintenance: Sendable {
-    private let engine: PostgresPool
+    let engine: PostgresPool
     private let node: NodeID
 
-    /// Few, because every statement that reads the whole log opens each partition.
-    private static let eventDaysAhead: Int32 = 3
-
-    /// Three minutes, which is longer than a round, so that two nodes do not alternate within one round.
+    /// Three minutes, which is longer than any statement, so that two nodes do not alternate within one round. A round renews it.
     private static let lease = Duration.seconds(180)
+    private static let renewal = Duration.seconds(60)
 
     /// - Parameters:
     ///   - engine: the pool of `gateway_engine`.
@@ -21,24 +21,54 @@ package struct PostgresMaintenance: Sendable {
         self.node = node
     }
 
-    /// Runs one round: creates partitions ahead and deletes expired rows in limited steps. Intended to run about every minute; safe to repeat.
+    /// Runs both parts of a round. Safe to repeat.
     ///
-    /// - Throws: `StoreError`.
-    package func run(_ policy: RetentionPolicy = RetentionPolicy()) async throws(StoreError) -> MaintenanceReport {
+    /// - Throws: `StoreError` when the round could not begin or lost its lease.
+    package func run(
+        _ policy: RetentionPolicy = RetentionPolicy(),
+        within budget: Duration = .seconds(240)
+    ) async throws(StoreError) -> MaintenanceReport {
+        var report = try await changePartitions(policy)
+        guard report.isLeader else { return report }
+        try await asStore { () throws(PostgresError) in try await removeExpired(policy, within: budget, &report) }
+        return report
+    }
+
+    /// Creates partitions ahead and drops those that no tenant keeps any longer. A change that would wait behind a long transaction is left for a later round
+    /// (`changesWaiting`), because accepts and deliveries would wait too.
+    ///
+    /// - Throws: `StoreError` when the round could not begin.
+    package func changePartitions(_ policy: RetentionPolicy = RetentionPolicy()) async throws(StoreError)
+        -> MaintenanceReport
+    {
         try await asStore { () throws(PostgresError) in
             var report = MaintenanceReport()
             guard let now = try await lead() else { return report }
             report.isLeader = true
-            report.partitionsMade = try await makePartitions(policy, now)
-            let tenants = try await tenants(policy)
-            // A partition of a week is dropped when no tenant keeps it any longer.
-            let longest = tenants.map(\.policy.deliveries).max() ?? policy.deliveries
-            report.partitionsDropped = try await count(
-                MaintenanceSQL.dropPartitions(.int32(Self.back(longest, from: now).day))
-            )
-            try await keepEventPartitions(tenants.map(\.policy) + (tenants.isEmpty ? [policy] : []), now, &report)
-            report.nodesSwept = try await changed(MaintenanceSQL.sweepNodes(.interval(policy.deadNode)))
-            for tenant in tenants { try await sweep(tenant, longest, now, &report) }
+            let policies = try await tenants(policy).map(\.policy)
+            for table in PartitionedTable.all {
+                let day = Self.firstKeptDay(of: table, policies, policy, now)
+                await make(table, policy, from: day, now, &report)
+                await drop(table.drop(day, policies, now), &report)
+            }
+            return report
+        }
+    }
+
+    /// Deletes dead nodes and expired rows until nothing is left or the time is over.
+    ///
+    /// - Parameters:
+    ///   - policy: the retention of tenants that have none of their own.
+    ///   - budget: the time after which it stops. The next round continues.
+    /// - Returns: what was removed.
+    /// - Throws: `StoreError` when the round could not begin or lost its lease.
+    package func removeExpired(
+        _ policy: RetentionPolicy = RetentionPolicy(),
+        within budget: Duration = .seconds(240)
+    ) async throws(StoreError) -> MaintenanceReport {
+        try await asStore { () throws(PostgresError) in
+            var report = MaintenanceReport()
+            try await removeExpired(policy, within: budget, &report)
             return report
         }
     }
@@ -65,29 +95,6 @@ package struct PostgresMaintenance: Sendable {
         return try await engine.run(statement, tenant: nil).first?.time("now")
     }
 
-    private func makePartitions(_ policy: RetentionPolicy, _ now: Timestamp) async throws(PostgresError) -> Int {
-        // Starts with the preceding week, which contains late deliveries of yesterday's messages.
-        let first = max(now.day, 7) - 7
-        let weeks = Int32(clamping: max(0, policy.weeksAhead) + 2)
-        return try await count(MaintenanceSQL.makePartitions(.int32(first), .int32(weeks)))
-    }
-
-    /// Creates the days of the event log ahead, and drops a day when no tenant keeps it any longer.
-    private func keepEventPartitions(
-        _ policies: [RetentionPolicy],
-        _ now: Timestamp,
-        _ report: inout MaintenanceReport
-    ) async throws(PostgresError) {
-        report.eventDaysMade = try await count(
-            MaintenanceSQL.makeEventPartitions(.int32(now.day), .int32(Self.eventDaysAhead + 1))
-        )
-        let days = policies.map { Self.eventDays($0, now) }
-        guard let kept = days.map(\.kept).min(), let pending = days.map(\.pending).min() else { return }
-        report.eventDaysDropped = try await count(
-            MaintenanceSQL.dropEventPartitions(.int32(kept), .int32(pending))
-        )
-    }
-
     private struct Tenant: Sendable {
         var id: TenantID
         var policy: RetentionPolicy
@@ -100,95 +107,106 @@ package struct PostgresMaintenance: Sendable {
         }
     }
 
-    /// Ten statements of each kind per tenant and round: a backlog of one tenant must not delay the others or exceed the lease.
-    private static let stepsPerRound = 10
-
-    private func sweep(
-        _ tenant: Tenant,
-        _ longest: Duration,
-        _ now: Timestamp,
-        _ report: inout MaintenanceReport
-    ) async throws(PostgresError) {
-        let (id, policy) = (PostgresValue.id(tenant.id), tenant.policy)
-        let oldest = MessageID.first(at: Self.back(policy.messages, from: now))
-        report.messagesRemoved += try await swept(
-            1000,
-            MaintenanceSQL.dropMessages(id, .id(oldest), .interval(policy.messages))
-        )
-        _ = try await changed(MaintenanceSQL.dropMedia(id, .interval(policy.messages)))
-        report.eventsRemoved += try await eventsDropped(id, policy, now)
-        _ = try await swept(50_000, MaintenanceSQL.dropPositions(id))
-        report.keysExpired += try await swept(10_000, MaintenanceSQL.dropKeys(id, .interval(policy.idempotency)))
-        if policy.deliveries < longest {
-            let day = Self.back(policy.deliveries, from: now).day
-            report.deliveriesRemoved += try await swept(10_000, MaintenanceSQL.dropDeliveries(id, .int32(day)))
-        }
-        _ = try await swept(10_000, MaintenanceSQL.dropInbox(id, .int32(Self.back(policy.deliveries, from: now).day)))
-        report.actsRemoved += try await swept(10_000, MaintenanceSQL.dropActs(id, .interval(policy.acts)))
-        _ = try await swept(10_000, MaintenanceSQL.dropTallies(id, .interval(policy.tallies)))
-        report.auditRemoved += try await count(MaintenanceSQL.dropAudit(id, .interval(policy.audit)))
-        _ = try await changed(MaintenanceSQL.dropVerifications(id))
-        _ = try await changed(MaintenanceSQL.dropActivityTokens(id))
-        report.identitiesEnded += try await ended(id)
-        report.capturesRemoved += try await changed(CaptureSQL.drop(id, .interval(policy.captures)))
-    }
-
-    /// Repeats a limited statement while it reaches its limit, each time in a separate transaction, because a long one holds back vacuum.
-    private func swept(_ limit: Int, _ statement: Statement) async throws(PostgresError) -> Int {
-        var sum = 0
-        for _ in 0..<Self.stepsPerRound {
-            let count = try await changed(statement)
-            sum += count
-            if count < limit { break }
-        }
-        return sum
-    }
-
-    /// Removes events of days whose partitions other tenants still need. Returns the number of events.
-    private func eventsDropped(
-        _ tenant: PostgresValue,
+    /// The first day that some tenant keeps, at the beginning of a partition.
+    private static func firstKeptDay(
+        of table: PartitionedTable,
+        _ policies: [RetentionPolicy],
         _ policy: RetentionPolicy,
         _ now: Timestamp
-    ) async throws(PostgresError) -> Int {
-        let days = Self.eventDays(policy, now)
-        var sum = 0
-        for _ in 0..<Self.stepsPerRound {
-            let statement = MaintenanceSQL.dropEvents(tenant, .int32(days.kept), .int32(days.pending))
-            let row = try await engine.run(statement, tenant: nil).only()
-            sum += try row.int("events")
-            if try row.int("count") < 1000 { break }
-        }
-        return sum
+    ) -> Int32 {
+        let longest = policies.map { $0[keyPath: table.kept] }.max() ?? policy[keyPath: table.kept]
+        return now.back(longest).day / table.days * table.days
     }
 
-    /// The first day whose events are kept, and the first day whose events are kept until every webhook has received them.
-    private static func eventDays(_ policy: RetentionPolicy, _ now: Timestamp) -> (kept: Int32, pending: Int32) {
-        (back(policy.events, from: now).day, back(max(policy.events, policy.untoldEvents), from: now).day)
-    }
-
-    /// Smaller steps than for other rows, because each identity is counted and writes an event.
-    private func ended(_ tenant: PostgresValue) async throws(PostgresError) -> Int {
-        let limit = 100
-        var sum = 0
-        for _ in 0..<Self.stepsPerRound * 10 {
-            let statement = MaintenanceSQL.endIdentities(tenant, .int32(Int32(limit)))
-            let transaction = Transaction(tenant: nil, [statement], flushes: true)
-            let count = try await engine.run(transaction).result(0).only().int("count")
-            sum += count
-            if count < limit { break }
-        }
-        return sum
-    }
-
-    private func count(_ statement: Statement) async throws(PostgresError) -> Int {
+    func count(_ statement: Statement) async throws(PostgresError) -> Int {
         try await engine.run(statement, tenant: nil).only().int("count")
     }
+}
 
-    private func changed(_ statement: Statement) async throws(PostgresError) -> Int {
-        try await engine.run(statement, tenant: nil).affectedRows
+// MARK: Expired rows
+
+extension PostgresMaintenance {
+    private func removeExpired(
+        _ policy: RetentionPolicy,
+        within budget: Duration,
+        _ report: inout MaintenanceReport
+    ) async throws(PostgresError) {
+        let end = ContinuousClock.now + budget
+        guard let now = try await lead() else { return }
+        report.isLeader = true
+        await attempt(.nodes, of: nil, &report) { () throws(PostgresError) in
+            try await engine.run(MaintenanceSQL.sweepNodes(.interval(policy.deadNode)), tenant: nil).affectedRows
+        }
+        var open = try await sweeps(policy, now)
+        var renewal = ContinuousClock.now + Self.renewal
+        // Tenants take turns, so that the backlog of one does not delay the others.
+        while !open.isEmpty {
+            for index in open.indices {
+                guard ContinuousClock.now < end, !Task.isCancelled else {
+                    report.isComplete = false
+                    return
+                }
+                if ContinuousClock.now >= renewal {
+                    guard try await lead() != nil else { throw .abandoned("another node maintains") }
+                    renewal = .now + Self.renewal
+                }
+                await advance(&open[index], &report)
+            }
+            open.removeAll { $0.sweeps.isEmpty }
+        }
     }
 
-    private static func back(_ duration: Duration, from now: Timestamp) -> Timestamp {
-        Timestamp(milliseconds: max(0, now.milliseconds - max(0, duration.milliseconds)))
+    private func sweeps(_ policy: RetentionPolicy, _ now: Timestamp) async throws(PostgresError) -> [TenantSweep] {
+        let tenants = try await tenants(policy)
+        let longest = tenants.map(\.policy.deliveries).max() ?? policy.deliveries
+        let first = Self.firstKeptDay(of: .deliveries, tenants.map(\.policy), policy, now)
+        // An expired partition that a long transaction protects is dropped soon; deleting its rows one by one would be wasted.
+        let isDropped = try await count(MaintenanceSQL.expiredWeeks(.int32(first))) == 0
+        return tenants.map { tenant in
+            // The expired days of the oldest week of the longest retention go with their partition.
+            let day = tenant.policy.deliveries == longest ? first : now.back(tenant.policy.deliveries).day
+            return TenantSweep(of: tenant.id, tenant.policy, deliveriesBefore: isDropped ? day : nil, now: now)
+        }
+    }
+
+    /// One turn of a tenant: finishes the sweeps with few rows, up to the first statement that reaches its limit.
+    private func advance(_ tenant: inout TenantSweep, _ report: inout MaintenanceReport) async {
+        while let sweep = tenant.sweeps.first {
+            let started = ContinuousClock.now
+            var rows = 0
+            await attempt(sweep.step, of: tenant.tenant, &report) { () throws(PostgresError) in
+                let settings = MaintenanceSQL.sweepSettings.map { $0() }
+                // Some sweeps write events: no commit may wait for the disk while it holds the lock of the event log.
+                let transaction = Transaction(tenant: nil, settings + [sweep.statement], flushes: true)
+                let result = try await engine.run(transaction).result(settings.count)
+                rows = sweep.isFunction ? try result.only().int("count") : result.affectedRows
+                return sweep.isFunction ? try result.only().int(sweep.amount) : rows
+            }
+            guard let limit = sweep.limit, rows >= limit else {
+                tenant.sweeps.removeFirst()
+                continue
+            }
+            // As long as the statement took: at most half of a core is used, and calls get the other.
+            try? await Task.sleep(for: min(.now - started, .milliseconds(100)))
+            return
+        }
+    }
+
+    /// Runs one step and adds its number to the report, or its failure. Returns nil after a failure.
+    @discardableResult
+    func attempt(
+        _ step: MaintenanceStep,
+        of tenant: TenantID?,
+        _ report: inout MaintenanceReport,
+        _ body: () async throws(PostgresError) -> Int
+    ) async -> Int? {
+        do throws(PostgresError) {
+            let count = try await body()
+            report[keyPath: step.count] += count
+            return count
+        } catch {
+            report.failures.append(MaintenanceFailure(step, of: tenant, StoreError(error)))
+            return nil
+        }
     }
 }

@@ -24,8 +24,10 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var tallies: Duration
     /// After this time without a heartbeat, a node counts as dead.
     package var deadNode: Duration
-    /// The number of weekly partitions created ahead.
+    /// The number of weekly partitions created ahead: eight, so that a lock that lasts for weeks does not matter.
     package var weeksAhead: Int
+    /// The number of daily partitions of the event log created ahead. Few, because every statement that reads the whole log opens each partition.
+    package var eventDaysAhead: Int
 
     package init(
         deliveries: Duration = .seconds(90 * 86400),
@@ -38,7 +40,8 @@ package struct RetentionPolicy: Sendable, Hashable {
         acts: Duration = .seconds(90 * 86400),
         tallies: Duration = .seconds(400 * 86400),
         deadNode: Duration = .seconds(60),
-        weeksAhead: Int = 5
+        weeksAhead: Int = 8,
+        eventDaysAhead: Int = 3
     ) {
         self.deliveries = deliveries
         self.messages = messages
@@ -51,6 +54,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.tallies = tallies
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead
+        self.eventDaysAhead = eventDaysAhead
     }
 }
 
@@ -73,30 +77,4 @@ extension TenantRetention.Name {
         case .idempotency: \.idempotency
         }
     }
-}
-
-/// The result of one round of maintenance.
-package struct MaintenanceReport: Sendable, Hashable {
-    /// Whether this node did the maintenance; otherwise another node does.
-    package var isLeader = false
-    package var partitionsMade = 0
-    package var partitionsDropped = 0
-    /// Daily partitions of the event log.
-    package var eventDaysMade = 0
-    package var eventDaysDropped = 0
-    package var messagesRemoved = 0
-    /// Events of tenants with a shorter retention than their partition.
-    package var eventsRemoved = 0
-    package var keysExpired = 0
-    /// Deliveries of tenants with a shorter retention than their partition.
-    package var deliveriesRemoved = 0
-    package var auditRemoved = 0
-    package var capturesRemoved = 0
-    /// Identities that reached their end.
-    package var identitiesEnded = 0
-    /// Acts of users.
-    package var actsRemoved = 0
-    package var nodesSwept = 0
-
-    package init() {}
 }

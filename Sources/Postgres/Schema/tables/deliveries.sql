@@ -33,7 +33,7 @@ CREATE INDEX delivery_device ON gateway.delivery (tenant_id, device_id, message_
 -- A history is in the order of message ids, and an id encodes the time at which its message is due. Therefore, walking backwards from the week in which a
 -- page begins yields the page in its order, and a page far back costs as much as the first one.
 CREATE INDEX delivery_user ON gateway.delivery (tenant_id, app_id, user_id, message_id DESC) WHERE user_id IS NOT NULL;
-CREATE TABLE gateway.delivery_default PARTITION OF gateway.delivery DEFAULT;
+CREATE TABLE gateway.delivery_default PARTITION OF gateway.delivery DEFAULT WITH (fillfactor = 75);
 SELECT gateway.colocate('gateway.delivery');
 ALTER TABLE gateway.delivery ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.delivery USING (tenant_id = current_setting('gateway.tenant', true))

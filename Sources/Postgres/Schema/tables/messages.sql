@@ -125,16 +125,19 @@ CREATE TABLE gateway.media (
     hash text NOT NULL,
     content_type text NOT NULL,
     bytes bytea NOT NULL,
+    -- Retention counts from here: the time at which the image was last stored (`put_media`), or a later one if a message was found to show it (`sweep_media`).
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, hash)
 );
 SELECT gateway.colocate('gateway.media');
+-- For retention.
+CREATE INDEX media_created ON gateway.media (tenant_id, created_at);
 -- Images are compressed already.
 ALTER TABLE gateway.media ALTER COLUMN bytes SET STORAGE EXTERNAL;
 ALTER TABLE gateway.media ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.media USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT SELECT, INSERT ON gateway.media TO gateway_call;
+GRANT SELECT, INSERT, UPDATE (created_at) ON gateway.media TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.media TO gateway_engine;
 
 -- The media that a message shows, under an unguessable id.

@@ -49,7 +49,11 @@ CREATE TABLE gateway.slice (
     -- The due time of a slice that is parked because its message is paused.
     resume_at timestamptz,
     PRIMARY KEY (tenant_id, message_id, no)
-) WITH (fillfactor = 80);
+)
+-- Of the four updates of a slice, those of a claim and of the end change an index. With 80, 45 of 100 updates are heap-only; 50 is the limit, and 100 gives 44.
+-- The entries of finished slices remain in `slice_next` until vacuum: behind 100,000 of them a claim read 2,955 pages, and 20 after vacuum. By default, vacuum
+-- starts when a fifth of all slices of 100 days are dead, and then leaves the indexes out if the dead rows are on few pages.
+WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on);
 SELECT gateway.colocate('gateway.slice');
 ALTER TABLE gateway.slice ADD FOREIGN KEY (tenant_id, message_id) REFERENCES gateway.message ON DELETE CASCADE;
 CREATE INDEX slice_next ON gateway.slice (tenant_id, lane, next_at) WHERE state IN ('ready', 'leased');

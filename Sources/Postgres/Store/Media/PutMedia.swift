@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Stores an image under its hash unless it is stored already.
+/// Stores an image under its hash unless it is stored already, and keeps it from being swept until the commit.
 package struct PutMedia: StoreWrite {
     let hash: String
     let contentType: String
@@ -15,16 +15,11 @@ package struct PutMedia: StoreWrite {
         self.at = at
     }
 
-    private static let sql = StoreSQL.tenant(
-        """
-        INSERT INTO gateway.media (tenant_id, hash, content_type, bytes, created_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (tenant_id, hash) DO NOTHING
-        """
-    )
+    private static let sql = StoreSQL.function("put_media", 5, columns: "put_media AS stored")
 
     package func statement(_ call: StoreCall) -> Statement {
         Self.sql(.id(call.tenant), .string(hash), .string(contentType), .bytes(bytes), .time(at))
     }
 
-    package func read(_ result: ResultSet) throws(PostgresError) -> Int { result.affectedRows }
+    package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.only().int("stored") }
 }

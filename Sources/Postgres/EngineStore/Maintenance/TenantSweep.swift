@@ -1,0 +1,92 @@
+import Model
+import PostgresClient
+import Store
+
+/// One kind of expired rows of a tenant. Its statement is repeated while it reaches its limit, each time in a separate transaction.
+struct Sweep: Sendable {
+    var step: MaintenanceStep
+    var statement: Statement
+    /// Fewer rows mean that nothing is left; nil: the statement has no limit.
+    var limit: Int?
+    /// Whether the statement is a function that returns the number of rows; otherwise the server counts them.
+    var isFunction = false
+    /// The column of the function's row for the report; `count` is compared with the limit.
+    var amount = "count"
+}
+
+/// The sweeps of one tenant that are left in a round.
+struct TenantSweep: Sendable {
+    let tenant: TenantID
+    /// In order; the current one first.
+    var sweeps: ArraySlice<Sweep>
+
+    /// - Parameters:
+    ///   - tenant: the tenant.
+    ///   - policy: its retention.
+    ///   - deliveriesBefore: the first day of deliveries that it keeps in partitions that still exist; nil: those partitions are about to be dropped.
+    ///   - now: the database's time.
+    init(of tenant: TenantID, _ policy: RetentionPolicy, deliveriesBefore: Int32?, now: Timestamp) {
+        self.tenant = tenant
+        let id = PostgresValue.id(tenant)
+        let rows = MaintenanceSQL.rows
+        let messages = PostgresValue.interval(policy.messages)
+        let oldest = PostgresValue.id(MessageID.first(at: now.back(policy.messages)))
+        let pending = PostgresValue.int32(now.back(max(policy.events, policy.untoldEvents)).day)
+        let today = PostgresValue.int32(now.back(policy.deliveries).day)
+        var sweeps = [
+            Sweep(
+                step: .messages,
+                statement: MaintenanceSQL.dropMessages(id, oldest, messages),
+                limit: MaintenanceSQL.messages
+            ),
+            Sweep(
+                step: .media,
+                statement: MaintenanceSQL.sweepMedia(id, messages),
+                limit: MaintenanceSQL.images,
+                isFunction: true
+            ),
+            Sweep(
+                step: .events,
+                statement: MaintenanceSQL.dropEvents(id, .int32(now.back(policy.events).day), pending),
+                limit: MaintenanceSQL.eventBatches,
+                isFunction: true,
+                amount: "events"
+            ),
+            Sweep(step: .positions, statement: MaintenanceSQL.dropPositions(id), limit: MaintenanceSQL.positions),
+            Sweep(step: .keys, statement: MaintenanceSQL.dropKeys(id, .interval(policy.idempotency)), limit: rows),
+        ]
+        if let day = deliveriesBefore {
+            sweeps.append(
+                Sweep(step: .deliveries, statement: MaintenanceSQL.dropDeliveries(id, .int32(day)), limit: rows)
+            )
+        }
+        sweeps += [
+            Sweep(step: .inbox, statement: MaintenanceSQL.dropInbox(id, today), limit: rows),
+            Sweep(step: .acts, statement: MaintenanceSQL.dropActs(id, .interval(policy.acts)), limit: rows),
+            Sweep(step: .tallies, statement: MaintenanceSQL.dropTallies(id, .interval(policy.tallies)), limit: rows),
+            Sweep(
+                step: .audit,
+                statement: MaintenanceSQL.dropAudit(id, .interval(policy.audit)),
+                limit: rows,
+                isFunction: true
+            ),
+            Sweep(step: .verifications, statement: MaintenanceSQL.dropVerifications(id), limit: rows),
+            Sweep(step: .activityTokens, statement: MaintenanceSQL.dropActivityTokens(id), limit: rows),
+            Sweep(
+                step: .identities,
+                statement: MaintenanceSQL.endIdentities(id),
+                limit: MaintenanceSQL.identities,
+                isFunction: true
+            ),
+            Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
+        ]
+        self.sweeps = sweeps[...]
+    }
+}
+
+extension Timestamp {
+    /// The time `duration` earlier, at least 1970.
+    func back(_ duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: max(0, milliseconds - max(0, duration.milliseconds)))
+    }
+}
