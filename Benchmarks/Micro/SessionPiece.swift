@@ -65,8 +65,8 @@ struct SessionPiece {
         let place = number % SessionPiece.batchCount
         batch.append(slot: UInt64(number), head: head, deadline: deadline) { writer in
             writer.path("/3/device/")
-            writer.path(tokens[place])
-            writer.field(idName, ids[place])
+            writer.path(tokens[place].span)
+            writer.field(idName, ids[place].span)
             writer.body(body)
         }
     }

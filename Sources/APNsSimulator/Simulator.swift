@@ -43,8 +43,11 @@ package final class Simulator: Sendable {
     package let caPEM: String
 
     private let configuration: SimulatorConfiguration
-    private let state: SimulatorState
-    private let authority: CertificateAuthority
+    /// The operations that a test calls in the process; the control port offers the same.
+    package let control: SimulatorControl
+
+    private var state: SimulatorState { control.state }
+    private var authority: CertificateAuthority { control.authority }
     private let group: MultiThreadedEventLoopGroup
     private let listeners = NIOLockedValueBox<[any Channel]>([])
 
@@ -53,13 +56,9 @@ package final class Simulator: Sendable {
     /// - Throws: `SimulatorError` if its CA cannot be created.
     package init(configuration: SimulatorConfiguration = SimulatorConfiguration()) throws(SimulatorError) {
         self.configuration = configuration
-        if let kept = configuration.authority {
-            authority = kept
-        } else {
-            authority = try CertificateAuthority()
-        }
+        let authority = if let kept = configuration.authority { kept } else { try CertificateAuthority() }
         caPEM = authority.certificatePEM
-        state = SimulatorState(configuration)
+        control = SimulatorControl(state: SimulatorState(configuration), authority: authority)
         group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.threads))
     }
 
@@ -95,57 +94,6 @@ package final class Simulator: Sendable {
         await drain(open)
         try? await group.shutdownGracefully()
     }
-
-    /// The current counts.
-    package var stats: SimulatorStats { state.withLedger(\.stats) }
-
-    /// The recorded repeats of deliveries.
-    package var duplicates: DuplicateReport { state.withLedger(\.duplicates) }
-
-    /// The newest requests, oldest first; only those of `token` if it is given. Empty in mode `accept`.
-    package func requests(token: String? = nil, limit: Int = 100) -> [RecordedRequest] {
-        state.withLedger { $0.requests(token: token, limit: limit) }
-    }
-
-    /// Adds scripted answers.
-    ///
-    /// - Throws: `SimulatorError` if the mode does not support them or there are too many.
-    package func script(_ answers: [ScriptedAnswer]) throws(SimulatorError) {
-        try state.addScript(answers)
-    }
-
-    /// Registers device tokens. Other tokens are accepted, unless the configuration forbids it.
-    ///
-    /// - Throws: `SimulatorError` if there are too many.
-    package func register(_ devices: [String: RegisteredDevice]) throws(SimulatorError) {
-        try state.register(devices.map { ($0.key, $0.value) })
-    }
-
-    /// Revokes a provider key, or cancels the revocation.
-    package func setRevoked(_ keyID: String, _ isRevoked: Bool) { state.setRevoked(keyID, isRevoked) }
-
-    /// Injects a fault at once, into one open connection or into all of them; the numbers are those of the records.
-    ///
-    /// - Returns: The number of connections.
-    @discardableResult
-    package func play(_ fault: Fault, onConnection number: Int? = nil) -> Int {
-        state.connections.play(fault, on: number)
-    }
-
-    /// Creates a push certificate in Apple's form, signed by the simulator's CA, and its private key, both in PEM.
-    ///
-    /// - Throws: `SimulatorError` if it cannot be created.
-    package func makeClientIdentity(
-        _ request: ClientCertificateRequest
-    ) throws(SimulatorError) -> (certificatePEM: String, keyPEM: String) {
-        try authority.makeClientIdentity(request)
-    }
-
-    /// Sets the delay of all further answers.
-    package func setLatency(_ latency: Latency) { state.latency = latency }
-
-    /// Discards the script, the registries, the counts and the requests. Connections stay open.
-    package func reset() { state.reset() }
 
     // MARK: Listeners
 
@@ -201,11 +149,11 @@ package final class Simulator: Sendable {
     private func bindControl() async throws -> any Channel {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { [state, authority] channel in
+            .childChannelInitializer { [control] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
                     try channel.pipeline.syncOperations.addHandler(
-                        ControlHandler(routes: ControlRoutes(state: state, authority: authority))
+                        ControlHandler(routes: ControlRoutes(control: control))
                     )
                 }
             }

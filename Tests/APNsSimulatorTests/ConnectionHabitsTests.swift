@@ -16,7 +16,7 @@ import Testing
             #expect(try await client.next(.settings, flags: 0).setting(RawClient.maxConcurrentStreams) == 1000)
             try await client.send(client.request(Self.headers(), on: 1))
             #expect(try await client.answer().headers[":status"] == "200")
-            #expect(running.simulator.stats.accepted == 1)
+            #expect(running.simulator.control.stats.accepted == 1)
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
         try await RunningSimulator.with(change: configured) { running in
             for (identity, status) in [
                 (try other.makeClientIdentity(.init(topics: [Self.app])), "403"),
-                (try running.simulator.makeClientIdentity(.init(topics: [Self.app])), "200"),
+                (try running.simulator.control.makeClientIdentity(.init(topics: [Self.app])), "200"),
             ] {
                 let client = try await RawClient(running, identity: identity)
                 try await client.settings()
@@ -92,8 +92,8 @@ import Testing
             try await sender.send(sender.request(headers, body: event, on: 1))
             let sent = try await sender.answer()
             #expect(sent.headers == [":status": "200", "apns-request-id": "123e4567-e89b-12d3-a456-426614174000"])
-            #expect(running.simulator.stats.accepted == 1)
-            #expect(running.simulator.requests(token: id).first?.row == 29)
+            #expect(running.simulator.control.stats.accepted == 1)
+            #expect(running.simulator.control.requests(token: id).first?.row == 29)
         }
     }
 
@@ -113,10 +113,10 @@ import Testing
     @Test func aRevokedKeyIsRefusedAfterTheRevocation() async throws {
         try await RunningSimulator.with { running in
             let client = try await open(running)
-            running.simulator.setRevoked(running.key.keyID, true)
+            running.simulator.control.setRevoked(running.key.keyID, true)
             try await client.send(client.request(running.pushHeaders(), on: 3))
             #expect(try await client.answer().body == #"{"reason":"Forbidden"}"#)
-            running.simulator.setRevoked(running.key.keyID, false)
+            running.simulator.control.setRevoked(running.key.keyID, false)
             try await client.send(client.request(running.pushHeaders(), on: 5))
             #expect(try await client.answer().headers[":status"] == "200")
         }
@@ -167,15 +167,15 @@ import Testing
             try await client.send(client.request(other, on: 3))
             #expect(try await client.answer().body == #"{"reason":"TooManyProviderTokenUpdates"}"#)
             try await client.send(client.request(running.pushHeaders(), on: 5))
-            try await eventually("one request has no answer") { running.simulator.stats.unanswered == 1 }
-            #expect(running.simulator.stats.accepted == 1)
+            try await eventually("one request has no answer") { running.simulator.control.stats.unanswered == 1 }
+            #expect(running.simulator.control.stats.accepted == 1)
         }
     }
 
     // MARK: Helpers
 
     private func client(_ running: RunningSimulator, _ request: ClientCertificateRequest) async throws -> RawClient {
-        try await RawClient(running, identity: running.simulator.makeClientIdentity(request))
+        try await RawClient(running, identity: running.simulator.control.makeClientIdentity(request))
     }
 
     private func open(_ running: RunningSimulator) async throws -> RawClient {

@@ -11,7 +11,7 @@ import Testing
         var configuration = SimulatorConfiguration()
         configuration.mode = .script
         state = SimulatorState(configuration)
-        routes = ControlRoutes(state: state, authority: try CertificateAuthority())
+        routes = ControlRoutes(control: SimulatorControl(state: state, authority: try CertificateAuthority()))
     }
 
     @Test func statsNameEveryCount() throws {
@@ -70,7 +70,9 @@ import Testing
         ] {
             var configuration = SimulatorConfiguration()
             configuration.mode = mode
-            let routes = ControlRoutes(state: SimulatorState(configuration), authority: try CertificateAuthority())
+            let routes = ControlRoutes(
+                control: SimulatorControl(state: SimulatorState(configuration), authority: try CertificateAuthority())
+            )
             #expect(routes.answer(method: "POST", target: "/_simulator/script", body: script).status == status)
         }
     }

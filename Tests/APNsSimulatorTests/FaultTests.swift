@@ -61,7 +61,7 @@ import Testing
 
     @Test func aStreamIsResetBeforeItsBodyEnds() async throws {
         try await RunningSimulator.with(mode: .script) { running in
-            try running.simulator.script([
+            try running.simulator.control.script([
                 ScriptedAnswer(ScriptSelector(token: "cd*", moment: .headers), fault: .reset(code: 2))
             ])
             let client = try await openClient(running)
@@ -74,8 +74,8 @@ import Testing
                 try await client.send(client.request(running.pushHeaders(token: "ff"), on: stream + 2))
                 #expect(try await client.answer().streamID == stream + 2)
             }
-            #expect(running.simulator.stats.accepted == 41)
-            #expect(running.simulator.stats.faults == ["reset": 40])
+            #expect(running.simulator.control.stats.accepted == 41)
+            #expect(running.simulator.control.stats.faults == ["reset": 40])
         }
     }
 
@@ -92,7 +92,7 @@ import Testing
     @Test func aShrinkingLimitMayRefuseStreamsAboveIt() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             let change = StreamLimitChange(streams: 1, refusesStreamsAbove: true)
-            try running.simulator.script([
+            try running.simulator.control.script([
                 ScriptedAnswer(token: "aa", fault: .silence), ScriptedAnswer(token: "cd", fault: .settings(change)),
             ])
             let client = try await openClient(running)
@@ -114,7 +114,7 @@ import Testing
         try await RunningSimulator.with(mode: .script) { running in
             let client = try await openClient(running)
             if isStarving {
-                running.simulator.play(.starve(windowBytes: 5, until: nil))
+                running.simulator.control.play(.starve(windowBytes: 5, until: nil))
                 #expect(try await client.next(.settings, flags: 0).setting(4) == 5)
             }
             let body = String(repeating: " ", count: 16_000)
@@ -175,7 +175,7 @@ import Testing
 
     @Test func shutdownRefusesDrainsAndCloses() async throws {
         try await RunningSimulator.with(mode: .script) { running in
-            try running.simulator.script([ScriptedAnswer(token: "cd", fault: .shutDown)])
+            try running.simulator.control.script([ScriptedAnswer(token: "cd", fault: .shutDown)])
             let client = try await openClient(running)
             let last = try client.request(running.pushHeaders(token: "cd"), on: 3)
             try await client.send(last + client.request(running.pushHeaders(token: "ff"), on: 5))
@@ -192,7 +192,7 @@ import Testing
 
     @Test func aFaultMayBePlayedOnANewConnection() async throws {
         try await RunningSimulator.with(mode: .script) { running in
-            try running.simulator.script([
+            try running.simulator.control.script([
                 ScriptedAnswer(
                     ScriptSelector(connection: 2, moment: .open),
                     fault: .goingAway(GoAwayFault(lastStream: .zero))
@@ -214,7 +214,7 @@ import Testing
                 fault: .slowHandshake(.milliseconds(120)),
                 times: 1
             )
-            try running.simulator.script([slow])
+            try running.simulator.control.script([slow])
             let began = ContinuousClock.now
             _ = try await openClient(running)
             #expect(ContinuousClock.now - began >= .milliseconds(100))
@@ -224,21 +224,25 @@ import Testing
     @Test(arguments: [Fault.close, .tcpReset, .tlsAlert(code: 48)])
     func aConnectionMayBeRefusedAndTheNextOneServed(fault: Fault) async throws {
         try await RunningSimulator.with(mode: .script) { running in
-            try running.simulator.script([ScriptedAnswer(ScriptSelector(moment: .accept), fault: fault, times: 1)])
+            try running.simulator.control.script([
+                ScriptedAnswer(ScriptSelector(moment: .accept), fault: fault, times: 1)
+            ])
             await #expect(throws: (any Error).self) {
                 let client = try await RawClient(running)
                 try await client.settings()
                 _ = try await client.next(.settings)
             }
             _ = try await openClient(running)
-            #expect(running.simulator.stats.faults == [fault.name: 1])
+            #expect(running.simulator.control.stats.faults == [fault.name: 1])
         }
     }
 
     @Test func aFaultIsPlayedOnAnOpenConnectionAtOnce() async throws {
         try await RunningSimulator.with(mode: .script) { running in
             let client = try await openClient(running)
-            #expect(running.simulator.play(.goAway(code: 2, reason: "InternalServerError", isProcessed: true)) == 1)
+            #expect(
+                running.simulator.control.play(.goAway(code: 2, reason: "InternalServerError", isProcessed: true)) == 1
+            )
             let frame = try await client.next(.goAway)
             #expect(frame.number(at: 0) == 1)
             #expect(frame.number(at: 4) == 2)
@@ -251,14 +255,14 @@ import Testing
         try await RunningSimulator.with(mode: .script) { running in
             var late = ScriptedAnswer(token: "aa", status: 200)
             late.latency = .milliseconds(60_000)
-            try running.simulator.script([late])
+            try running.simulator.control.script([late])
             let client = try await openClient(running)
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 3))
             try await client.send(client.request(running.pushHeaders(token: "aa", id: UUID().uuidString), on: 5))
-            try await eventually("three requests have arrived") { running.simulator.requests().count >= 3 }
-            running.simulator.play(.goingAway(GoAwayFault(lastStream: .zero)))
+            try await eventually("three requests have arrived") { running.simulator.control.requests().count >= 3 }
+            running.simulator.control.play(.goingAway(GoAwayFault(lastStream: .zero)))
             try await client.end()
-            #expect(running.simulator.stats.accepted == 1)
+            #expect(running.simulator.control.stats.accepted == 1)
         }
     }
 
@@ -270,7 +274,7 @@ import Testing
             var answer = ScriptedAnswer(token: "cd", status: 410, reason: "Fresh \"word\"", timestamp: 5)
             answer.shape = shape
             answer.retryAfter = 7
-            try running.simulator.script([answer])
+            try running.simulator.control.script([answer])
             let client = try await openClient(running)
             let id = "123e4567-e89b-12d3-a456-426614174000"
             try await client.send(client.request(running.pushHeaders(token: "cd", id: id), on: 3))
@@ -289,11 +293,11 @@ import Testing
     /// Sends one push that is accepted on stream 1, then one on stream 3 that gets the fault.
     private func play(_ fault: Fault, _ body: (RawClient, RunningSimulator) async throws -> Void) async throws {
         try await RunningSimulator.with(mode: .script) { running in
-            try running.simulator.script([ScriptedAnswer(token: RuleBench.token, fault: fault)])
+            try running.simulator.control.script([ScriptedAnswer(token: RuleBench.token, fault: fault)])
             let client = try await openClient(running)
             try await client.send(client.request(running.pushHeaders(), on: 3))
             try await body(client, running)
-            #expect(running.simulator.stats.faults == [fault.name: 1])
+            #expect(running.simulator.control.stats.faults == [fault.name: 1])
         }
     }
 

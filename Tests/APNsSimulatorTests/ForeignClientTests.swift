@@ -14,7 +14,7 @@ import Testing
             let result = try await nghttp(running, running.bearer)
             #expect(result.output.contains(":status: 200"))
             #expect(!result.output.contains("WARNING"), "the certificate has to verify")
-            #expect(running.simulator.stats.accepted == 1)
+            #expect(running.simulator.control.stats.accepted == 1)
         }
     }
 
@@ -22,7 +22,7 @@ import Testing
         try await RunningSimulator.with { running in
             let result = try await nghttp(running, nil)
             #expect(result.output.contains(":status: 403"))
-            #expect(running.simulator.stats.rejected == ["MissingProviderToken": 1])
+            #expect(running.simulator.control.stats.rejected == ["MissingProviderToken": 1])
         }
     }
 
@@ -36,10 +36,10 @@ import Testing
                 ["-n", "3000", "-c", "2", "-m", "100", "-d", body.path, url]
             )
             #expect(result.output.contains("3000 succeeded, 0 failed, 0 errored"))
-            #expect(running.simulator.stats.accepted == 3000)
-            #expect(running.simulator.stats.distinctTokens == 1)
-            #expect(running.simulator.stats.streams == 0)
-            #expect(running.simulator.requests().isEmpty)
+            #expect(running.simulator.control.stats.accepted == 3000)
+            #expect(running.simulator.control.stats.distinctTokens == 1)
+            #expect(running.simulator.control.stats.streams == 0)
+            #expect(running.simulator.control.requests().isEmpty)
         }
     }
 
@@ -63,10 +63,10 @@ import Testing
             let pushes = (0..<20).map { push(token: "ab\($0 + 10)") }
             let answers = try await aioapns(running, running.key, pushes)
             #expect(answers.map(\.status) == Array(repeating: "200", count: 20))
-            #expect(running.simulator.stats.accepted == 20)
-            #expect(running.simulator.stats.distinctPairs == 20)
-            #expect(running.simulator.duplicates.first.isEmpty)
-            #expect(running.simulator.requests(token: "ab15").first?.header("apns-id") == answers[5].id)
+            #expect(running.simulator.control.stats.accepted == 20)
+            #expect(running.simulator.control.stats.distinctPairs == 20)
+            #expect(running.simulator.control.duplicates.first.isEmpty)
+            #expect(running.simulator.control.requests(token: "ab15").first?.header("apns-id") == answers[5].id)
         }
     }
 
@@ -97,7 +97,9 @@ import Testing
 
     @Test func aioapnsReportsThatATokenIsUnregistered() async throws {
         try await RunningSimulator.with { running in
-            try running.simulator.script([ScriptedAnswer(token: "cd*", status: 410, timestamp: 1_700_000_000_123)])
+            try running.simulator.control.script([
+                ScriptedAnswer(token: "cd*", status: 410, timestamp: 1_700_000_000_123)
+            ])
             let answers = try await aioapns(running, running.key, [push(token: "cdef"), push()])
             #expect(answers.map(\.status) == ["410", "200"])
             #expect(answers.first?.reason == "Unregistered")

@@ -25,7 +25,7 @@ import Testing
                 #expect(answer.status == row.status, "\(row)")
                 #expect(answer.reason == row.reason, "\(row)")
             }
-            let records = running.simulator.requests(limit: 1000)
+            let records = running.simulator.control.requests(limit: 1000)
             for row in rows where row.row != 29 && row.status != 200 {
                 #expect(records.contains { $0.row == row.row && $0.reason == row.reason }, "\(row)")
             }
@@ -70,7 +70,7 @@ import Testing
             )
             #expect(result.output.contains(":status: \(row.status)"), "\(result.output)")
             if let reason = row.reason { #expect(result.output.contains("{\"reason\":\"\(reason)\"")) }
-            #expect(running.simulator.requests().last?.row == (row.status == 200 ? 29 : row.row))
+            #expect(running.simulator.control.requests().last?.row == (row.status == 200 ? 29 : row.row))
         }
     }
 

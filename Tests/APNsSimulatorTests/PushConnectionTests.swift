@@ -72,7 +72,7 @@ import Testing
             try await client.send(client.request(running.pushHeaders(id: id), on: 1))
             let answer = try await client.answer()
             #expect(answer.headers == [":status": "200", "apns-id": id])
-            let record = try #require(running.simulator.requests(token: RuleBench.token).first)
+            let record = try #require(running.simulator.control.requests(token: RuleBench.token).first)
             #expect(record.status == 200)
             #expect(record.header("apns-topic") == "com.example.shop")
             #expect(record.header("authorization") == "bearer (not kept)")
@@ -104,7 +104,7 @@ import Testing
 
     @Test func aScripted410CarriesItsTimestamp() async throws {
         try await RunningSimulator.with { running in
-            try running.simulator.script([
+            try running.simulator.control.script([
                 ScriptedAnswer(token: "ab*", status: 410, timestamp: 1_700_000_000_123, times: 1)
             ])
             let client = try await RawClient(running)
@@ -116,7 +116,7 @@ import Testing
             #expect(answer.body == #"{"reason":"Unregistered","timestamp":1700000000123}"#)
             try await client.send(client.request(running.pushHeaders(), on: 3))
             #expect(try await client.answer().headers[":status"] == "200")
-            #expect(running.simulator.stats.rejected == ["Unregistered": 1])
+            #expect(running.simulator.control.stats.rejected == ["Unregistered": 1])
         }
     }
 
@@ -176,7 +176,7 @@ import Testing
             let headers = running.pushHeaders(token: "cd")
             try await client.send(client.request(headers, on: 5))
             #expect(try await client.answer().streamID == 5)
-            #expect(running.simulator.stats.streams == 1, "the silent one is still open")
+            #expect(running.simulator.control.stats.streams == 1, "the silent one is still open")
         }
     }
 
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func halfAFrameIsTheLastThingBeforeTheEnd() async throws {
-        try await play(.halfFrame) { client, _ in
+        try await play(.half(then: .close)) { client, _ in
             try await client.end()
             #expect(try await client.bytesLeftOver > 0)
         }
@@ -206,7 +206,7 @@ import Testing
     @Test func aLostAnswerMayCountAsDelivered() async throws {
         try await play(.close, isDelivered: true) { client, running in
             try await client.end()
-            #expect(running.simulator.stats.accepted == 2)
+            #expect(running.simulator.control.stats.accepted == 2)
         }
     }
 
@@ -217,7 +217,7 @@ import Testing
         _ body: (RawClient, RunningSimulator) async throws -> Void
     ) async throws {
         try await RunningSimulator.with(mode: .script) { running in
-            try running.simulator.script([
+            try running.simulator.control.script([
                 ScriptedAnswer(token: RuleBench.token, fault: fault, isDelivered: isDelivered)
             ])
             let client = try await RawClient(running)
@@ -226,7 +226,7 @@ import Testing
             _ = try await client.answer()
             try await client.send(client.request(running.pushHeaders(), on: 3))
             try await body(client, running)
-            let stats = running.simulator.stats
+            let stats = running.simulator.control.stats
             #expect(stats.unanswered == (fault.replacesAnswer ? 1 : 0))
             #expect(stats.accepted >= 1)
         }

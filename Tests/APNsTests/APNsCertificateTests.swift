@@ -13,7 +13,7 @@ struct APNsCertificateTests {
     private let location = PushPayload(bytes: Array(#"{"aps":{}}"#.utf8), type: .location)
 
     private func identity(_ peer: Peer, _ request: ClientCertificateRequest) throws -> TLSIdentity {
-        let made = try peer.simulator.makeClientIdentity(request)
+        let made = try peer.simulator.control.makeClientIdentity(request)
         return try TLSIdentity(pem: Array(made.certificatePEM.utf8), privateKeyPEM: Array(made.keyPEM.utf8))
     }
 
@@ -40,7 +40,7 @@ struct APNsCertificateTests {
             expectOncePerPush(completions, count: 301)
             #expect(completions.acceptedCount == 301)
             #expect(transport.metrics.tokenCount == 0)
-            #expect(peer.simulator.requests(limit: 400).allSatisfy { $0.header("authorization") == nil })
+            #expect(peer.simulator.control.requests(limit: 400).allSatisfy { $0.header("authorization") == nil })
             #expect(transport.pools.map(\.speaker).allSatisfy { $0.hasPrefix("certificate/") })
         }
         await peer.simulator.stop()
@@ -60,7 +60,7 @@ struct APNsCertificateTests {
             #expect(rejection(completions.outcome(0))?.reason == "BadCertificateEnvironment")
             #expect(rejection(completions.outcome(0))?.scope == .credential)
             #expect(transport.metrics.connectCount == 0)
-            #expect(peer.simulator.stats.connectionsTotal == 0)
+            #expect(peer.simulator.control.stats.connectionsTotal == 0)
         }
         await peer.simulator.stop()
     }
@@ -87,7 +87,7 @@ struct APNsCertificateTests {
             #expect(rejection(completions.outcome(1))?.scope == .topic)
             #expect(rejection(completions.outcome(2))?.scope == .content)
             #expect(rejection(completions.outcome(3))?.scope == .content)
-            #expect(peer.simulator.stats.rejectedTotal == 0)
+            #expect(peer.simulator.control.stats.rejectedTotal == 0)
         }
         await peer.simulator.stop()
     }
@@ -104,7 +104,7 @@ struct APNsCertificateTests {
             let push = makePush(0, topic: "com.example.games")
             let second = await collect(transport.send([push], through: other, deadline: patience))
             #expect(first.acceptedCount == 1 && second.acceptedCount == 1)
-            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
         }
         await peer.simulator.stop()
     }

@@ -33,7 +33,7 @@ struct APNsConnectionsTests {
             )
             expectOncePerPush(completions, count: 500)
             #expect(completions.acceptedCount == 500)
-            #expect(peer.simulator.stats.connectionsTotal == 3)
+            #expect(peer.simulator.control.stats.connectionsTotal == 3)
             #expect(transport.metrics.openConnectionCount == 3)
             #expect(transport.metrics.allowedStreamCount == 60)
             // The first handshake uses the certificate, the later ones resume its session.
@@ -50,13 +50,13 @@ struct APNsConnectionsTests {
             #expect(transport.keepWarm(2, Peer.credential, .production))
             #expect(!transport.keepWarm(1, CredentialKey(tenant: "acme", credential: "none"), .production))
             try await until { transport.metrics.openConnectionCount == 2 }
-            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
             // As many pushes as the two connections hold; more would open a third.
             let completions = await collect(
                 transport.send((0..<2).map { makePush($0) }, through: Peer.credential, deadline: patience)
             )
             #expect(completions.acceptedCount == 2)
-            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
         }
         await peer.simulator.stop()
     }
@@ -82,7 +82,7 @@ struct APNsConnectionsTests {
             let completions = await collect(transport.send(pushes, through: small, deadline: patience))
             #expect(completions.acceptedCount == 10)
             // The large batch is far from complete when the small one completes.
-            #expect(peer.simulator.stats.accepted < 1_000)
+            #expect(peer.simulator.control.stats.accepted < 1_000)
             while let batch = await iterator.next() { floodCount += batch.count }
             #expect(floodCount == 1_500)
         }
@@ -100,7 +100,7 @@ struct APNsConnectionsTests {
                 transport.send((0..<200).map { makePush($0) }, through: key, deadline: patience)
             }
             for stream in streams { #expect(await collect(stream).acceptedCount == 200) }
-            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
             #expect(transport.pools.count == 2)
         }
         await peer.simulator.stop()
@@ -123,7 +123,7 @@ struct APNsConnectionsTests {
             try await until { transport.metrics.queuedCount == 0 }
             _ = await task.value
             #expect(await collect(probe).acceptedCount == 1)
-            #expect(peer.simulator.stats.accepted == 1)
+            #expect(peer.simulator.control.stats.accepted == 1)
         }
         await peer.simulator.stop()
     }

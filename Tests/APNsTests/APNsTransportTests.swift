@@ -26,12 +26,12 @@ struct APNsTransportTests {
                 let id = pushes[completion.slot].id.lowercased
                 #expect(completion.outcome == .accepted(TransportMessageID(id)))
             }
-            let seen = peer.simulator.requests(limit: 10_000)
+            let seen = peer.simulator.control.requests(limit: 10_000)
             #expect(Set(seen.map { $0.header("apns-id") ?? "" }) == Set(pushes.map(\.id.lowercased)))
             #expect(Set(seen.map(\.token)) == Set(pushes.map(\.token.text)))
-            #expect(peer.simulator.duplicates.repeats == 0)
-            #expect(peer.simulator.stats.accepted == 5_000)
-            #expect(peer.simulator.stats.connectionsTotal == 1)
+            #expect(peer.simulator.control.duplicates.repeats == 0)
+            #expect(peer.simulator.control.stats.accepted == 5_000)
+            #expect(peer.simulator.control.stats.connectionsTotal == 1)
             let metrics = transport.metrics
             #expect(metrics.acceptedCount == 5_000)
             #expect(metrics.inFlightCount == 0)
@@ -50,7 +50,7 @@ struct APNsTransportTests {
             let bare = makePush(1)
             let once = makePush(2, expiresAt: Timestamp(seconds: 0))
             _ = await collect(transport.send([full, bare, once], through: Peer.credential, deadline: patience))
-            let seen = peer.simulator.requests()
+            let seen = peer.simulator.control.requests()
             let first = try #require(seen.first { $0.token == full.token.text })
             #expect(first.header("apns-topic") == "com.example.shop.voip")
             #expect(first.header("apns-push-type") == "voip")
@@ -72,7 +72,7 @@ struct APNsTransportTests {
         let peer = try await Peer()
         var patient = ScriptedAnswer(token: testToken(4), status: 429)
         patient.retryAfter = 9
-        try peer.simulator.script([
+        try peer.simulator.control.script([
             ScriptedAnswer(token: testToken(1), status: 410, timestamp: 1_790_000_000_123),
             ScriptedAnswer(token: testToken(2), status: 400, reason: "BadDeviceToken"),
             ScriptedAnswer(token: testToken(3), status: 429),
@@ -127,7 +127,7 @@ struct APNsTransportTests {
             let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
             expectOncePerPush(completions, count: 3)
             #expect(completions.acceptedCount == 1)
-            #expect(peer.simulator.stats.rejectedTotal == 0)
+            #expect(peer.simulator.control.stats.rejectedTotal == 0)
         }
         await peer.simulator.stop()
     }
@@ -155,8 +155,8 @@ struct APNsTransportTests {
             let completions = await collect(transport.send(pushes, through: Peer.credential, deadline: patience))
             expectOncePerPush(completions, count: 200)
             #expect(completions.acceptedCount == 200)
-            #expect(peer.simulator.stats.rejected["ExpiredProviderToken", default: 0] > 0)
-            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.stats.rejected["ExpiredProviderToken", default: 0] > 0)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
             #expect(transport.metrics.tokenCount == 2)
         }
         await peer.simulator.stop()
@@ -208,8 +208,8 @@ struct APNsTransportTests {
                 #expect(await collect(again).acceptedCount == unsent.count)
             }
             #expect(await collect(after).acceptedCount == 50)
-            #expect(peer.simulator.stats.connectionsTotal == 2)
-            #expect(peer.simulator.duplicates.repeats == 0)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.duplicates.repeats == 0)
             transport.remove(Peer.credential)
             let gone = await collect(transport.send([makePush(0)], through: Peer.credential, deadline: .seconds(5)))
             #expect(gone.unsentCount(.noCredential) == 1)
@@ -228,7 +228,7 @@ struct APNsTransportTests {
                 )
                 #expect(completions.acceptedCount == 1)
             }
-            #expect(peer.simulator.stats.connectionsTotal == 1)
+            #expect(peer.simulator.control.stats.connectionsTotal == 1)
             // An invalid replacement is refused, and the previous credential stays open.
             let bad = APNsCredential(teamID: "T", keyID: "K", privateKeyPEM: Array("x".utf8))
             #expect(throws: APNsError.self) { try transport.open(Peer.credential, bad) }
@@ -282,7 +282,7 @@ struct APNsTransportTests {
             #expect(completions.acceptedCount + completions.indeterminateCount == 3_000)
             #expect(completions.indeterminateCount <= 1_000)
             #expect(transport.metrics.reconnectCount >= 1)
-            let accepted = peer.simulator.stats.accepted + (second?.simulator.stats.accepted ?? 0)
+            let accepted = peer.simulator.control.stats.accepted + (second?.simulator.control.stats.accepted ?? 0)
             #expect(accepted >= completions.acceptedCount)
         }
         await second?.simulator.stop()
@@ -290,9 +290,9 @@ struct APNsTransportTests {
 
     @Test func streamRefusedByThePeerIsSentAgain() async throws {
         let peer = try await Peer { $0.mode = .script }
-        try peer.simulator.script([
-            ScriptedAnswer(token: testToken(3), fault: .reset(code: 7), times: 2),
-            ScriptedAnswer(token: testToken(4), fault: .reset(code: 2), times: 1),
+        try peer.simulator.control.script([
+            ScriptedAnswer(ScriptSelector(token: testToken(3)), fault: .reset(code: 7), times: 2),
+            ScriptedAnswer(ScriptSelector(token: testToken(4)), fault: .reset(code: 2), times: 1),
         ])
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
@@ -310,8 +310,9 @@ struct APNsTransportTests {
 
     @Test func goAwayResendsWhatItDidNotProcess() async throws {
         let peer = try await Peer { $0.mode = .script }
-        let goAway = Fault.goAway(code: 0, reason: "Shutdown", isProcessed: false)
-        try peer.simulator.script([ScriptedAnswer(token: testToken(50), fault: goAway, times: 1)])
+        let goAway = Fault.goingAway(GoAwayFault(code: 0, debugText: GoAwayFault.json("Shutdown"), lastStream: .before))
+        let selector = ScriptSelector(token: testToken(50))
+        try peer.simulator.control.script([ScriptedAnswer(selector, fault: goAway, times: 1)])
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<100).map { makePush($0) }
@@ -322,14 +323,14 @@ struct APNsTransportTests {
                 Issue.record("not resent: \(String(describing: completions.outcome(50)))")
             }
             #expect(completions.acceptedCount + completions.indeterminateCount == 100)
-            #expect(peer.simulator.stats.connectionsTotal >= 2)
+            #expect(peer.simulator.control.stats.connectionsTotal >= 2)
         }
         await peer.simulator.stop()
     }
 
     @Test func silentPeerEndsWithTheDeadlineAsUnknown() async throws {
         let peer = try await Peer { $0.mode = .script }
-        try peer.simulator.script([ScriptedAnswer(token: testToken(1), fault: .silence)])
+        try peer.simulator.control.script([ScriptedAnswer(ScriptSelector(token: testToken(1)), fault: .silence)])
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             let pushes = (0..<3).map { makePush($0) }
@@ -363,7 +364,7 @@ struct APNsTransportTests {
             expectOncePerPush(completions, count: 1_000)
             #expect(completions.indeterminateCount == 0)
             #expect(completions.unsentCount(.goingAway) > 900)
-            #expect(completions.acceptedCount == peer.simulator.stats.accepted)
+            #expect(completions.acceptedCount == peer.simulator.control.stats.accepted)
             let late = await collect(transport.send([makePush(0)], through: Peer.credential, deadline: .seconds(5)))
             #expect(late.unsentCount(.goingAway) == 1)
         }
@@ -427,9 +428,9 @@ struct APNsTransportTests {
                     #expect(completions.acceptedCount == 100)
                 }
             }
-            #expect(peer.simulator.stats.accepted == 2_000)
-            #expect(peer.simulator.duplicates.repeats == 0)
-            #expect(peer.simulator.stats.connectionsTotal == 1)
+            #expect(peer.simulator.control.stats.accepted == 2_000)
+            #expect(peer.simulator.control.duplicates.repeats == 0)
+            #expect(peer.simulator.control.stats.connectionsTotal == 1)
         }
         await peer.simulator.stop()
     }

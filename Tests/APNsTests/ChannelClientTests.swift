@@ -119,7 +119,7 @@ struct ChannelClientTests {
                 #expect(count == 100)
             }
             // One connection per host.
-            #expect(peer.simulator.stats.connectionsTotal == 2)
+            #expect(peer.simulator.control.stats.connectionsTotal == 2)
         }
     }
 
@@ -143,7 +143,7 @@ struct ChannelClientTests {
             await #expect(throws: ChannelClient.Failure.self) {
                 try await client.send(ChannelRequest(bundleID: "a/b", .list))
             }
-            #expect(peer.simulator.stats.connectionsTotal == 0)
+            #expect(peer.simulator.control.stats.connectionsTotal == 0)
         }
     }
 

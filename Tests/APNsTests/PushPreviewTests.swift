@@ -19,7 +19,7 @@ struct PushPreviewTests {
             try transport.open(Peer.credential, peer.credential())
             #expect(await sendUntilLeft(pushes, transport).acceptedCount == pushes.count)
         }
-        let seen = peer.simulator.requests()
+        let seen = peer.simulator.control.requests()
         for push in pushes {
             let preview = PushPreview(push, authority: peer.addresses.apns)
             #expect(preview.fault == nil)

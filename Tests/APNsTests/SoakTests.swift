@@ -50,19 +50,19 @@ struct SoakTests {
         )
         print("soak: twice, latest \(total.latest) after its deadline, in \(start.duration(to: .now))")
         print(
-            "soak: the peer took \(peer.simulator.stats.accepted), \(peer.simulator.duplicates.repeats) of them again"
+            "soak: the peer took \(peer.simulator.control.stats.accepted), \(peer.simulator.control.duplicates.repeats) of them again"
         )
         #expect(ledger.lost.prefix(10) == [])
         #expect(ledger.doubled.prefix(10) == [])
         #expect(total.latest < grace)
         #expect(total.accepted > total.offered / 2)
         // Only requests that were certainly not processed are sent again.
-        #expect(peer.simulator.duplicates.repeats == 0)
+        #expect(peer.simulator.control.duplicates.repeats == 0)
         await peer.simulator.stop()
     }
 
     private func certificate(_ peer: Peer) throws -> APNsCredential {
-        let made = try peer.simulator.makeClientIdentity(ClientCertificateRequest(topics: ["com.example.shop"]))
+        let made = try peer.simulator.control.makeClientIdentity(ClientCertificateRequest(topics: ["com.example.shop"]))
         return APNsCredential(
             .certificate(try .init(pem: Array(made.certificatePEM.utf8), privateKeyPEM: Array(made.keyPEM.utf8))),
             endpoint: try APNsEndpoint(url: "https://\(peer.addresses.apns)"),
@@ -79,8 +79,8 @@ struct SoakTests {
     ) async throws {
         // The last pushes of a plan end within their deadline, which is part of the plan's time.
         let offering = max(part - deadline, part / 3)
-        peer.simulator.setLatency(plan.latency)
-        try peer.simulator.script(plan.script(for: offering))
+        peer.simulator.control.setLatency(plan.latency)
+        try peer.simulator.control.script(plan.script(for: offering))
         let end = ContinuousClock.now + offering
         await withTaskGroup(of: Void.self) { group in
             for (key, batch, window) in [(Peer.credential, 40, 5), (small, 2, 2), (shown, 10, 2)] {

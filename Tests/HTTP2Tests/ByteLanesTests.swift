@@ -96,10 +96,4 @@ struct ByteSpansTests {
         #expect(Array(bytes.suffix(4)) == [10, 11, 12, 13])
         #expect([UInt8](capacity: 64) { $0.append(words: words, count: 41) }.isEmpty)
     }
-
-    @Test func sameBytesAreTheSame() {
-        let (a, b, c, none) = (Array("abc".utf8), Array("abd".utf8), Array("ab".utf8), [UInt8]())
-        #expect(a.span.isSame(as: a.span) && none.span.isSame(as: none.span))
-        #expect(!a.span.isSame(as: b.span) && !a.span.isSame(as: c.span) && !a.span.isSame(as: none.span))
-    }
 }

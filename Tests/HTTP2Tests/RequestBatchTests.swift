@@ -14,7 +14,7 @@ struct RequestBatchTests {
                 writer.path("/")
                 writer.path("\(slot)")
                 writer.field(FieldName("apns-id"), "id-\(slot)")
-                writer.body("body-\(slot)")
+                writer.body(Array("body-\(slot)".utf8))
             }
         }
     }

@@ -92,7 +92,6 @@ struct SessionFuzzTests {
             let isKept = text.utf8.count + ResponseStore.fieldOverheadBytes <= room
             if isKept { room -= text.utf8.count + ResponseStore.fieldOverheadBytes }
             #expect(response.value(name) == (isKept ? text : nil))
-            #expect(response.withValue(name) { $0.count } == (isKept ? text.utf8.count : nil))
         }
     }
 
@@ -111,8 +110,12 @@ struct SessionFuzzTests {
         var batch = RequestBatch()
         for slot in UInt64(1)...20 {
             batch.append(slot: slot, head: pair.head, deadline: Pair.never) { writer in
-                writer.path(Bool.random(using: &random) ? Array("/".utf8) + noise(40) : noise(40))
-                for _ in 0..<Int.random(in: 0...10, using: &random) { writer.field(FieldName("x-a"), noise(30)) }
+                let path = Bool.random(using: &random) ? Array("/".utf8) + noise(40) : noise(40)
+                writer.path(path.span)
+                for _ in 0..<Int.random(in: 0...10, using: &random) {
+                    let value = noise(30)
+                    writer.field(FieldName("x-a"), value.span)
+                }
                 writer.body(noise(200))
             }
         }

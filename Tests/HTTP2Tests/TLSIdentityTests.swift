@@ -283,3 +283,8 @@ struct TLSIdentityTests {
 extension String {
     fileprivate var trimmingSuffix: String { String(prefix { $0 != "\n" }) }
 }
+
+extension TLSIdentity {
+    /// How many issuer certificates it presents in addition to its own.
+    fileprivate var issuerCount: Int { unsafe material.certificates.count - 1 }
+}

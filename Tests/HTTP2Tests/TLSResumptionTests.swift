@@ -30,7 +30,7 @@ struct TLSResumptionTests {
     }
 
     @Test(arguments: [false, true])
-    func secondConnectionResumesAndTheCountersShowIt(isTLS12: Bool) async throws {
+    func secondConnectionResumes(isTLS12: Bool) async throws {
         let resumed = NIOLockedValueBox<[Bool]>([])
         let peer = try TLSPeer(certificates, options: .init(isTLS12: isTLS12)) { peer in
             guard peer.shakeHands() else { return }
@@ -41,8 +41,6 @@ struct TLSResumptionTests {
         #expect(try await visit(peer.port, tls) == .full)
         // Three times: a session that was used once must be replaced by the peer, or kept.
         for _ in 0..<3 { #expect(try await visit(peer.port, tls) == .resumed) }
-        #expect(tls.handshakeCounts.full == 1)
-        #expect(tls.handshakeCounts.resumed == 3)
         #expect(resumed.withLockedValue { $0 } == [false, true, true, true])
         peer.end()
     }
@@ -90,15 +88,21 @@ struct TLSResumptionTests {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.serve() } }
         let tls = try context()
         _ = try await visit(peer.port, tls)
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        let resumed = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 {
-                group.addTask { for _ in 0..<5 { _ = try await visit(peer.port, tls) } }
+                group.addTask {
+                    var resumed = 0
+                    for _ in 0..<5 {
+                        let handshake = try await visit(peer.port, tls)
+                        #expect(handshake != nil)
+                        if handshake == .resumed { resumed += 1 }
+                    }
+                    return resumed
+                }
             }
-            try await group.waitForAll()
+            return try await group.reduce(0, +)
         }
-        let counts = tls.handshakeCounts
-        #expect(counts.full + counts.resumed == 21)
-        #expect(counts.resumed > 0)
+        #expect(resumed > 0)
         peer.end()
     }
 

@@ -31,14 +31,14 @@ extension ControlRoutes {
             guard state.configuration.mode == .script else {
                 throw SimulatorError(.script, "Faults require --mode script.")
             }
-            return .success(["played": state.connections.play(order.fault, on: order.connection)])
+            return .success(["played": control.play(order.fault, onConnection: order.connection)])
         }
     }
 
     /// Creates a client certificate.
     func certificate(_ body: Data) -> Answer {
         read(ClientCertificateRequest.self, body) { request throws(SimulatorError) in
-            let identity = try authority.makeClientIdentity(request)
+            let identity = try control.makeClientIdentity(request)
             return .success(["certificate": identity.certificatePEM, "key": identity.keyPEM])
         }
     }
@@ -46,7 +46,7 @@ extension ControlRoutes {
     /// Registers device tokens.
     func register(_ body: Data) -> Answer {
         read([ListedDevice].self, body) { registrations throws(SimulatorError) in
-            try state.register(registrations.map { ($0.token, $0.device) })
+            try control.register(registrations.map { ($0.token, $0.device) })
             return .success(["devices": state.deviceCount])
         }
     }
@@ -54,7 +54,7 @@ extension ControlRoutes {
     /// Revokes a provider key.
     func revoke(_ body: Data) -> Answer {
         read(Revocation.self, body) { order throws(SimulatorError) in
-            state.setRevoked(order.keyId, order.revoked)
+            control.setRevoked(order.keyId, order.revoked)
             return .success(["keyId": order.keyId, "revoked": order.revoked])
         }
     }
@@ -62,7 +62,7 @@ extension ControlRoutes {
     /// Changes the delay of all answers.
     func changeLatency(_ body: Data) -> Answer {
         read(LatencyOrder.self, body) { order throws(SimulatorError) in
-            state.latency = order.latency
+            control.setLatency(order.latency)
             return .success([:])
         }
     }

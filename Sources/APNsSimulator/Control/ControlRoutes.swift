@@ -25,8 +25,8 @@ struct ControlRoutes: Sendable {
         }
     }
 
-    let state: SimulatorState
-    let authority: CertificateAuthority
+    let control: SimulatorControl
+    var state: SimulatorState { control.state }
 
     private static let prefix = "/_simulator/"
     private static let usualLimit = 100
@@ -43,7 +43,7 @@ struct ControlRoutes: Sendable {
         case ("GET", "connections"): return .success(["connections": connections])
         case ("GET", "channels"): return .success(["channels": channels])
         case ("GET", "ca"):
-            let pem = Data(authority.certificatePEM.utf8)
+            let pem = Data(control.authority.certificatePEM.utf8)
             return Answer(status: 200, contentType: "application/x-pem-file", body: pem)
         case ("POST", "script"): return script(body)
         case ("POST", "connections"): return play(body)
@@ -55,7 +55,7 @@ struct ControlRoutes: Sendable {
             state.clearScript()
             return .success(["scripted": 0])
         case ("POST", "reset"):
-            state.reset()
+            control.reset()
             return .success(["scripted": 0])
         default:
             return Self.names.contains(name)
@@ -69,7 +69,7 @@ struct ControlRoutes: Sendable {
     ]
 
     private var stats: [String: Any] {
-        let stats = state.withLedger(\.stats)
+        let stats = control.stats
         return [
             "mode": state.configuration.mode.rawValue,
             "accepted": stats.accepted,
@@ -92,7 +92,7 @@ struct ControlRoutes: Sendable {
     }
 
     private var duplicates: [String: Any] {
-        let report = state.withLedger(\.duplicates)
+        let report = control.duplicates
         return [
             "pairs": report.pairs,
             "repeats": report.repeats,
@@ -111,7 +111,7 @@ struct ControlRoutes: Sendable {
             limit = number
         }
         let token = query.first { $0.name == "token" }?.value
-        let found = state.withLedger { $0.requests(token: token, limit: limit) }
+        let found = control.requests(token: token, limit: limit)
         return .success(["requests": found.map(Self.json)])
     }
 
@@ -135,7 +135,7 @@ struct ControlRoutes: Sendable {
 
     private func script(_ body: Data) -> Answer {
         read([ScriptedAnswer].self, body) { answers throws(SimulatorError) in
-            try state.addScript(answers)
+            try control.script(answers)
             return .success(["scripted": state.scriptedCount])
         }
     }

@@ -12,7 +12,7 @@ package struct ClientCertificateRequest: Sendable, Equatable, Decodable {
     package var environment: APNsEnvironment?
 
     /// How many days it is valid from its creation; negative for a certificate that has expired.
-    package var days = 365
+    package var days: Int
 
     private enum Key: String, CodingKey, CaseIterable { case topics, environment, days }
 
@@ -29,18 +29,18 @@ package struct ClientCertificateRequest: Sendable, Equatable, Decodable {
         func refuse(_ key: Key, _ sentence: String) -> DecodingError {
             .dataCorruptedError(forKey: key, in: fields, debugDescription: sentence)
         }
-        topics = try fields.decode([String].self, forKey: .topics)
+        let topics = try fields.decode([String].self, forKey: .topics)
         guard (1...100).contains(topics.count), topics.allSatisfy({ (1...255).contains($0.utf8.count) }) else {
             throw refuse(.topics, "1 to 100 topics of 1 to 255 bytes")
         }
+        var environment: APNsEnvironment?
         if let name = try fields.decodeIfPresent(String.self, forKey: .environment) {
-            guard let environment = APNsEnvironment(rawValue: name) else {
-                throw refuse(.environment, "production or sandbox")
-            }
-            self.environment = environment
+            environment = APNsEnvironment(rawValue: name)
+            if environment == nil { throw refuse(.environment, "production or sandbox") }
         }
-        days = try fields.decodeIfPresent(Int.self, forKey: .days) ?? 365
+        let days = try fields.decodeIfPresent(Int.self, forKey: .days) ?? 365
         guard (-3650...3650).contains(days) else { throw refuse(.days, "-3650 to 3650") }
+        self.init(topics: topics, environment: environment, days: days)
     }
 }
 

@@ -44,17 +44,20 @@ package struct ClientCertificate: Sendable, Equatable {
     init?(der: [UInt8], issuers: [Certificate]?) {
         guard let certificate = try? Certificate(derEncoded: der) else { return nil }
         let uid = Self.uid(of: certificate.subject)
-        self.uid = uid
-        topics = Self.topics(of: certificate, uid: uid)
-        environments = []
+        var environments: Set<APNsEnvironment> = []
         if certificate.extensions[oid: Self.developmentID] != nil { environments.insert(.sandbox) }
         if certificate.extensions[oid: Self.productionID] != nil { environments.insert(.production) }
-        expiresAt = Int(certificate.notValidAfter.timeIntervalSince1970)
-        isBelieved =
-            issuers?.contains {
-                $0.subject == certificate.issuer
-                    && $0.publicKey.isValidSignature(certificate.signature, for: certificate)
-            } ?? true
+        let isBelieved = issuers?.contains {
+            $0.subject == certificate.issuer
+                && $0.publicKey.isValidSignature(certificate.signature, for: certificate)
+        }
+        self.init(
+            uid: uid,
+            topics: Self.topics(of: certificate, uid: uid),
+            environments: environments,
+            expiresAt: Int(certificate.notValidAfter.timeIntervalSince1970),
+            isBelieved: isBelieved ?? true
+        )
     }
 
     /// Whether it may be used in this environment.

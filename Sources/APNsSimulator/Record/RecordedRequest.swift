@@ -33,11 +33,6 @@ package struct RecordedRequest: Sendable, Equatable {
     /// The HTTP/2 stream of the request.
     package var stream = 0
 
-    /// The first value of a header field.
-    package func header(_ name: String) -> String? {
-        headers.first { $0.name == name }?.value
-    }
-
     package static func == (left: RecordedRequest, right: RecordedRequest) -> Bool {
         left.token == right.token && left.status == right.status && left.reason == right.reason
             && left.payload == right.payload && left.headers.elementsEqual(right.headers) { $0 == $1 }

@@ -16,11 +16,6 @@ enum PushHeaderRules {
     /// Longest collapse identifier in bytes (Apple, "Sending notification requests to APNs").
     private static let longestCollapseIDBytes = 64
 
-    private static let suffixes = SimulatedPushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
-
-    /// The suffix of a topic that belongs to a push type; empty for a plain bundle identifier.
-    static func suffix(of topic: String) -> String { suffixes.first(where: topic.hasSuffix) ?? "" }
-
     /// The header may be missing only if a certificate has a single topic.
     private static func topicPresence(_ examination: inout Examination) -> RuleRefusal? {
         if let topic = examination.request.topic, !topic.isEmpty {

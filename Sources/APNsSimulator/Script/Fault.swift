@@ -39,16 +39,6 @@ package enum Fault: Sendable, Equatable {
         case stay
     }
 
-    /// The first half of the answer's bytes, then the end of the TCP connection.
-    package static let halfFrame = Fault.half(then: .close)
-
-    /// GOAWAY with this code and JSON reason, followed by a close. The affected stream counts as not processed unless `isProcessed`.
-    package static func goAway(code: Int, reason: String, isProcessed: Bool) -> Fault {
-        .goingAway(
-            GoAwayFault(code: code, debugText: GoAwayFault.json(reason), lastStream: isProcessed ? .this : .before)
-        )
-    }
-
     /// The fault's name in a script, in statistics and in records.
     package var name: String {
         switch self {

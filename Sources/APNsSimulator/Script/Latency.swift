@@ -26,9 +26,6 @@ package enum Latency: Sendable, Equatable {
     /// No delay.
     package static let zero = Latency.fixed(.zero)
 
-    /// One hour. For longer delays there is the fault `silence`, and a timer per push must not live indefinitely.
-    package static let longest = Duration.seconds(3600)
-
     /// At most 64 points, which is enough for any measured curve.
     static let largestPointCount = 64
 

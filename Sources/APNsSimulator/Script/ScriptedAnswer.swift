@@ -54,12 +54,6 @@ package struct ScriptedAnswer: Sendable, Equatable {
         self.times = times
     }
 
-    /// Creates a fault that replaces an answer.
-    package init(token: String, fault: Fault, times: Int? = nil, isDelivered: Bool = false) {
-        self.init(ScriptSelector(token: token), fault: fault, times: times)
-        self.isDelivered = isDelivered
-    }
-
     /// Creates a fault for everything that matches the selector.
     package init(_ selector: ScriptSelector, fault: Fault, times: Int? = nil) {
         self.selector = selector

@@ -61,18 +61,6 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// Whether both spans contain the same bytes. Arrays would compare them one by one.
-    package func isSame(as other: Span<UInt8>) -> Bool {
-        unsafe withUnsafeBufferPointer { mine in
-            unsafe other.withUnsafeBufferPointer { theirs in
-                guard mine.count == theirs.count, let left = mine.baseAddress, let right = theirs.baseAddress else {
-                    return mine.count == theirs.count
-                }
-                return unsafe memcmp(left, right, mine.count) == 0
-            }
-        }
-    }
-
     /// Eight bytes as a little-endian number. Traps if fewer than eight bytes are left.
     @inlinable
     package func word(at place: Int) -> UInt64 {

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// It is not an array, because a pointer into it must stay valid between two calls. A pointer stays valid until the next `append` or `reserve`.
 @safe
-struct RawBytes: ~Copyable {
+package struct RawBytes: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>?
     private var capacity = 0
     /// How many bytes it holds, including the consumed ones.
@@ -12,18 +12,21 @@ struct RawBytes: ~Copyable {
     /// How many bytes at the front were consumed.
     private var consumed = 0
 
+    /// Creates an empty memory.
+    package init() {}
+
     deinit { unsafe free(base) }
 
     /// The bytes that were appended and not consumed yet.
-    var unread: UnsafeBufferPointer<UInt8> {
+    package var unread: UnsafeBufferPointer<UInt8> {
         unsafe UnsafeBufferPointer(start: base.map { unsafe $0 + consumed }, count: count - consumed)
     }
 
     var unreadCount: Int { count - consumed }
-    var isEmpty: Bool { count == consumed }
+    package var isEmpty: Bool { count == consumed }
 
     /// Removes all bytes and keeps the memory.
-    mutating func removeAll() {
+    package mutating func removeAll() {
         count = 0
         consumed = 0
     }
@@ -62,7 +65,4 @@ struct RawBytes: ~Copyable {
     func pointer(at offset: Int) -> UnsafeMutablePointer<UInt8>? {
         unsafe base.map { unsafe $0 + offset }
     }
-
-    /// A copy of all bytes, including the consumed ones.
-    func copy() -> [UInt8] { unsafe Array(UnsafeBufferPointer(start: base, count: count)) }
 }

@@ -169,12 +169,6 @@ package final class Session {
         unsafe failure != nil || (nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
     }
 
-    /// Whether `write` has bytes to return.
-    package var wantsWrite: Bool {
-        if queuedCount > 0, openCount < streamLimit { return true }
-        return unsafe nghttp2_session_want_write(handle) != 0
-    }
-
     // MARK: Calls of the owner
 
     /// Takes the whole batch. Requests that exceed the credits, are too large or are malformed complete at once as unsent.
@@ -213,7 +207,7 @@ package final class Session {
     ///   - output: receives the bytes.
     ///   - dispatched: fields to add to each request that is started by this call.
     /// - Throws: `protocolError`, `outOfMemory`: the session has failed; call `fail`.
-    func write(into output: inout RawBytes, dispatched: HeaderBlock?) throws(HTTP2Error) {
+    package func write(into output: inout RawBytes, dispatched: HeaderBlock?) throws(HTTP2Error) {
         if let failure { throw failure }
         let dispatched = dispatched.map { unsafe books.pointee.dispatches.number(of: $0) } ?? HeldBlocks.none
         while output.unreadCount < HTTP2Limits.writeChunkBytes {
@@ -274,29 +268,6 @@ package final class Session {
     /// Sends a PING; `SessionEvent.pingAnswered` follows.
     package func ping() {
         note { unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
-    }
-
-    /// Processes bytes in an array.
-    ///
-    /// - Throws: the errors of the other `receive`.
-    package func receive(_ bytes: [UInt8]) throws(HTTP2Error) {
-        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(HTTP2Error) in try unsafe receive(buffer) }
-    }
-
-    /// All output as an array.
-    ///
-    /// - Parameter dispatched: fields to add to each request that is started by this call.
-    /// - Throws: the errors of `write`.
-    /// - Returns: the bytes for the peer, in order.
-    package func output(dispatched: HeaderBlock? = nil) throws(HTTP2Error) -> [UInt8] {
-        var output = RawBytes()
-        var all: [UInt8] = []
-        repeat {
-            output.removeAll()
-            try write(into: &output, dispatched: dispatched)
-            all += output.copy()
-        } while !output.isEmpty
-        return all
     }
 
     // MARK: Callbacks of nghttp2

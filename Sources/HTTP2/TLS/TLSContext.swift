@@ -1,6 +1,5 @@
 internal import COpenSSL
 internal import Glibc
-internal import NIOConcurrencyHelpers
 
 /// The certificates that a client trusts.
 package enum TrustRoots: Sendable, Equatable {
@@ -27,7 +26,6 @@ package final class TLSContext: @unchecked Sendable {
     let requiresALPN: Bool
     /// The sessions that connections may resume.
     let sessions = TLSSessionCache()
-    private let counts = NIOLockedValueBox(TLSHandshakeCounts())
 
     /// Loads roots and identity.
     ///
@@ -53,18 +51,6 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     deinit { unsafe SSL_CTX_free(handle) }
-
-    /// How many handshakes were full and how many resumed since the context was created.
-    package var handshakeCounts: TLSHandshakeCounts { counts.withLockedValue { $0 } }
-
-    func count(_ handshake: TLSHandshake) {
-        counts.withLockedValue { counts in
-            switch handshake {
-            case .full: counts.full += 1
-            case .resumed: counts.resumed += 1
-            }
-        }
-    }
 
     /// A new client SSL, owned by the caller; nil without memory.
     func makeHandle() -> OpaquePointer? { unsafe SSL_new(handle) }

@@ -161,7 +161,6 @@ final class TLSEngine {
         guard outcome == nil else { return }
         let isResumed = unsafe SSL_session_reused(handle) == 1
         outcome = isResumed ? .resumed : .full
-        context.count(isResumed ? .resumed : .full)
         // TLS 1.2 issues no new session when it resumes one, so the old one is kept for the next connection.
         if isResumed, unsafe SSL_version(handle) < TLS1_3_VERSION, let session = unsafe SSL_get_session(handle) {
             unsafe keep(session)

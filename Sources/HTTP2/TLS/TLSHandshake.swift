@@ -6,14 +6,3 @@ package enum TLSHandshake: Sendable, Equatable {
     /// `TLSSessionCache.maxAge` ago.
     case resumed
 }
-
-/// How many TLS handshakes of a `TLSContext` were full and how many resumed. A snapshot.
-package struct TLSHandshakeCounts: Sendable, Equatable {
-    /// Handshakes with certificates.
-    package internal(set) var full = 0
-    /// Handshakes that resumed a session.
-    package internal(set) var resumed = 0
-
-    /// Creates counts of zero.
-    package init() {}
-}

@@ -57,9 +57,6 @@ final class TLSSessionCache: Sendable {
     /// Removes the sessions of one peer, because a handshake that offered one has failed.
     func removeAll(_ key: Key) { entries.withLockedValue { $0[key] = nil } }
 
-    /// How many sessions the cache holds.
-    var count: Int { entries.withLockedValue { $0.values.reduce(0) { $0 + $1.count } } }
-
     private static func newest(_ list: [Entry], _ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         list.last?.storedAt ?? now
     }

@@ -183,8 +183,8 @@ package struct RequestWriter {
         self.fields = fields
     }
 
-    /// Adds a piece of the path.
-    package mutating func path(_ text: String) { pathCount += append(text) }
+    /// Adds a piece of the path. A text is passed on as bytes: read as a sequence of code units, it costs twice as much.
+    package mutating func path(_ text: String) { path(text.utf8Span.span) }
     /// Adds two pieces of the path; the first is a literal.
     package mutating func path(_ prefix: StaticString, _ text: String) {
         let before = bytes.count
@@ -193,18 +193,10 @@ package struct RequestWriter {
         pathCount += bytes.count - before
     }
     /// Adds a piece of the path.
-    package mutating func path(_ piece: [UInt8]) { pathCount += append(piece) }
-    /// Adds a piece of the path.
     package mutating func path(_ piece: Span<UInt8>) { pathCount += append(piece) }
 
     /// Adds a field whose value only this request has.
-    package mutating func field(_ name: FieldName, _ value: String) {
-        fields.append(.init(name: name, count: append(value)))
-    }
-    /// Adds a field whose value only this request has.
-    package mutating func field(_ name: FieldName, _ value: [UInt8]) {
-        fields.append(.init(name: name, count: append(value)))
-    }
+    package mutating func field(_ name: FieldName, _ value: String) { field(name, value.utf8Span.span) }
     /// Adds a field whose value only this request has.
     package mutating func field(_ name: FieldName, _ value: Span<UInt8>) {
         fields.append(.init(name: name, count: append(value)))
@@ -218,16 +210,7 @@ package struct RequestWriter {
     }
 
     /// Adds a piece of the body.
-    package mutating func body(_ text: String) { bodyCount += append(text) }
-    /// Adds a piece of the body.
-    package mutating func body(_ piece: [UInt8]) { bodyCount += append(piece) }
-    /// Adds a piece of the body.
-    package mutating func body(_ piece: Span<UInt8>) { bodyCount += append(piece) }
-
-    // Use the bytes: a text that is read as a sequence of code units costs twice as much.
-    private mutating func append(_ text: String) -> Int { append(text.utf8Span.span) }
-
-    private mutating func append(_ piece: [UInt8]) -> Int { append(piece.span) }
+    package mutating func body(_ piece: [UInt8]) { bodyCount += append(piece.span) }
 
     private mutating func append(_ piece: Span<UInt8>) -> Int {
         bytes.append(addingCapacity: piece.count) { $0.append(copying: piece) }

@@ -89,11 +89,4 @@ package struct Response: Sendable {
         guard let field, field.name == name else { return nil }
         return field.lend(body)
     }
-
-    /// Passes the bytes of a field's first value to `body`, without creating a `String`; nil in the same cases as `value`.
-    package func withValue<R>(_ name: FieldName, _ body: (Span<UInt8>) -> R) -> R? {
-        if let field, field.name == name { return field.lend(body) }
-        guard let store, let range = store.find(name, from: Int(start), count: Int(fieldBytes)) else { return nil }
-        return store.lend(range.lowerBound, count: range.count, body)
-    }
 }

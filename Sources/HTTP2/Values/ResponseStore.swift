@@ -61,10 +61,4 @@ final class ResponseStore: @unchecked Sendable {
     func text(_ start: Int, count: Int) -> String {
         unsafe String(decoding: UnsafeBufferPointer(start: base + start, count: count), as: UTF8.self)
     }
-
-    /// Passes a range of bytes to `body`; they are valid only during the call.
-    func lend<R>(_ start: Int, count: Int, _ body: (Span<UInt8>) -> R) -> R {
-        let buffer = unsafe UnsafeBufferPointer(start: base + start, count: count)
-        return body(unsafe buffer.span)
-    }
 }

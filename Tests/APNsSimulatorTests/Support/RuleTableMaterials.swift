@@ -46,12 +46,12 @@ struct RuleTableMaterials {
     }
 
     func register(_ running: RunningSimulator) throws {
-        try running.simulator.register([
-            "22": RegisteredDevice(environment: .sandbox), "23": RegisteredDevice(bundle: "com.example.other"),
-            "24": RegisteredDevice(state: .unregistered, timestamp: 1_700_000_000_123),
-            "2424": RegisteredDevice(state: .expired),
+        try running.simulator.control.register([
+            ("22", RegisteredDevice(environment: .sandbox)), ("23", RegisteredDevice(bundle: "com.example.other")),
+            ("24", RegisteredDevice(state: .unregistered, timestamp: 1_700_000_000_123)),
+            ("2424", RegisteredDevice(state: .expired)),
         ])
-        try running.simulator.script([
+        try running.simulator.control.script([
             ScriptedAnswer(token: "35", status: 500), ScriptedAnswer(token: "3535", status: 503),
         ])
     }

@@ -56,6 +56,11 @@ struct Peer {
     }
 }
 
+extension RecordedRequest {
+    /// The first value of a header field.
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
 /// Runs `body` with a transport, which is shut down when this returns.
 func withTransport(
     tokens: any ProviderTokenSource = SelfSignedTokens(clock: TestWallClock.system),

@@ -66,7 +66,7 @@ final class Harness: ConnectionObserver {
         for slot in slots {
             batch.append(slot: slot, head: head, deadline: .now + timeout) { writer in
                 writer.path(path)
-                writer.body("{\"slot\":\(slot)}")
+                writer.body(Array("{\"slot\":\(slot)}".utf8))
             }
         }
         return batch

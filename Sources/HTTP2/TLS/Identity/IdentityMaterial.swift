@@ -10,7 +10,7 @@ internal import Glibc
 final class IdentityMaterial: @unchecked Sendable {
     /// All freed in `deinit`.
     private let key: OpaquePointer
-    private let certificates: [OpaquePointer]
+    let certificates: [OpaquePointer]
     private let own: Int
 
     /// Takes ownership of a key and certificates, even if it throws.
@@ -33,8 +33,6 @@ final class IdentityMaterial: @unchecked Sendable {
         unsafe EVP_PKEY_free(key)
         for index in unsafe certificates.indices { unsafe X509_free(certificates[index]) }
     }
-
-    var issuerCount: Int { unsafe certificates.count - 1 }
 
     /// Sets certificate, issuers and key of a context, which takes its own references.
     ///

@@ -48,9 +48,6 @@ package struct TLSIdentity: Sendable {
         certificate = try material.facts()
         self.material = material
     }
-
-    /// How many issuer certificates it presents in addition to its own.
-    package var issuerCount: Int { material.issuerCount }
 }
 
 extension TLSIdentity: Hashable {
