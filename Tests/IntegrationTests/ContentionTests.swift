@@ -6,6 +6,7 @@ import Testing
 
 @testable import Gateway
 @testable import GatewayBench
+@testable import Secrets
 
 /// Three nodes on one database with everything at once: a push service that refuses, a tenant with a rate, polls, receipts, cancellations and pauses.
 ///
@@ -19,8 +20,8 @@ struct ContentionTests {
 
     /// Of a hundred pushes, two get 429, two get 503, and one gets 503 with the time after which it may be repeated.
     private static let faults: JSON = [
-        ["share": 0.02, "status": 429], ["share": 0.02, "status": 503],
-        ["share": 0.01, "status": 503, "retryAfter": 2],
+        ["share": .number("0.02"), "status": 429], ["share": .number("0.02"), "status": 503],
+        ["share": .number("0.01"), "status": 503, "retryAfter": 2],
     ]
 
     /// The pushes of one tenant are at most 100 per second over all nodes. Its app, and the dialect whose devices poll, follow the demo's tenant.

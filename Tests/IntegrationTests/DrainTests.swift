@@ -1,4 +1,5 @@
 import CommandSupport
+import DatabaseSchema
 import DatabaseSupport
 import EmbeddedPostgres
 import Foundation

@@ -3,6 +3,7 @@ import EmbeddedPostgres
 import Foundation
 import Logging
 import Model
+import Testing
 
 @testable import Gateway
 @testable import Observability

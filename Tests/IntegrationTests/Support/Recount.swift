@@ -1,3 +1,4 @@
+import CommandSupport
 import Model
 import PostgresClient
 import Testing
@@ -83,7 +84,7 @@ enum Recount {
             let row = try await database.engine.run(Statement(sql, [.text(message)]), tenant: nil).only()
             let funnel = try await world.native("GET", "/v1/messages/\(message)").json?["funnel"]
             for stage in ["recipients", "sent", "received", "read", "failed", "suppressed", "expired", "canceled"] {
-                let rows = try row.int(stage)
+                let rows = try row.int(.name(stage))
                 #expect(
                     funnel?[stage]?.int == Int64(rows),
                     "\(stage) of \(message): \(JSONWriter.text(funnel ?? .null)), not \(rows)",

@@ -20,7 +20,7 @@ enum LockAct: Equatable, Sendable {
         let words: [Substring]
         /// The tables of the `FROM` at each depth of parentheses, with their aliases: `FOR UPDATE` locks their rows.
         private var sources: [Int: [(table: String, alias: Substring)]] = [:]
-        private var acts: [LockAct] = []
+        private var found: [LockAct] = []
 
         init(_ words: [Substring]) { self.words = words }
 
@@ -48,13 +48,13 @@ enum LockAct: Equatable, Sendable {
                 case ")": depth -= 1
                 case "SELECT": sources[depth] = []
                 case "UPDATE" where !["FOR", "KEY", "DO"].contains(word(place - 1)):
-                    if let table = table(place + (word(place + 1) == "ONLY" ? 2 : 1)) { acts.append(.lock(table)) }
+                    if let table = table(place + (word(place + 1) == "ONLY" ? 2 : 1)) { found.append(.lock(table)) }
                 case "DELETE" where word(place + 1) == "FROM":
-                    if let table = table(place + 2) { acts.append(.lock(table)) }
+                    if let table = table(place + 2) { found.append(.lock(table)) }
                 case "INTO" where word(place - 1) == "INSERT":
-                    if let table = table(place + 1), hasConflict(after: place) { acts.append(.lock(table)) }
+                    if let table = table(place + 1), hasConflict(after: place) { found.append(.lock(table)) }
                 case "TABLE" where word(place - 1) == "LOCK":
-                    if let table = table(place + 1) { acts.append(.lock(table)) }
+                    if let table = table(place + 1) { found.append(.lock(table)) }
                 case "FROM", "JOIN", ",":
                     if let table = table(place + 1), word(place - 1) != "DELETE" {
                         sources[depth, default: []].append((table, alias(after: place + 1)))
@@ -66,7 +66,7 @@ enum LockAct: Equatable, Sendable {
                 default: break
                 }
             }
-            return acts
+            return found
         }
 
         private func alias(after place: Int) -> Substring {
@@ -85,24 +85,24 @@ enum LockAct: Equatable, Sendable {
             }
             let skips = word(end) == "SKIP"
             for source in sources where aliases?.contains(source.alias) ?? true {
-                acts.append(skips ? .lockFree(source.table) : .lock(source.table))
+                found.append(skips ? .lockFree(source.table) : .lock(source.table))
             }
         }
 
         private mutating func addCall(_ place: Int) {
             let name = String(words[place].dropFirst("gateway.".count))
             guard name == "lock_name" else {
-                acts.append(.call(name))
+                found.append(.call(name))
                 return
             }
             let kind = words[place...].prefix(8).first { $0.hasPrefix("'") } ?? "''"
-            acts.append(.lock("name:" + kind.dropFirst().dropLast()))
+            found.append(.lock("name:" + kind.dropFirst().dropLast()))
         }
 
         private mutating func addAdvisory(_ place: Int) {
             // The body of `lock_name` itself has no literal.
             guard let name = words[place...].prefix(6).first(where: { $0.hasPrefix("'") }) else { return }
-            acts.append(.lock("name:" + name.dropFirst().dropLast()))
+            found.append(.lock("name:" + name.dropFirst().dropLast()))
         }
 
         /// Whether the `INSERT` has an `ON CONFLICT`.

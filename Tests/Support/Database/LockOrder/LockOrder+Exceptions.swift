@@ -20,6 +20,7 @@ extension LockOrder {
             "message",
             "`expand_slice` has locked it, unless it was fenced and inserted nothing"
         ),
+        Exception("expand_variants > add_counts", "counter_hour", after: "variant", "`expand_slice` has locked the row"),
         Exception("register_tagged", "identity identity_tag", "the registration has written the identity"),
         Exception("register_timed", "identity identity_tag device", "the registration has written identity and device"),
         Exception("put_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
@@ -40,7 +41,6 @@ extension LockOrder {
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
         Exception("update_token > note_sharing", "app", "written once in the life of an app"),
-        Exception("import_new", "app", "written once in the life of an app"),
     ]
 
     /// Deviations of the delivery path that can deadlock.

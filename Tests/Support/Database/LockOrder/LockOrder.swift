@@ -17,7 +17,7 @@ package struct LockOrder: Sendable {
         counter_hour counter_delta counter counter_reason message_counter identity_count variant
         name:audit audit
         name:events event_head event event_single event_batch event_floor vendor_sequence
-        """.split(whereSeparator: \.isWhitespace).map { $0.replacing("~", with: " ") }
+        """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
 
     /// A transaction addresses at most one row of these tables, so a second lock of the table is one that it holds already.
     static let singleRows: Set<String> = ["message", "schedule"]
