@@ -153,6 +153,14 @@ import Testing
         #expect(pairs("IF p_x THEN PERFORM FROM gateway.message FOR UPDATE; END IF; " + update).count == 2)
     }
 
+    @Test func rowsThatAreLockedFirstAreNotLockedByTheirChange() {
+        let change = "DELETE FROM gateway.inbox_open WHERE x = 1; UPDATE gateway.delivery SET x = 1;"
+        #expect(
+            pairs("SELECT x INTO d FROM gateway.delivery FOR UPDATE; " + change) == ["f: delivery before inbox_open"]
+        )
+        #expect(pairs("UPDATE gateway.delivery SET x = 2; " + change).count == 2)
+    }
+
     @Test func theStatementsOfATransactionFollowEachOther() {
         let walk = LockWalk(functions: [
             "f": Self.function("UPDATE gateway.slice SET x = 1;"),

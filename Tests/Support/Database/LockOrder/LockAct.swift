@@ -1,6 +1,8 @@
 /// The acts of a statement that concern locks, in the order of its text.
 enum LockAct: Equatable, Sendable {
-    /// Locks rows of a table, or a name (`name:key` for `lock_name(…, 'key', …)`), and waits for them.
+    /// Writes rows of a table.
+    case write(String)
+    /// Locks rows of a table (`FOR UPDATE`, `FOR SHARE`), or a name (`name:key` for `lock_name(…, 'key', …)`).
     case lock(String)
     /// Locks rows of a table that no other transaction has locked (`SKIP LOCKED`).
     case lockFree(String)
@@ -48,11 +50,11 @@ enum LockAct: Equatable, Sendable {
                 case ")": depth -= 1
                 case "SELECT": sources[depth] = []
                 case "UPDATE" where !["FOR", "KEY", "DO"].contains(word(place - 1)):
-                    if let table = table(place + (word(place + 1) == "ONLY" ? 2 : 1)) { found.append(.lock(table)) }
+                    if let table = table(place + (word(place + 1) == "ONLY" ? 2 : 1)) { found.append(.write(table)) }
                 case "DELETE" where word(place + 1) == "FROM":
-                    if let table = table(place + 2) { found.append(.lock(table)) }
+                    if let table = table(place + 2) { found.append(.write(table)) }
                 case "INTO" where word(place - 1) == "INSERT":
-                    if let table = table(place + 1), hasConflict(after: place) { found.append(.lock(table)) }
+                    if let table = table(place + 1), hasConflict(after: place) { found.append(.write(table)) }
                 case "TABLE" where word(place - 1) == "LOCK":
                     if let table = table(place + 1) { found.append(.lock(table)) }
                 case "FROM", "JOIN", ",":

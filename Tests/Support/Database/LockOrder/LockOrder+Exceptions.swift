@@ -20,7 +20,8 @@ extension LockOrder {
             "message",
             "`expand_slice` has locked it, unless it was fenced and inserted nothing"
         ),
-        Exception("expand_variants > add_counts", "counter_hour", after: "variant", "`expand_slice` has locked the row"),
+        Exception("expand_variants > add_counts", "counter_hour", after: "variant", "the row is locked"),
+        Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
         Exception("register_tagged", "identity identity_tag", "the registration has written the identity"),
         Exception("register_timed", "identity identity_tag device", "the registration has written identity and device"),
         Exception("put_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
@@ -30,6 +31,7 @@ extension LockOrder {
 
     /// Rows of one kind are taken in their order, each with what belongs to it.
     private static let ordered: [Exception] = [
+        Exception("poll_inbox > touch_deliveries", "delivery", after: "inbox_open", "message by message"),
         Exception("erase_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),

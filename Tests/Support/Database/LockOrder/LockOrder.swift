@@ -11,10 +11,10 @@ package struct LockOrder: Sendable {
         user_profile user_alias user_act user_tally campaign_mark user_group group_member group_count
         activity_token device identity identity_tag verification
         campaign schedule message message_ref message_label message_media message_variable message_number page media
-        lane slice delivery
+        lane slice message_open delivery
         inbox_open badge_mark badge
         webhook sender capture captured_exchange
-        counter_hour counter_delta counter counter_reason message_counter identity_count variant
+        counter_hour name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
         name:audit audit
         name:events event_head event event_single event_batch event_floor vendor_sequence
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
@@ -39,7 +39,7 @@ package struct LockOrder: Sendable {
             self.reason = reason
         }
 
-        package func covers(_ found: PlacedPair) -> Bool {
+        package func includes(_ found: PlacedPair) -> Bool {
             (found.place == place || found.place.hasPrefix(place + " > ")) && later?.contains(found.pair.later) ?? true
                 && earlier?.contains(found.pair.earlier) ?? true
         }
@@ -55,6 +55,6 @@ package struct LockOrder: Sendable {
 
     /// The pairs that are neither in order nor excepted.
     package static func deviations(in pairs: Set<PlacedPair>, except exceptions: [Exception]) -> [PlacedPair] {
-        pairs.filter { found in !keeps(found.pair) && !exceptions.contains { $0.covers(found) } }.sorted()
+        pairs.filter { found in !keeps(found.pair) && !exceptions.contains { $0.includes(found) } }.sorted()
     }
 }

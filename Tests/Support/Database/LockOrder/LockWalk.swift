@@ -102,6 +102,8 @@ package struct LockWalk: Sendable {
     private struct Held {
         var all: Set<String> = []
         var certain: Set<String> = []
+        /// Tables whose rows this function has locked before it writes them.
+        var prepared: Set<String> = []
 
         static func joined(_ held: [Held?]) -> Held? {
             let reached = held.compactMap(\.self)
@@ -109,6 +111,7 @@ package struct LockWalk: Sendable {
             for other in reached.dropFirst() {
                 joined.all.formUnion(other.all)
                 joined.certain.formIntersection(other.certain)
+                joined.prepared.formIntersection(other.prepared)
             }
             return joined
         }
@@ -168,18 +171,26 @@ package struct LockWalk: Sendable {
         var held = start
         for act in LockAct.acts(in: words) {
             switch act {
+            case .write(let target):
+                // A function that locks rows and then writes the table writes the rows that it has locked.
+                if !held.prepared.contains(target) { note(target, after: held, in: path.place, &path.pairs) }
+                held.all.insert(target)
+                held.certain.insert(target)
             case .lock(let target):
                 note(target, after: held, in: path.place, &path.pairs)
                 held.all.insert(target)
                 held.certain.insert(target)
+                held.prepared.insert(target)
             case .lockFree(let target):
                 held.all.insert(target)
                 held.certain.insert(target)
+                held.prepared.insert(target)
             case .call(let function):
                 let effect = effect(of: function, callers: path.callers)
                 var total = Effect(held: held.all, certain: held.certain, pairs: path.pairs)
                 append(effect, to: &total, in: "\(path.place) > \(function)")
-                held = Held(all: total.held, certain: total.certain)
+                held.all = total.held
+                held.certain = total.certain
                 path.pairs = total.pairs
             }
         }
