@@ -13,6 +13,8 @@ final class BackgroundLoad: Sendable {
         var counts: [String: Int] = [:]
         var problems: Set<String> = []
         var tasks: [Task<Void, Never>] = []
+        /// Messages that may be paused or unfinished, with the key of their tenant.
+        var open: [String: String] = [:]
         /// The campaign whose devices report.
         var campaign: String?
     }
@@ -78,6 +80,11 @@ final class BackgroundLoad: Sendable {
         let tasks = state.withLockedValue(\.tasks)
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
+        // A call may have ended between pausing and canceling its message.
+        for (id, key) in state.withLockedValue(\.open) {
+            let answer = try await nodes[0].call("POST", "/v1/messages/\(id)/cancel", bearer: key)
+            if ![200, 409].contains(answer.status) { note("cancel", .string("\(answer.status) \(answer.text)")) }
+        }
     }
 
     private func task(_ call: @escaping @Sendable () async throws -> Void) -> Task<Void, Never> {
@@ -170,6 +177,7 @@ final class BackgroundLoad: Sendable {
         guard sent.status == 202, let id = sent.json?["id"]?.string else {
             return note("submission", .string("\(sent.status) \(sent.text)"))
         }
+        state.withLockedValue { $0.open[id] = apiKey }
         for action in ["pause", "resume", "pause", "cancel"] {
             let node = nodes[Int.random(in: nodes.indices)]
             let answer = try await node.call("POST", "/v1/messages/\(id)/\(action)", bearer: apiKey)
@@ -177,6 +185,7 @@ final class BackgroundLoad: Sendable {
             if ![200, 409].contains(answer.status) { note(action, .string("\(answer.status) \(answer.text)")) }
             count(action)
         }
+        state.withLockedValue { $0.open[id] = nil }
     }
 
     /// The campaigns of the tenant with a rate; each lasts 20 seconds.
@@ -187,12 +196,15 @@ final class BackgroundLoad: Sendable {
             return note("metered submission", .string("\(sent.status) \(sent.text)"))
         }
         count("metered campaigns")
+        state.withLockedValue { $0.open[id] = meteredKey }
         while !Task.isCancelled {
             let shown = try await nodes[2].call("GET", "/v1/messages/\(id)", bearer: meteredKey)
-            if shown.json?["state"] == "done" { return }
+            if shown.json?["state"] == "done" {
+                state.withLockedValue { $0.open[id] = nil }
+                return
+            }
             try await Task.sleep(for: .milliseconds(200))
         }
-        _ = try? await nodes[0].call("DELETE", "/v1/messages/\(id)", bearer: meteredKey)
     }
 
     // MARK: Helpers

@@ -22,6 +22,11 @@ extension LockOrder {
         ),
         Exception("expand_variants > add_counts", "counter_hour", after: "variant", "the row is locked"),
         Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
+        Exception(
+            "report_number > mark_deliveries",
+            nil,
+            "only after `orphan`, for which `record_receipt` writes nothing"
+        ),
         Exception("register_tagged", "identity identity_tag", "the registration has written the identity"),
         Exception("register_timed", "identity identity_tag device", "the registration has written identity and device"),
         Exception("put_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
@@ -32,6 +37,7 @@ extension LockOrder {
     /// Rows of one kind are taken in their order, each with what belongs to it.
     private static let ordered: [Exception] = [
         Exception("poll_inbox > touch_deliveries", "delivery", after: "inbox_open", "message by message"),
+        Exception("settle_messages", "message", after: "message_open", "message by message"),
         Exception("erase_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
@@ -54,7 +60,7 @@ extension LockOrder {
         Exception("poll_inbox", nil, "the inbox is locked before the deliveries, and each step writes events"),
         Exception("report_number", nil, "the inbox is changed behind the events"),
         Exception("report_numbers", nil, "the inbox is changed behind the events"),
-        Exception("acknowledge", "delivery", "badges are locked before the delivery"),
+        Exception("acknowledge", "delivery inbox_open", "badges are locked before the delivery"),
     ]
 
     /// Deviations of registrations and erasures that can deadlock; the pool repeats the transaction that loses.
