@@ -20,11 +20,11 @@ struct ClusterTests {
     /// The number of keys that are sent to two nodes at the same time.
     static let repeatKeys = Soak.size("SOAK_REPEAT_KEYS") ?? 10
 
-    /// The push service is slow enough that pushes are in progress when a node is killed: 8 connections with 25
-    /// streams each per node, 100 ms.
-    private static let steady = ["--mode", "script", "--latency-ms", "100", "--max-streams", "25"]
+    /// The push service is slow enough that pushes are in progress when a node is killed: 8 connections with 60 streams each per node, 250 ms.
+    private static let steady = ["--mode", "script", "--latency-ms", "250", "--max-streams", "60"]
+    private static let steadyLatency = Duration.milliseconds(250)
 
-    /// A fifth of that rate, so that four kills, each with a restart, happen before all pushes are sent.
+    /// A fifth of that rate, in 100 ms, so that four kills, each with a restart, happen before all pushes are sent.
     private static let slow = ["--mode", "script", "--latency-ms", "100", "--max-streams", "5"]
 
     /// The time that a debug build may need on a busy machine.
@@ -42,7 +42,7 @@ struct ClusterTests {
         )
         try await Soak.with(cluster) { cluster in
             try await cluster.makeAudience(devices)
-            let sessions = try SessionWatch(cluster.world)
+            let sessions = try SessionWatch(cluster.world, latency: Self.steadyLatency)
             let started = ContinuousClock.now
             let id = try await cluster.world.sendToEveryone("to all")
             try await expectAll(cluster, id, devices)

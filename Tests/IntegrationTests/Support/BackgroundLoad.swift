@@ -28,7 +28,7 @@ final class BackgroundLoad: Sendable {
     /// Devices of one user each, which receive messages in an inbox.
     private static let inboxes = 12
     /// Between two calls of a task. Without it, the calls alone would occupy the machine.
-    private static let pause = Duration.milliseconds(20)
+    private static let pause = Duration.milliseconds(100)
 
     init(_ cluster: Cluster, devices: Int, meteredKey: String) throws {
         nodes = try (0..<cluster.count).map { try cluster.http($0) }
@@ -106,30 +106,37 @@ final class BackgroundLoad: Sendable {
 
     // MARK: Calls
 
-    /// Sends to a user, whose device acknowledges, polls and reads its history at the same time.
+    /// Sends messages to a user, whose device then acknowledges, polls, reads and shows its history at the same time.
     private func useInbox(_ lane: Int) async throws {
         let number = Int.random(in: 0..<Self.inboxes)
-        let fields: JSON = [
-            "PUSH_ID_TYPE": "@01", "PUSH_ID": [.string("user-\(number)")], "TITLE": "Approval", "ALERT": "New",
-            "SEND_TYPE": "I",
-        ]
-        let sent = try await ipns("send", fields, at: nodes[lane], bearer: apiKey)
-        guard let id = sent?["MESSAGE_ID"]?.string else { return note("send", sent) }
-        count("inbox sends")
-        let device = JSON.string("inbox-\(number)")
         let user = JSON.string("user-\(number)")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            let calls: [(String, JSON)] = [
-                ("recvReport", ["DEVICE_ID": device, "USER_CN": user, "MSG_ID": .string(id)]),
-                ("polling", ["DEVICE_ID": device]),
-                ("readReport", ["DEVICE_ID": device, "USER_CN": user, "REQ_ID": .string(id)]),
-                ("getMsgs", ["DEVICE_ID": device, "PUSH_ID_TYPE": "@00", "REQ_TYPE": "N", "COUNT": 20]),
+        var ids: [String] = []
+        for _ in 1...3 {
+            let fields: JSON = [
+                "PUSH_ID_TYPE": "@01", "PUSH_ID": [user], "TITLE": "Approval", "ALERT": "New", "SEND_TYPE": "I",
             ]
+            let sent = try await ipns("send", fields, at: nodes[lane], bearer: apiKey)
+            guard let id = sent?["MESSAGE_ID"]?.string else { return note("send", sent) }
+            ids.append(id)
+            count("inbox sends")
+        }
+        for id in ids {
+            while try await nodes[lane].call("GET", "/v1/messages/\(id)", bearer: apiKey).json?["state"] != "done" {
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+        let device = JSON.string("inbox-\(number)")
+        var calls: [(String, JSON)] = [("polling", ["DEVICE_ID": device])]
+        calls += ids.map { ("recvReport", ["DEVICE_ID": device, "USER_CN": user, "MSG_ID": .string($0)]) }
+        calls += [("polling", ["DEVICE_ID": device])]
+        calls += ids.reversed().map { ("readReport", ["DEVICE_ID": device, "USER_CN": user, "REQ_ID": .string($0)]) }
+        calls += [("getMsgs", ["DEVICE_ID": device, "PUSH_ID_TYPE": "@00", "REQ_TYPE": "N", "COUNT": 20])]
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, (operation, fields)) in calls.enumerated() {
                 let node = nodes[(lane + place) % nodes.count]
                 group.addTask {
-                    // A message whose outcome is not written yet is unknown to its device.
-                    _ = try await self.ipns(operation, fields, at: node)
+                    let answer = try await self.ipns(operation, fields, at: node)
+                    if answer?["RT"] != "0000" { self.note(operation, answer) }
                     self.count(operation)
                 }
             }

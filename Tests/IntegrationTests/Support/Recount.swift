@@ -48,15 +48,18 @@ enum Recount {
                 UNION ALL SELECT 'received' WHERE d.received_at IS NOT NULL AND d.received_at IS DISTINCT FROM d.read_at
                 UNION ALL SELECT 'read' WHERE d.read_at IS NOT NULL) AS k),
         wanted AS (
-            SELECT kind, count(*) AS number FROM d GROUP BY kind
-            UNION ALL SELECT 'accepted', count(*) FROM gateway.message HAVING count(*) > 0),
+            -- Two receipts within one millisecond have the same time.
+            SELECT kind, count(*) AS number, CASE kind WHEN 'received' THEN (
+                SELECT count(*) FROM gateway.delivery r WHERE r.received_at = r.read_at) ELSE 0 END AS more
+            FROM d GROUP BY kind
+            UNION ALL SELECT 'accepted', count(*), 0 FROM gateway.message HAVING count(*) > 0),
         seen AS (
             SELECT e.kind, count(*) AS number, count(DISTINCT (e.message_id, e.target_id)) AS different FROM gateway.event e
             WHERE e.kind IN ('accepted', 'suppressed', 'sent', 'failed', 'expired', 'canceled', 'received', 'read') GROUP BY e.kind)
         SELECT coalesce(w.kind, s.kind) AS name, coalesce(w.number, 0)::text AS rows,
             coalesce(s.number, 0) || ' (' || coalesce(s.different, 0) || ' different)' AS counted
         FROM wanted w FULL JOIN seen s ON s.kind = w.kind
-        WHERE w.number IS DISTINCT FROM s.number OR s.number IS DISTINCT FROM s.different
+        WHERE (s.number BETWEEN coalesce(w.number, 0) AND coalesce(w.number + w.more, 0)) IS NOT TRUE OR s.number <> s.different
         """
 
     /// The positions of a tenant have no gap and no repeat.

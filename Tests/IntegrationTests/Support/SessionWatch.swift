@@ -14,8 +14,8 @@ struct SessionWatch: Sendable {
     /// The result of the samples.
     private struct Seen {
         var samples = 0
-        /// The queries of sessions that were idle in a transaction.
-        var idle: [String] = []
+        /// The last statements of sessions that were idle in a transaction for too long.
+        var idle: Set<String> = []
     }
 
     private let url: String
@@ -25,8 +25,12 @@ struct SessionWatch: Sendable {
 
     /// Begins to sample.
     ///
+    /// - Parameters:
+    ///   - world: owns the cluster.
+    ///   - latency: of the push service. A session that holds a transaction while a push is answered is idle for that long; between the statements of a
+    ///     transaction it is idle for the time of a round trip.
     /// - Throws: when the cluster does not run.
-    init(_ world: World) throws {
+    init(_ world: World, latency: Duration) throws {
         let url = try AttachedCluster(directory: world.material.path("data/postgres")).adminConnectionString
         let seen = seen
         self.url = url
@@ -37,11 +41,11 @@ struct SessionWatch: Sendable {
                 logger: Logger(label: "sessions")
             )
             while !Task.isCancelled {
-                let rows = try await session.query(Self.idle)
+                let rows = try await session.query(Self.idle, [.interval(latency * 0.8)])
                 let queries = try rows.map { try $0.text("query") }
                 seen.withLockedValue {
                     $0.samples += 1
-                    $0.idle += queries
+                    $0.idle.formUnion(queries)
                 }
                 // The time between two samples.
                 try? await Task.sleep(for: .milliseconds(5))
@@ -53,6 +57,7 @@ struct SessionWatch: Sendable {
     private static let idle = """
         SELECT left(query, 200) AS query FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'
+            AND clock_timestamp() - state_change > $1::interval
         """
 
     /// Expects that no sample has shown an open transaction without a statement. Afterwards it opens one, which the samples must show.
