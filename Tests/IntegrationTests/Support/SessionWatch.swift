@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import NIOConcurrencyHelpers
 import PostgresClient
+import Store
 import Testing
 
 @testable import Gateway
