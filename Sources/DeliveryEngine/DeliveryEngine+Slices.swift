@@ -151,6 +151,19 @@ extension DeliveryEngine {
 
     // MARK: Counting
 
+    /// The open work of one slice has changed.
+    func show(_ open: OpenWork, insteadOf shown: OpenWork) {
+        state.withLockedValue { state in
+            state.openWork.pushes += open.pushes - shown.pushes
+            state.openWork.results += open.results - shown.results
+        }
+    }
+
+    /// Sets the gauges that are read at each scrape.
+    package func refreshMetrics() {
+        metrics.setOpen(state.withLockedValue(\.openWork))
+    }
+
     func storeFailed(_ call: String, _ error: StoreError) {
         state.withLockedValue { $0.totals.storeFailures += 1 }
         metrics.add(1, to: .storeFailures, ("call", call))

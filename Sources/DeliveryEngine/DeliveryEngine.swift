@@ -88,6 +88,12 @@ package final class DeliveryEngine: Service {
         wake()
     }
 
+    /// Ends the wait of a drain, which begins now if it has not begun: missing answers count as lost, and every slice is written and given back.
+    package func hurry() {
+        state.withLockedValue { $0.isHurried = true }
+        drain()
+    }
+
     /// The credential was replaced: earlier refusals do not apply to the new one, and the slices that waited for it become due.
     package func forget(_ key: CredentialKey) async {
         state.withLockedValue { $0.gate.forgive(key) }
@@ -303,16 +309,17 @@ package final class DeliveryEngine: Service {
     /// Waits until every slice is written and given back, or until the deadline.
     private func finishSlices() async {
         let begun = clock.uptime
-        var isPatient = true
+        var gaveUp: Duration?
         for await _ in signals {
             await giveBack(state.withLockedValue { $0.takeRefused() })
-            if state.withLockedValue({ $0.isIdle }) { return }
-            let waited = clock.uptime - begun
-            if isPatient && waited >= policy.drainDeadline {
-                isPatient = false
+            if state.withLockedValue({ $0.running.isEmpty }) { return }
+            let now = clock.uptime
+            let isHurried = state.withLockedValue(\.isHurried)
+            if gaveUp == nil && (isHurried || now - begun >= policy.drainDeadline) {
+                gaveUp = now
                 state.withLockedValue { $0.tell(.waitEnded) }
             }
-            if waited >= policy.drainDeadline + policy.drainGrace { return }
+            if let gaveUp, now - gaveUp >= policy.drainGrace { return }
         }
     }
 }

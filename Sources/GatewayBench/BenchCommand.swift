@@ -6,7 +6,8 @@ import Model
 /// `bench`: measures the throughput of this machine, compared with its upper bounds.
 package struct Bench: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
-        abstract: "Measure the performance on this machine. No thresholds apply, because machines differ.",
+        abstract:
+            "Measure the performance on this machine. Machines differ, so only the ratios of 'neighbour' have a threshold.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchRetention.self, BenchTags.self, BenchTrack.self,

@@ -19,7 +19,8 @@ struct BenchNeighbour: AsyncParsableCommand {
         abstract: "Measure how one tenant's failures affect another, in pairs of phases with and without them.",
         discussion: """
             One tenant sends messages to one recipient each, at a steady rate. In every other phase another tenant runs a campaign to everyone whose \
-            credential is dead, or whose push service answers after 30 seconds. The result is the median of the pairs' ratios of p99.
+            credential is dead, or whose push service answers after 30 seconds. The result is the median of the pairs' ratios of p99, which may not exceed \
+            the limit: otherwise the exit status is 1. Times below five milliseconds count as five, because the machine's own noise is of that size.
             """
     )
 
@@ -29,6 +30,8 @@ struct BenchNeighbour: AsyncParsableCommand {
     @Option(help: "Seconds per phase.") var seconds = 5
     @Option(help: "Messages per second of the measured tenant.") var rate = 50
     @Option(help: "Number of devices of the other tenant's campaign.") var devices = 20_000
+    @Option(help: "The largest ratio of p99, with and without trouble, of accepts and of accept → APNs.") var limit =
+        1.5
     @Option(help: "The apns-accept-server program. Default: in the directory of this program.") var peer: String?
     @Flag(help: "Print JSON.") var json = false
 
@@ -40,11 +43,13 @@ struct BenchNeighbour: AsyncParsableCommand {
         guard (1...50).contains(pairs) else { throw ValidationError("--pairs must be 1 to 50") }
         guard (1...600).contains(seconds) else { throw ValidationError("--seconds must be 1 to 600") }
         guard (1...1000).contains(rate) else { throw ValidationError("--rate must be 1 to 1000") }
+        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
         guard (1...1_000_000).contains(devices) else { throw ValidationError("--devices must be 1 to 1000000") }
     }
 
     func run() async throws {
         let peer = peer ?? Bench.peer
+        var isWithin = false
         try await BenchStage.with(peer: peer, nodes: 1) { stage in
             let slow = trouble == .slow ? try await stage.startPeer(peer, "slow", latency: .seconds(30)) : nil
             do {
@@ -54,12 +59,26 @@ struct BenchNeighbour: AsyncParsableCommand {
                 )
                 try await stage.makeAudience(Self.ownDevices)
                 try await stage.makeAudience(devices, of: Self.neighbour)
-                try await report(stage, try await measure(stage, key))
+                isWithin = try await report(stage, try await measure(stage, key))
             } catch {
                 _ = await slow?.0.stop()
                 throw error
             }
             _ = await slow?.0.stop()
+        }
+        guard isWithin else { throw ExitCode(1) }
+    }
+
+    /// 5 ms: shorter times differ by the noise of the machine.
+    private static let noise = 5.0
+
+    /// The ratio of two times in milliseconds.
+    static func ratio(of with: Double, to without: Double) -> Double { max(with, noise) / max(without, noise) }
+
+    /// The ratios above the limit, as sentences; none if the neighbour's trouble does not matter.
+    static func excesses(accept: Double, push: Double, limit: Double) -> [String] {
+        [("accepts", accept), ("accept → APNs", push)].filter { $0.1 > limit }.map { what, ratio in
+            "p99 of \(what) is " + String(format: "%.2f times that without trouble, more than %.2f", ratio, limit)
         }
     }
 
@@ -67,8 +86,10 @@ struct BenchNeighbour: AsyncParsableCommand {
         var without: TransactionalPhase
         var with: TransactionalPhase
 
-        var acceptRatio: Double { with.acceptMilliseconds(0.99) / max(without.acceptMilliseconds(0.99), 0.001) }
-        var pushRatio: Double { Double(with.pushP99) / Double(max(without.pushP99, 1)) }
+        var acceptRatio: Double {
+            BenchNeighbour.ratio(of: with.acceptMilliseconds(0.99), to: without.acceptMilliseconds(0.99))
+        }
+        var pushRatio: Double { BenchNeighbour.ratio(of: Double(with.pushP99), to: Double(without.pushP99)) }
     }
 
     private func measure(_ stage: BenchStage, _ neighbourKey: String) async throws -> [Pair] {
@@ -128,10 +149,13 @@ struct BenchNeighbour: AsyncParsableCommand {
         throw StageFailure("not every slice of the campaign was tried within ten seconds")
     }
 
-    private func report(_ stage: BenchStage, _ rows: [Pair]) async throws {
+    /// Prints the result. Returns whether both ratios are within the limit.
+    private func report(_ stage: BenchStage, _ rows: [Pair]) async throws -> Bool {
         let accept = BenchReport.median(rows.map(\.acceptRatio))
         let push = BenchReport.median(rows.map(\.pushRatio))
         let settings = try await stage.settings()
+        let excesses = Self.excesses(accept: accept, push: push, limit: limit)
+        defer { for excess in excesses { Console.error(excess) } }
         guard json else {
             let table = rows.enumerated().map { number, row in
                 [
@@ -149,7 +173,7 @@ struct BenchNeighbour: AsyncParsableCommand {
                     + String(format: "median ratio: accept %.2f, accept → APNs %.2f\n", accept, push)
                     + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
             )
-            return
+            return excesses.isEmpty
         }
         func number(_ value: Double) -> JSON { .number(String(format: "%.2f", value)) }
         Console.print(
@@ -160,8 +184,10 @@ struct BenchNeighbour: AsyncParsableCommand {
                     rows.map { .array([$0.without, $0.with].map { number($0.acceptMilliseconds(0.99)) }) }
                 ),
                 "acceptToPushP99Ms": .array(rows.map { .array([$0.without, $0.with].map { .int($0.pushP99) }) }),
+                "limit": number(limit), "passed": .bool(excesses.isEmpty),
                 "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
             ] as JSON
         )
+        return excesses.isEmpty
     }
 }

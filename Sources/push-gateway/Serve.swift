@@ -11,7 +11,7 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway.",
         discussion:
-            "SIGTERM or SIGINT drains it: no new work starts, work in progress ends, and the exit status is 0. A second signal ends it at once."
+            "SIGTERM or SIGINT drains it: no new work starts, work in progress ends, and the exit status is 0. A second signal ends the waits, a third one the process."
     )
 
     @Option(help: "host:port for plain HTTP; may be repeated; port 0 takes any free port. Default 127.0.0.1:8080.")

@@ -352,6 +352,14 @@ package struct DeliveryMachine: Sendable {
         }
     }
 
+    /// The work that a crash of this node would repeat.
+    package var openWork: OpenWork {
+        OpenWork(
+            pushes: queues.reduce(0) { $0 + $1.onItsWay },
+            results: pending.count + (flight?.results.count ?? 0)
+        )
+    }
+
     /// Whether pushes are in flight.
     var hasPushesOnTheirWay: Bool { queues.contains { $0.onItsWay > 0 } }
 

@@ -23,6 +23,10 @@ final class EngineMetrics: Sendable {
         case spared = "delivery_tokens_spared_total"
         /// Running slices.
         case running = "delivery_slices_running"
+        /// Pushes without an answer.
+        case pushesInFlight = "delivery_pushes_in_flight"
+        /// Outcomes that are not written yet.
+        case resultsUnflushed = "delivery_results_unflushed"
     }
 
     private struct Series: Hashable {
@@ -32,6 +36,8 @@ final class EngineMetrics: Sendable {
 
     private let counters = NIOLockedValueBox<[Series: Counter]>([:])
     private let running = Gauge(label: Name.running.rawValue)
+    private let pushesInFlight = Gauge(label: Name.pushesInFlight.rawValue)
+    private let resultsUnflushed = Gauge(label: Name.resultsUnflushed.rawValue)
 
     func add(_ count: Int, to name: Name, _ labels: (String, String)...) {
         let series = Series(name: name, labels: labels.map(\.1))
@@ -45,6 +51,11 @@ final class EngineMetrics: Sendable {
     }
 
     func setRunning(_ count: Int) { running.record(count) }
+
+    func setOpen(_ work: OpenWork) {
+        pushesInFlight.record(work.pushes)
+        resultsUnflushed.record(work.results)
+    }
 
     /// A reason as a label. An unknown reason of a peer must not create a new series.
     static func label(of reason: String?) -> String {

@@ -34,6 +34,10 @@ struct EngineState: Sendable {
     var tokens = TokenQuality()
     var meter = PushMeter()
     var totals = EngineStatistics.Totals()
+    /// Work that the running slices have begun and not written yet.
+    var openWork = OpenWork()
+    /// A drain waits for nothing any longer.
+    var isHurried = false
     private let policy: EnginePolicy
 
     init(policy: EnginePolicy) {

@@ -23,6 +23,8 @@ struct SliceRunner: Sendable {
         /// Credentials that were stopped when this slice asked.
         var stopped: Set<CredentialKey> = []
         var isOver = false
+        /// The open work that the engine was last shown.
+        var shown = OpenWork()
     }
 
     /// Runs to the end and returns the last epoch. On cancellation it stops at once and the lease expires.
@@ -32,14 +34,22 @@ struct SliceRunner: Sendable {
             perform(loop.machine.started(), &loop, &group)
             for await event in events {
                 perform(loop.machine.handle(event, now: engine.clock.now()), &loop, &group)
+                show(loop.machine.openWork, &loop)
                 if loop.isOver { break }
             }
             // If the slice was lost or given up with pushes in flight, the transport must not start further ones. Otherwise verdicts and notes may
             // still be in transit to the store, and are not canceled.
             if loop.machine.hasPushesOnTheirWay || !loop.isOver { group.cancelAll() }
         }
+        show(OpenWork(), &loop)
         engine.leave(loop.held, lane: lease.lane)
         return loop.machine.lease.epoch
+    }
+
+    private func show(_ open: OpenWork, _ loop: inout RunState) {
+        guard open != loop.shown else { return }
+        engine.show(open, insteadOf: loop.shown)
+        loop.shown = open
     }
 
     private func perform(

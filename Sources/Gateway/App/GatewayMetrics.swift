@@ -40,6 +40,7 @@ struct GatewayMetrics: Sendable {
         callWaiting.set(call.statistics.waitingCount)
         engineOpen.set(enginePool.statistics.openCount)
         engineWaiting.set(enginePool.statistics.waitingCount)
+        engine.refreshMetrics()
         for pool in transport.pools { Self.show(pool) }
         expiries.show(at: engine.clock.now())
         let statistics = engine.statistics

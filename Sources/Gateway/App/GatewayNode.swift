@@ -53,6 +53,7 @@ struct GatewayNode {
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
     let sampler: DatabaseSampler
+    let shutdown = ShutdownProgress()
 
     /// Builds the parts and opens the provisioned credentials.
     ///
@@ -283,7 +284,15 @@ extension GatewayNode {
             sampler: sampler
         )
         return AdminResponder(
-            readiness: { await diagnosis.readiness() },
+            readiness: { [shutdown] in
+                var readiness = await diagnosis.readiness()
+                if shutdown.stage > .running {
+                    readiness.checks.append(
+                        .init(name: "serving", isFine: false, isVital: true, detail: "the node is stopping")
+                    )
+                }
+                return readiness
+            },
             registry: registry,
             refresh: { metrics.refresh() }
         )
@@ -298,7 +307,11 @@ extension GatewayNode {
         let engine = base.database.engine
         return [
             ClusterService(database: base.database, logger: base.logger),
-            TransportService(transport: delivery.transport, drain: .seconds(base.configuration.drainSeconds)),
+            TransportService(
+                transport: delivery.transport,
+                drain: .seconds(base.configuration.drainSeconds),
+                shutdown: shutdown
+            ),
             delivery.engine,
             webhookDispatcher(),
             MaintenanceService(

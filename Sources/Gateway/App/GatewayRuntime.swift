@@ -60,22 +60,30 @@ package struct GatewayRuntime {
         let addresses = BoundAddresses(
             expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
         )
-        var services = node.services()
-        services += try listeners(node.responder(), node.adminResponder(registry), addresses, logger)
+        // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
+        var services = try adminListeners(node.adminResponder(registry), addresses, logger)
+        services += node.services()
+        services += try listeners(node.responder(), addresses, logger)
         services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
-        try await runGroup(services, logger)
+        try await runGroup(services, node, logger)
+    }
+
+    private func adminListeners(
+        _ responder: AdminResponder,
+        _ addresses: BoundAddresses,
+        _ logger: Logger
+    ) throws -> [any Service] {
+        try configuration.adminListen.map {
+            try Listener.service(.admin, on: $0, responder: responder, tls: nil, addresses: addresses, logger: logger)
+        }
     }
 
     private func listeners(
         _ responder: GatewayResponder,
-        _ admin: AdminResponder,
         _ addresses: BoundAddresses,
         _ logger: Logger
     ) throws -> [any Service] {
-        var services = try configuration.adminListen.map {
-            try Listener.service(.admin, on: $0, responder: admin, tls: nil, addresses: addresses, logger: logger)
-        }
-        services += try configuration.listen.map {
+        var services = try configuration.listen.map {
             try Listener.service(.http, on: $0, responder: responder, tls: nil, addresses: addresses, logger: logger)
         }
         guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
@@ -88,7 +96,7 @@ package struct GatewayRuntime {
         return services
     }
 
-    private func runGroup(_ services: [any Service], _ logger: Logger) async throws {
+    private func runGroup(_ services: [any Service], _ node: GatewayNode, _ logger: Logger) async throws {
         var group = ServiceGroupConfiguration(
             services: services.map {
                 .init(
@@ -101,9 +109,10 @@ package struct GatewayRuntime {
             logger: logger
         )
         group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + 5)
-        // Outside the group: it must receive the second signal while the group drains.
-        let secondSignal = Task { try await SecondSignalService(logger: logger).run() }
-        defer { secondSignal.cancel() }
+        // Outside the group: it must receive further signals while the group drains.
+        let signals = StopSignalService(shutdown: node.shutdown, engine: node.delivery.engine, logger: logger)
+        let following = Task { try await signals.run() }
+        defer { following.cancel() }
         try await ServiceGroup(configuration: group).run()
     }
 }

@@ -1,4 +1,5 @@
 import APNs
+import DeliveryEngine
 import Foundation
 import GatewayHTTP
 import Logging
@@ -9,14 +10,28 @@ import UnixSignals
 struct TransportService: Service {
     let transport: APNsTransport
     let drain: Duration
+    let shutdown: ShutdownProgress
 
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await transport.run() }
             group.addTask {
                 try? await gracefulShutdown()
-                await transport.shutdown(deadline: drain)
+                await end()
             }
+        }
+    }
+
+    /// Shuts the transport down, without its waits once the shutdown is hurried.
+    private func end() async {
+        await withDiscardingTaskGroup { group in
+            let ending = Task { await transport.shutdown(deadline: drain) }
+            group.addTask {
+                await shutdown.hurried()
+                ending.cancel()
+            }
+            await ending.value
+            group.cancelAll()
         }
     }
 }
@@ -45,17 +60,25 @@ struct AddressFileService: Service {
     }
 }
 
-/// A second SIGTERM or SIGINT ends the process at once: the operator does not want to wait, and every accepted message is on disk.
-struct SecondSignalService: Service {
+/// Counts SIGTERM and SIGINT. The first one begins the drain (`ServiceGroup`), the second one ends its waits, and the third one ends the process at
+/// once: the operator does not want to wait, and every accepted message is on disk.
+struct StopSignalService: Service {
+    let shutdown: ShutdownProgress
+    let engine: DeliveryEngine
     let logger: Logger
 
     func run() async throws {
-        var seen = 0
         for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
-            seen += 1
-            guard seen >= 2 else { continue }
-            logger.warning("second signal: exiting at once")
-            exit(1)
+            switch shutdown.stage {
+            case .running: shutdown.enter(.draining)
+            case .draining:
+                logger.warning("second signal: missing answers are not awaited")
+                shutdown.enter(.hurried)
+                engine.hurry()
+            case .hurried:
+                logger.warning("third signal: leaving at once")
+                exit(1)
+            }
         }
     }
 }

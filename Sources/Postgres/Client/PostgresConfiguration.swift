@@ -29,9 +29,9 @@ package struct PostgresConfiguration: Sendable {
     /// than the one that is connected: a flush covers the log of one server.
     package var sharesFlush = true
 
-    /// Called on the caller's task with every statement of a pool's call and with its batch form, but not with statements that follow on a result
-    /// (`NextStep`). Tests use it to check the rules for statements; nil in the program.
-    package var inspect: (@Sendable (Statement) -> Void)?
+    /// Called on the caller's task with the statements of each transaction of a pool, and with their batch forms, but not with statements that follow
+    /// on a result (`NextStep`). Tests use it to check the rules for statements and locks; nil in the program.
+    package var inspect: (@Sendable ([Statement]) -> Void)?
 
     /// Server settings of the session. They take precedence over those above.
     package var settings: [String: String] = [:]

@@ -131,8 +131,8 @@ package final class PostgresPool: Sendable {
     /// Passes a transaction to the statement inspector, on the caller's task, so that a test can match it to its call.
     func show(_ transaction: Transaction) {
         guard let inspect = configuration.inspect else { return }
-        transaction.statements.forEach(inspect)
-        for batch in transaction.batches { inspect(batch.shared) }
+        inspect(transaction.statements)
+        if !transaction.batches.isEmpty { inspect(transaction.batches.map(\.shared)) }
     }
 
     private func pause(before repeats: Int) async throws(PostgresError) {

@@ -27,6 +27,8 @@ final class Cluster: @unchecked Sendable {
     private struct Node {
         var process: ChildProcess
         var http: HTTPCaller
+        /// The address of `/readyz` and `/metrics`.
+        var admin: String
     }
 
     /// Debian's `faketime`; nil: it is not installed.
@@ -49,6 +51,8 @@ final class Cluster: @unchecked Sendable {
     private let starts: [Start]
     /// Changes the demo's tenants before the nodes after the first one start. nil: the tenants do not change.
     var changeTenants: ((String) throws -> String)?
+    /// The secrets that the changed tenants name.
+    var applyEnvironment: [String: String] = [:]
 
     /// - Parameters:
     ///   - starts: one per node. The first node's clock is right.
@@ -82,7 +86,7 @@ final class Cluster: @unchecked Sendable {
             let file = world.material.path("tenants.yaml")
             let text = try changeTenants(String(contentsOfFile: file, encoding: .utf8))
             try text.write(toFile: file, atomically: true, encoding: .utf8)
-            let changed = try await world.apply()
+            let changed = try await world.apply(environment: applyEnvironment)
             try #require(changed.status == 0, "\(changed.log)")
         }
         for number in 1..<count { try await startNode(number) }
@@ -115,7 +119,8 @@ final class Cluster: @unchecked Sendable {
             throw StageFailure("node \(number) did not start: \(String(decoding: text.suffix(800), as: UTF8.self))")
         }
         let http = try #require(addresses["http"]?.string)
-        others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"))
+        let admin = try #require(addresses["admin"]?.string)
+        others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"), admin: admin)
     }
 
     /// Sends SIGKILL and waits until the process has ended.
@@ -129,6 +134,9 @@ final class Cluster: @unchecked Sendable {
 
     /// Stops PostgreSQL immediately: sessions are cut and recovery follows. The first node starts it again.
     func stopPostgresImmediately() throws { kill(try world.postgresPID(), SIGQUIT) }
+
+    /// Whether PostgreSQL accepts connections.
+    var isConnectable: Bool { get async { await connectableURL() != nil } }
 
     /// The URL of an administrator's connection; nil while PostgreSQL accepts no connections.
     private func connectableURL() async -> String? {
@@ -167,16 +175,12 @@ final class Cluster: @unchecked Sendable {
     }
 
     func withDatabase<Value: Sendable>(_ body: (Database) async throws -> Value) async throws -> Value {
-        let configuration = try await GatewayConfiguration.load(
-            flags: ["data.dir": world.material.path("data")],
-            configFile: nil
-        )
-        return try await Database.with(
-            configuration,
-            logger: Logger(label: "test") { JSONLogHandler(label: $0, level: .error) },
-            progress: { _ in },
-            body
-        )
+        try await world.withDatabase(body)
+    }
+
+    /// The number of pushes that a kill of this node repeats at most, by its own metrics.
+    func openWork(of number: Int) async throws -> Int {
+        try await AdminPage.metrics(number == 0 ? world.adminAddress : try #require(others[number]?.admin)).openWork
     }
 
     /// Ends all processes and removes the directory.

@@ -70,6 +70,9 @@ extension World {
         }
     }
 
+    /// The number of accepted pushes, repeats included.
+    func accepted() async throws -> Int { Int(try await stats()["accepted"]?.int ?? -1) }
+
     /// The number of distinct accepted (token, apns-id) pairs, and the number of their repeats.
     func pairs() async throws -> (distinct: Int, repeats: Int) {
         let stats = try await stats()

@@ -191,11 +191,7 @@ final class World: @unchecked Sendable {
 
     /// The sum of a metric of the gateway over its series with this label.
     func metric(_ name: String, _ label: String) async throws -> Double {
-        let admin = HTTPCaller(base: "http://\(adminAddress)")
-        let answer = try await admin.call("GET", "/metrics")
-        await admin.close()
-        let series = answer.text.split(separator: "\n").filter { $0.hasPrefix(name + "{") && $0.contains(label) }
-        return series.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
+        try await AdminPage.metrics(adminAddress).sum(name, label)
     }
 
     func stats() async throws -> JSON { try #require(try await control.call("GET", "/_simulator/stats").json) }

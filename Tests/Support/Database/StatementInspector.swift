@@ -1,10 +1,10 @@
-import DatabaseSchema
+package import DatabaseSchema
 package import PostgresClient
 import Synchronization
 import Testing
 
-/// Checks every statement of the stores against the rules of `StatementRules` when a test first uses it. A violation is an issue of that
-/// test.
+/// Checks every statement of the stores against the rules of `StatementRules`, and every transaction against the order of locks, when a test first
+/// uses it. A violation is an issue of that test.
 ///
 /// No list of statements is needed: a new statement is checked by the test that uses it.
 package final class StatementInspector: Sendable {
@@ -12,6 +12,7 @@ package final class StatementInspector: Sendable {
     /// The parameter names of the schema's functions, in order.
     private let parameters: [String: [String]]
     private let seen = Mutex<Set<String>>([])
+    private let locks: LockWalk
 
     /// - Parameter admin: a session with a migrated database.
     /// - Throws: `PostgresError`.
@@ -30,11 +31,26 @@ package final class StatementInspector: Sendable {
         var parameters: [String: [String]] = [:]
         for function in functions { parameters[try function.text("name")] = try function.texts("names") }
         self.parameters = parameters
+        locks = LockWalk(functions: try SchemaFiles.bundled().functions)
     }
 
-    /// Checks a statement of a store when it is first used. A statement of a test declares no reach and is not
-    /// checked.
-    func inspect(_ statement: Statement) {
+    /// Checks the statements of a transaction, and the order of its locks, when they are first used. A statement of a test declares no reach and is
+    /// not checked.
+    func inspect(_ statements: [Statement]) {
+        statements.forEach(inspect)
+        let stored = statements.filter { $0.reach != nil }.map(\.sql)
+        let key = stored.joined(separator: ";")
+        guard !stored.isEmpty, seen.withLock({ $0.insert("BEGIN " + key).inserted }) else { return }
+        for breach in lockBreaches(in: stored) { Issue.record("out of the order of locks: \(breach) in \(key)") }
+    }
+
+    /// The locks that a transaction of these statements takes out of order, other than those inside of a function.
+    package func lockBreaches(in statements: [String]) -> [PlacedPair] {
+        let known = LockOrder.exceptions + LockOrder.deliveryFaults + LockOrder.registrationFaults
+        return LockOrder.deviations(in: locks.pairs(transaction: statements).subtracting(locks.pairs), except: known)
+    }
+
+    private func inspect(_ statement: Statement) {
         guard let reach = statement.reach, seen.withLock({ $0.insert(statement.sql).inserted }) else { return }
         for breach in breaches(in: statement.sql, reach) { Issue.record("\(breach): \(statement.sql)") }
     }
@@ -53,5 +69,12 @@ package final class StatementInspector: Sendable {
             }
         }
         return found
+    }
+}
+
+extension SchemaFiles {
+    /// The text of each function by its name.
+    package var functions: [String: String] {
+        Dictionary(uniqueKeysWithValues: routines.map { ($0.name, $0.sql) })
     }
 }

@@ -1,0 +1,81 @@
+extension LockOrder {
+    /// Deviations that cannot deadlock, each with the reason.
+    package static let exceptions: [Exception] = written + locked + ordered
+
+    /// The transaction has inserted these rows itself, so that no other transaction sees them.
+    private static let written: [Exception] = [
+        Exception("expand_paced", "slice", "the slices are those that `expand_slice` has inserted"),
+        Exception("expand_variants", "slice", "the slices are those that `expand_slice` has inserted"),
+        Exception("take_badges", "badge_mark", after: "badge", "only the marks that this call has inserted"),
+        Exception("create_group", "user_group", "the group's name is a number that was not given out before"),
+        Exception("number_message", "message_ref delivery inbox_open", "rows of the message that was just accepted"),
+        Exception("open_inbox", "inbox_open", "rows of deliveries that `record_slice` has just written"),
+        Exception("sequence_message", "message_ref", "rows of the message that was just accepted"),
+    ]
+
+    /// The transaction holds a lock that every writer of these rows takes first.
+    private static let locked: [Exception] = [
+        Exception(
+            "expand_variants",
+            "message",
+            "`expand_slice` has locked it, unless it was fenced and inserted nothing"
+        ),
+        Exception("expand_variants > add_counts", "counter_hour", after: "variant", "the row is locked"),
+        Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
+        Exception(
+            "report_number > mark_deliveries",
+            nil,
+            "only after `orphan`, for which `record_receipt` writes nothing"
+        ),
+        Exception("register_tagged", "identity identity_tag", "the registration has written the identity"),
+        Exception("register_timed", "identity identity_tag device", "the registration has written identity and device"),
+        Exception("put_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
+        Exception("move_user", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
+        Exception("keep_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
+    ]
+
+    /// Rows of one kind are taken in their order, each with what belongs to it.
+    private static let ordered: [Exception] = [
+        Exception("poll_inbox > touch_deliveries", "delivery", after: "inbox_open", "message by message"),
+        Exception("settle_messages", "message", after: "message_open", "message by message"),
+        Exception("erase_user > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("tag_device", "identity", after: "identity_tag", "identity by identity, in the order of ids"),
+        // `uses_windows` and `shares_devices` are written once in the life of an app. A deadlock at that moment is repeated by the pool.
+        Exception("set_clock", "app", "written once in the life of an app"),
+        Exception("register_timed > set_clock", "app", "written once in the life of an app"),
+        Exception("set_preferences > set_clock", "app", "written once in the life of an app"),
+        Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
+        Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
+        Exception("update_token > note_sharing", "app", "written once in the life of an app"),
+    ]
+
+    /// Deviations of the delivery path that can deadlock.
+    package static let deliveryFaults: [Exception] = [
+        Exception("record_slice", "message", "the message is locked behind its slice and deliveries"),
+        Exception("put_back_slice", "message slice", "behind the counters and the events of `record_slice`"),
+        Exception("bury_slice", "message slice", "behind the counters and the events of `record_slice`"),
+        Exception("expand_slice", "message", "the message is locked behind its slice"),
+        Exception("poll_inbox", nil, "the inbox is locked before the deliveries, and each step writes events"),
+        Exception("report_number", nil, "the inbox is changed behind the events"),
+        Exception("report_numbers", nil, "the inbox is changed behind the events"),
+        Exception("acknowledge", "delivery inbox_open", "badges are locked before the delivery"),
+    ]
+
+    /// Deviations of registrations and erasures that can deadlock; the pool repeats the transaction that loses.
+    package static let registrationFaults: [Exception] = [
+        Exception("register_identity", "name:phone identity identity_tag device", "a replaced identity is found late"),
+        Exception("unregister_identities", "device", "the identity is locked before its device"),
+        Exception("update_token", "identity device", "the device is locked behind a replaced identity"),
+        Exception("set_preferences", "device", "the identity is locked before its device"),
+        Exception("end_identities", nil, "one identity after the other, each with its events"),
+        Exception("import_each", nil, "one row after the other, in the order of the file"),
+        Exception("import_identities", nil, "one row after the other, in the order of the file"),
+        Exception("put_users > move_user", "user_group group_member group_count", "groups behind identities"),
+        Exception("erase_rows", nil, "deliveries and counts are changed before slices, identities and devices"),
+        Exception("erase_users", nil, "the user's own rows are deleted behind the devices"),
+        Exception("erase_user", nil, "the user's own rows are deleted behind the devices"),
+        Exception("forget_user", nil, "badges are deleted before marks"),
+    ]
+}

@@ -1,0 +1,60 @@
+/// The order in which every transaction locks rows (docs/architecture.md, "Lock order").
+///
+/// Two transactions that lock in one order cannot deadlock. `LockWalk` finds what each transaction can lock; this is the list that it must keep,
+/// with the places that may deviate from it.
+package struct LockOrder: Sendable {
+    /// Tables, and names of `lock_name` (`name:key`), in the order in which a transaction takes them.
+    package static let declared: [String] = """
+        name:answer idempotency name:webhooks name:campaign name:capture name:verification name:gateway.delivery~partitions
+        tenant api_key api_key_use master_key provider_token node singleton binding credential budget app
+        name:key name:token name:phone name:user
+        user_profile user_alias user_act user_tally campaign_mark user_group group_member group_count
+        activity_token device identity identity_tag verification
+        campaign schedule message message_ref message_label message_media message_variable message_number page media
+        lane slice message_open delivery
+        inbox_open badge_mark badge
+        webhook sender capture captured_exchange
+        counter_hour name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
+        name:audit audit
+        name:events event_head event event_single event_batch event_floor vendor_sequence
+        """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
+
+    /// A transaction addresses at most one row of these tables, so a second lock of the table is one that it holds already.
+    static let singleRows: Set<String> = ["message", "schedule"]
+
+    /// A place that may take a lock out of order.
+    package struct Exception: Sendable {
+        /// A function, with everything that it calls directly, or the first words of a statement.
+        var place: String
+        /// The tables that are locked out of order; nil: any.
+        var later: Set<String>?
+        /// The tables that are locked before them; nil: any.
+        var earlier: Set<String>?
+        var reason: String
+
+        init(_ place: String, _ later: String? = nil, after earlier: String? = nil, _ reason: String) {
+            self.place = place
+            self.later = later.map { Set($0.split(separator: " ").map(String.init)) }
+            self.earlier = earlier.map { Set($0.split(separator: " ").map(String.init)) }
+            self.reason = reason
+        }
+
+        package func includes(_ found: PlacedPair) -> Bool {
+            (found.place == place || found.place.hasPrefix(place + " > ")) && later?.contains(found.pair.later) ?? true
+                && earlier?.contains(found.pair.earlier) ?? true
+        }
+    }
+
+    /// Whether a pair keeps the order. A table that is not in the list does not.
+    package static func keeps(_ pair: LockPair) -> Bool {
+        guard let earlier = ranks[pair.earlier], let later = ranks[pair.later] else { return false }
+        return earlier < later
+    }
+
+    private static let ranks = Dictionary(uniqueKeysWithValues: declared.enumerated().map { ($1, $0) })
+
+    /// The pairs that are neither in order nor excepted.
+    package static func deviations(in pairs: Set<PlacedPair>, except exceptions: [Exception]) -> [PlacedPair] {
+        pairs.filter { found in !keeps(found.pair) && !exceptions.contains { $0.includes(found) } }.sorted()
+    }
+}
