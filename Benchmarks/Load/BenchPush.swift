@@ -28,15 +28,13 @@ struct BenchPush: Sendable {
     ///
     /// - Throws: `PushFault` if they are too many.
     func encode() throws(PushFault) -> [UInt8] {
-        var encoder = PayloadEncoder()
-        try encoder.encode(payload, for: .alert)
-        return encoder.copy()
+        try payload.bytes(for: .alert)
     }
 
     /// The push to one device token, encoded and checked.
     ///
     /// - Throws: `PushFault`, which would be a mistake in this program.
-    func push(slot: Int, to token: DeviceToken, id: PushID, with encoder: inout PayloadEncoder) throws(PushFault)
+    func push(slot: Int, to token: DeviceToken, id: PushID) throws(PushFault)
         -> Push
     {
         Push(
@@ -45,7 +43,7 @@ struct BenchPush: Sendable {
             environment: .production,
             topic: BenchPush.topic,
             id: id,
-            payload: try encoder.payload(payload, priority: 10),
+            payload: try payload.push(priority: 10),
             expiresAt: nil
         )
     }

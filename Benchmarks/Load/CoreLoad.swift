@@ -51,9 +51,8 @@ struct CoreLoad: Sendable {
     func runBatches() async throws -> LoadCounts {
         try await measure(taskCount: CoreLoad.batchesPerConnection * options.connectionCount) {
             var counts = LoadCounts()
-            var encoder = PayloadEncoder()
             while let numbers = take(CoreLoad.batchCount) {
-                await send(numbers.compactMap { makePush($0, slot: $0 - numbers.lowerBound, &encoder) }, &counts)
+                await send(numbers.compactMap { makePush($0, slot: $0 - numbers.lowerBound) }, &counts)
             }
             return counts
         }
@@ -140,13 +139,15 @@ struct CoreLoad: Sendable {
         try transport.open(CoreLoad.credential, credential)
     }
 
+    private var openConnectionCount: Int { transport.pools.reduce(0) { $0 + $1.metrics.openConnectionCount } }
+
     /// Waits for at most five seconds.
     private func waitUntilOpen() async throws {
         for _ in 0..<5_000 {
-            if transport.metrics.openConnectionCount >= options.connectionCount { return }
+            if openConnectionCount >= options.connectionCount { return }
             try await Task.sleep(for: .milliseconds(1))
         }
-        throw LoadOptions.Invalid(description: "only \(transport.metrics.openConnectionCount) connections were opened")
+        throw LoadOptions.Invalid(description: "only \(openConnectionCount) connections were opened")
     }
 
     /// Takes up to `count` numbers that no other task gets; nil if all are taken.
@@ -158,10 +159,10 @@ struct CoreLoad: Sendable {
         }
     }
 
-    private func makePush(_ number: Int, slot: Int, _ encoder: inout PayloadEncoder) -> Push? {
+    private func makePush(_ number: Int, slot: Int) -> Push? {
         let token =
             tokens.isEmpty ? DeviceToken(stored: Addressee.tokenText(number)) : tokens[number % tokens.count]
-        return try? push.push(slot: slot, to: token, id: Addressee.id(number), with: &encoder)
+        return try? push.push(slot: slot, to: token, id: Addressee.id(number))
     }
 
     private func send(_ pushes: [Push], _ counts: inout LoadCounts) async {

@@ -25,7 +25,6 @@ struct PushQueue: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let queue: PushQueue
         private var next = 0
-        private var encoder = PayloadEncoder()
 
         fileprivate init(queue: PushQueue) { self.queue = queue }
 
@@ -38,7 +37,7 @@ struct PushQueue: AsyncSequence, Sendable {
             for (slot, number) in numbers.enumerated() {
                 let waiting = queue.waiting[number]
                 let token = DeviceToken(stored: Addressee.text(waiting.token))
-                pushes.append(try queue.push.push(slot: slot, to: token, id: waiting.id, with: &encoder))
+                pushes.append(try queue.push.push(slot: slot, to: token, id: waiting.id))
             }
             return pushes
         }

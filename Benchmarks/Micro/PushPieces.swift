@@ -22,13 +22,11 @@ struct PushPieces {
     }
 
     func makePushes(_ count: Int) throws {
-        var encoder = PayloadEncoder()
-        for slot in 0..<count { _ = try push(slot, &encoder) }
+        for slot in 0..<count { _ = try push(slot) }
     }
 
     func encodeRequests(_ count: Int) throws {
-        var payloads = PayloadEncoder()
-        let batch = [try push(0, &payloads)]
+        let batch = [try push(0)]
         var encoder = PushEncoder(blocks: HeaderBlocks(authority: "api.push.apple.com", limit: 8))
         let deadline = Moment(.now + .seconds(30))
         for slot in 0..<count {
@@ -37,14 +35,14 @@ struct PushPieces {
         }
     }
 
-    private func push(_ slot: Int, _ encoder: inout PayloadEncoder) throws -> Push {
+    private func push(_ slot: Int) throws -> Push {
         Push(
             slot: slot,
             token: DeviceToken(stored: PushPieces.token),
             environment: .production,
             topic: PushPieces.topic,
             id: PushID(high: 0x0102_0304_0506_4008, low: 0x800A_0B0C_0D0E_0F00 | UInt64(slot & 0xFF)),
-            payload: try encoder.payload(payload),
+            payload: try payload.push(),
             expiresAt: nil
         )
     }

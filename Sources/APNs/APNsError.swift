@@ -64,14 +64,6 @@ package struct APNsError: Error, Sendable, CustomStringConvertible, CustomDebugS
         self.line = line
     }
 
-    /// Whether the same call may succeed later without a change of the credential.
-    package var isRetriable: Bool {
-        switch code {
-        case .signingFailed, .tokenUnavailable, .tokenTooYoung, .system: true
-        default: false
-        }
-    }
-
     package var description: String { "APNsError(\(code.name))" }
     package var debugDescription: String { "\(description): \(underlying ?? "no detail") at \(file):\(line)" }
 }

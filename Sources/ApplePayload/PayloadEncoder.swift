@@ -11,39 +11,8 @@ package struct PayloadEncoder: Sendable {
 
     package init() {}
 
-    /// The last result of `payload`.
-    private var lastPayload: PushPayload?
-
     /// A copy of `bytes` without spare capacity: a queue may hold very many copies.
     package func copy() -> [UInt8] { [UInt8](capacity: bytes.count) { $0.append(copying: bytes.span) } }
-
-    /// Checks and writes one payload for the transport.
-    ///
-    /// Consecutive equal payloads share one value: a comparison costs a tenth of a copy, and most payloads of a campaign are equal.
-    ///
-    /// - Parameters:
-    ///   - payload: the payload to write.
-    ///   - type: the push type, whose rules and limit apply.
-    ///   - priority: nil for the type's default.
-    ///   - collapseID: at most 64 bytes; `PushGuard` checks it with the other headers.
-    /// - Returns: a payload with these bytes.
-    /// - Throws: `PushFault` with the field and the rule.
-    package mutating func payload(
-        _ payload: APNsPayload,
-        type: PushType = .alert,
-        priority: Int? = nil,
-        collapseID: String? = nil
-    ) throws(PushFault) -> PushPayload {
-        try encode(payload, for: type)
-        let priority = priority ?? type.rule.standardPriority
-        if let last = lastPayload, last.priority == priority, last.type == type, last.collapseID == collapseID {
-            let known = last.bytes
-            if known.span.isSame(as: bytes.span) { return last }
-        }
-        let fresh = PushPayload(bytes: copy(), type: type, priority: priority, collapseID: collapseID)
-        lastPayload = fresh
-        return fresh
-    }
 
     /// Checks and writes one payload.
     ///

@@ -164,9 +164,6 @@ extension PushType {
     /// The value of `apns-push-type`.
     package var wireName: String { rule.name }
 
-    /// The suffix after the bundle id in `apns-topic`.
-    package var topicSuffix: String { rule.topicSuffix }
-
     /// The largest payload that APNs accepts for the type. Unit: bytes.
     package var maxPayloadBytes: Int { rule.maxPayloadBytes }
 }

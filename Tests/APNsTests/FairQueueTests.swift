@@ -134,7 +134,7 @@ struct FairQueueTests {
         #expect(line.removeAll { $0 % 2 == 1 && $0 > 900 }.count == 50)
         while let first = line.popFirst() { seen.append(first) }
         #expect(seen == (0..<1_000).filter { $0 <= 900 || $0 % 2 == 0 })
-        #expect(line.count == 0)
+        #expect(line.elements.isEmpty)
     }
 
     @Test func turnsContinueWhenClientsComeAndGo() {

@@ -110,6 +110,6 @@ struct PushGuardTests {
     )
     func pushTypeHasApplesNameAndTopicSuffix(type: PushType, name: String, suffix: String) {
         #expect(type.wireName == name)
-        #expect(type.topicSuffix == suffix)
+        #expect(type.rule.topicSuffix == suffix)
     }
 }

@@ -48,31 +48,6 @@ package struct APNsMetrics: Sendable, Equatable {
 
     package init() {}
 
-    /// Adds the metrics of another pool.
-    package static func += (left: inout APNsMetrics, right: APNsMetrics) {
-        left.inFlightCount += right.inFlightCount
-        left.queuedCount += right.queuedCount
-        left.oldestWait = max(left.oldestWait, right.oldestWait)
-        left.dialingConnectionCount += right.dialingConnectionCount
-        left.openConnectionCount += right.openConnectionCount
-        left.drainingConnectionCount += right.drainingConnectionCount
-        left.allowedStreamCount += right.allowedStreamCount
-        left.acceptedCount += right.acceptedCount
-        left.rejectedCounts.merge(right.rejectedCounts, uniquingKeysWith: +)
-        left.deferredCounts.merge(right.deferredCounts, uniquingKeysWith: +)
-        left.unsentCount += right.unsentCount
-        left.indeterminateCount += right.indeterminateCount
-        left.resentCount += right.resentCount
-        left.connectCount += right.connectCount
-        left.reconnectCount += right.reconnectCount
-        left.connectFailureCount += right.connectFailureCount
-        left.connectFailureCounts.merge(right.connectFailureCounts, uniquingKeysWith: +)
-        left.resumedHandshakeCount += right.resumedHandshakeCount
-        left.fullHandshakeCount += right.fullHandshakeCount
-        left.goAwayCounts.merge(right.goAwayCounts, uniquingKeysWith: +)
-        left.tokenCount += right.tokenCount
-    }
-
     /// Counts one outcome.
     mutating func count(_ outcome: Outcome, reasonLimit: Int) {
         switch outcome {

@@ -3,9 +3,6 @@ struct Line<Element> {
     private var places: [Element?] = []
     private var head = 0
 
-    /// How many elements wait.
-    var count: Int { places.count - head }
-
     /// The waiting elements, in order.
     var elements: [Element] { places[head...].compactMap(\.self) }
 

@@ -48,7 +48,4 @@ package final class HeaderBlocks: Sendable {
             (APNsHeader.priority, String(priority)),
         ]
     }
-
-    /// How many blocks are kept.
-    package var count: Int { blocks.withLockedValue(\.count) }
 }

@@ -170,14 +170,15 @@ extension APNsTransport {
     private func finish(_ retirement: PoolRetirement) {
         for run in retirement.pool.retire() {
             if retirement.successor?.send(run) == true { continue }
-            giveBack(run, .unsent(TransportError(retirement.successor == nil ? .noCredential : .goingAway)))
+            let error = TransportError(retirement.successor == nil ? .noCredential : .goingAway)
+            run.job.complete(run.remaining, .unsent(error))
         }
         if let signer = retirement.unusedSigner { workContinuation.yield(.forget(signer)) }
     }
 
     private func ended(_ pool: ConnectionPool) {
         let waiting: [AsyncStream<Void>.Continuation] = state.withLockedValue { state in
-            if state.leaving.removeValue(forKey: ObjectIdentifier(pool)) != nil { state.departed += pool.metrics }
+            state.leaving[ObjectIdentifier(pool)] = nil
             guard state.leaving.isEmpty else { return [] }
             defer { state.whenEmpty = [] }
             return state.whenEmpty

@@ -2,12 +2,6 @@ internal import NIOConcurrencyHelpers
 
 /// The observable state of the transport, for metrics, `/readyz` and `doctor`.
 extension APNsTransport {
-    /// The counters since the start, and the current state.
-    package var metrics: APNsMetrics {
-        let (sum, pools) = state.withLockedValue { ($0.departed, Array($0.pools.values) + $0.leaving.values) }
-        return pools.reduce(into: sum) { $0 += $1.metrics }
-    }
-
     /// Each pool that a credential uses, in a stable order.
     package var pools: [APNsPoolState] {
         let pools = state.withLockedValue { Array($0.pools.values) }

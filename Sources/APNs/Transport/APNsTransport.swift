@@ -27,8 +27,6 @@ package final class APNsTransport: PushTransport {
         var pools: [PoolKey: ConnectionPool] = [:]
         /// Pools that are finishing their requests.
         var leaving: [ObjectIdentifier: ConnectionPool] = [:]
-        /// The metrics of pools that have ended, and of pushes that were refused before they reached a pool.
-        var departed = APNsMetrics()
         /// TLS settings of credentials with a key, by trust roots. Loading the system's roots takes milliseconds and a megabyte, and most credentials share
         /// them.
         var contexts: [[UInt8]?: TLSContext] = [:]
@@ -129,13 +127,7 @@ package final class APNsTransport: PushTransport {
                 sandbox.append(index)
             }
         }
-        if !refused.isEmpty {
-            let limit = configuration.limits.maxCountedReasons
-            state.withLockedValue { state in
-                for completion in refused { state.departed.count(completion.outcome, reasonLimit: limit) }
-            }
-            job.complete(refused)
-        }
+        if !refused.isEmpty { job.complete(refused) }
         return (production, sandbox)
     }
 
@@ -150,17 +142,12 @@ package final class APNsTransport: PushTransport {
         for _ in 0..<8 {
             guard let pool = found.route?.pool(environment) else {
                 let error = found.isShutDown ? TransportError(.goingAway) : TransportError(.noCredential)
-                return giveBack(run, .unsent(error))
+                return run.job.complete(run.remaining, .unsent(error))
             }
             if pool.send(run) { return }
             found = route(of: credential)
         }
-        giveBack(run, .unsent(TransportError(.goingAway)))
-    }
-
-    func giveBack(_ run: FairQueue.Run, _ outcome: Outcome) {
-        state.withLockedValue { $0.departed.unsentCount += run.remaining.count }
-        run.job.complete(run.remaining, outcome)
+        run.job.complete(run.remaining, .unsent(TransportError(.goingAway)))
     }
 
     /// The caller of a batch no longer waits.
@@ -209,7 +196,9 @@ package final class APNsTransport: PushTransport {
             return pools
         }
         closeChannels()
-        for pool in pools { for run in pool.retire() { giveBack(run, .unsent(TransportError(.goingAway))) } }
+        for pool in pools {
+            for run in pool.retire() { run.job.complete(run.remaining, .unsent(TransportError(.goingAway))) }
+        }
     }
 
     private var leavingPools: [ConnectionPool] { state.withLockedValue { Array($0.leaving.values) } }
