@@ -36,8 +36,11 @@ struct PushIDTextTests {
     }
 
     @Test func idsOtherThanUUIDsAreKept() {
-        #expect(TransportMessageID("projects/p/messages/0:1").id == "projects/p/messages/0:1")
-        #expect(TransportMessageID("EC1BF194-B3B2-424A-89A9-5A918A6E6B5D").id == "ec1bf194-b3b2-424a-89a9-5a918a6e6b5d")
+        #expect(TransportMessageID("projects/p/messages/0:1") != TransportMessageID("projects/p/messages/0:2"))
+        #expect(
+            TransportMessageID("EC1BF194-B3B2-424A-89A9-5A918A6E6B5D")
+                == TransportMessageID("ec1bf194-b3b2-424a-89a9-5a918a6e6b5d")
+        )
         #expect(TransportMessageID("").isEmpty)
     }
 }

@@ -1,6 +1,7 @@
 import Coverage
 import HTTPTypes
 import Model
+import TestKit
 import Testing
 
 @testable import NotificationHubs
@@ -32,7 +33,10 @@ struct RegistrationTests {
         #expect(try answer.fault(against: "registrations/put.response.txt") == nil)
         #expect(answer.header("ETag") == "W/\"1\"")
         let stored = try #require(shelf.registered.first)
-        #expect(stored.sharesDevice && stored.token == DeviceToken(apns: Fixture.token))
+        #expect(
+            stored.attributes[DeviceRegistration.sharingAttribute] == true
+                && stored.token == DeviceToken(apns: Fixture.token)
+        )
         #expect(Set(stored.tags ?? []) == Set([Tag("seoul"), Tag("shop:vip"), Tag(Platform.ios)].compactMap(\.self)))
         let request = Mount.request(.get, Self.path, query: "api-version=2017-04")
         #expect(try shelf.answer(request).fault(against: "registrations/put.response.txt") == nil)
@@ -60,7 +64,7 @@ struct RegistrationTests {
         let tags = Set(shelf.registered.first?.tags ?? [])
         #expect(tags.isSuperset(of: [.hasVariants, .onlyVariants]))
         let stored = try #require(shelf.registered.first?.attributes)
-        #expect(Variants.of(stored).map(\.name) == ["news"])
+        #expect(stored[Variants.attribute]?.object?.pairs.map { $0.key } == ["news"])
         #expect(stored["templates"]?["news"]?["priority"] == "10")
     }
 

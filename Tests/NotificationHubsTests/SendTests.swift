@@ -1,6 +1,7 @@
 import Coverage
 import HTTPTypes
 import Model
+import TestKit
 import Testing
 
 @testable import NotificationHubs

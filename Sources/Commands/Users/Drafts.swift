@@ -61,8 +61,6 @@ struct Drafts {
         aliases.append(UserWrite.Alias(alias, of: user))
     }
 
-    mutating func drop(_ user: UserID) { changed.remove(user) }
-
     /// Sorted by user.
     var profiles: [StoredProfile] { changed.sorted().map { self[$0] } }
 }

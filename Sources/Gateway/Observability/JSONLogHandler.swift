@@ -48,7 +48,6 @@ package struct JSONLogHandler: LogHandler {
 /// The keys of log metadata.
 package enum LogKey {
     package static let tenant = "tenant"
-    package static let app = "app"
     package static let vendor = "vendor"
     package static let route = "route"
     package static let status = "status"

@@ -41,12 +41,6 @@ package struct TagTerms: Sendable, Hashable {
         self.terms = terms
     }
 
-    /// Whether a target with exactly these tags matches.
-    package func matches(_ own: Set<Tag>) -> Bool {
-        let bits = tags.enumerated().reduce(UInt64(0)) { $0 | (own.contains($1.element) ? 1 << UInt64($1.offset) : 0) }
-        return terms.contains { bits & $0.cares == $0.wants }
-    }
-
     /// A smallest set of tags such that every match has at least one of them. Nil when a target without any of the tags can match.
     package var anchors: [Tag]? {
         var open = terms

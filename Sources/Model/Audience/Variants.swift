@@ -8,14 +8,6 @@ package enum Variants {
     package static let attribute = "variants"
     /// 20 per identity: a slice that begins with 25 identities has at most 500 targets.
     package static let limit = 20
-
-    /// Returns the variants in these attributes, ordered by name.
-    package static func of(_ attributes: JSONObject) -> [(name: String, tags: Set<Tag>)] {
-        let listed = attributes[attribute]?.object ?? JSONObject()
-        return listed.pairs.map { name, tags in
-            (name, Set((tags.array ?? []).compactMap { $0.string.map { Tag(stored: $0) } }))
-        }.sorted { $0.name < $1.name }
-    }
 }
 
 extension Tag {

@@ -81,8 +81,6 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attributes that the gateway itself interprets. A dialect must not let a device set them directly.
     package static let ownAttributes: Set = [sharingAttribute, endAttribute, denyingAttribute, Variants.attribute]
 
-    package var sharesDevice: Bool { attributes[Self.sharingAttribute] == true }
-
     package init(
         key: VendorDeviceKey?,
         platform: Platform,

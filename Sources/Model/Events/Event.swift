@@ -125,11 +125,6 @@ package struct EventFilter: Sendable, Hashable {
         self.vendor = vendor
         self.kinds = kinds
     }
-
-    package func wants(_ event: EventRecord) -> Bool {
-        (app == nil || app == event.app) && (vendor == nil || vendor == event.vendor)
-            && (kinds.isEmpty || kinds.contains(event.kind))
-    }
 }
 
 /// A page of a tenant's events.

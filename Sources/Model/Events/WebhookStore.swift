@@ -86,8 +86,6 @@ package struct WebhookLease: Sendable, Hashable {
         self.claimedAt = claimedAt
     }
 
-    /// The sender, if the subscriber is one.
-    package var sender: SenderID? { if case .sender(let id, _, _, _) = subscriber { id } else { nil } }
     /// The webhook, if the subscriber is one.
     package var webhook: WebhookID? { if case .webhook(let id, _) = subscriber { id } else { nil } }
 }

@@ -42,11 +42,6 @@ package struct Rejection: Sendable, Hashable {
         self.reason = reason
         self.status = status
     }
-
-    /// Whether the token must not be used again.
-    package var condemnsToken: Bool {
-        if case .tokenDead = scope { true } else { false }
-    }
 }
 
 /// Why a push got no answer. It contains nothing of the push, so that it may be logged and shown.

@@ -120,10 +120,6 @@ package protocol PushTransport: Sendable {
     func drain()
 }
 
-extension PushTransport {
-    package func drain() {}
-}
-
 /// Identifies a credential over all tenants: its name is unique only within its tenant.
 package struct CredentialKey: Sendable, Hashable {
     package var tenant: TenantID

@@ -26,14 +26,6 @@ package struct TransportMessageID: Sendable, Hashable {
         self.logKey = logKey
     }
 
-    /// The text of the id: a UUID in lower case.
-    package var id: String {
-        switch name {
-        case .id(let id): id.lowercased
-        case .text(let text): text
-        }
-    }
-
     /// Whether the peer returned no id.
     package var isEmpty: Bool { name == .text("") }
 }

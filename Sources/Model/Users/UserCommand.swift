@@ -41,15 +41,6 @@ extension UserName {
         case .alias(let alias): UserID("\u{1F}\(alias.label)\u{1F}\(alias.name)")
         }
     }
-
-    package init(text: UserID) {
-        let parts = text.rawValue.split(separator: "\u{1F}", maxSplits: 2, omittingEmptySubsequences: false)
-        if parts.count == 3, parts[0].isEmpty {
-            self = .alias(UserAlias(label: String(parts[1]), name: String(parts[2])))
-        } else {
-            self = .id(text)
-        }
-    }
 }
 
 /// An alias and the user to whom it is to belong.

@@ -23,4 +23,6 @@ struct HangingTransport: PushTransport {
         // Ends only when its reader gives up, like a connection to a silent peer.
         return hangs ? AsyncStream { _ in } : inner.send(batch, through: credential, deadline: deadline)
     }
+
+    func drain() { inner.drain() }
 }

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Model
@@ -59,11 +60,12 @@ struct VariantsTests {
     func theWidestExpressionsHaveTerms(_ text: String) throws {
         #expect(TagTerms(try TagExpression(text).overVariants.narrowed(to: Tag(Platform.ios))) != nil)
     }
+}
 
-    @Test func variantsAreReadFromAttributes() {
-        let found = Variants.of(["variants": ["b": ["x", 1], "a": "?"], "other": 1])
-        #expect(found.map(\.name) == ["a", "b"])
-        #expect(found.map(\.tags.count) == [0, 1])
-        #expect(Variants.of(["variants": 3]).isEmpty)
+extension TagTerms {
+    /// Whether a target with exactly these tags matches.
+    fileprivate func matches(_ own: Set<Tag>) -> Bool {
+        let bits = tags.enumerated().reduce(UInt64(0)) { $0 | (own.contains($1.element) ? 1 << UInt64($1.offset) : 0) }
+        return terms.contains { bits & $0.cares == $0.wants }
     }
 }

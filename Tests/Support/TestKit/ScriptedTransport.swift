@@ -95,6 +95,8 @@ package final class ScriptedTransport: PushTransport {
         return stream
     }
 
+    package func drain() {}
+
     private static func outcome(of push: Push, _ state: inout State) -> Outcome {
         guard var script = state.scripts[push.token], let first = script.first else {
             return state.fallback?(push) ?? .accepted(TransportMessageID(push.id))

@@ -64,9 +64,6 @@ package struct BackendSettings: Sendable {
 
     private var values: JSONObject? { binding.values[Self.key]?.object }
 
-    /// Whether the binding has this back end.
-    var isOn: Bool { values != nil }
-
     /// The text of a rich push without a text of its own. Default: the tutorial's text.
     var message: String { values?[Self.messageKey]?.string ?? "Check this image out!" }
 

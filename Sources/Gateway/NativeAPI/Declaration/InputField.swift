@@ -156,9 +156,4 @@ struct InputValues<Fields: InputFields>: Sendable {
             }
         }
     }
-
-    /// Whether the body contains the field, even as null.
-    func mentions<Value>(_ member: KeyPath<Fields, InputField<Value>>) -> Bool {
-        body[fields[keyPath: member].name] != nil
-    }
 }
