@@ -286,6 +286,15 @@ final class ProvisioningReaderTests {
         #expect(CredentialSecret(sealedForm: secret.sealedForm) == secret)
     }
 
+    @Test func anUnusableCertificateIsAnsweredWithAdvice() {
+        let credential = ProvisioningFile.Credential(
+            id: "apple",
+            secret: .pkcs12(Array("a key".utf8), passphrase: nil)
+        )
+        let problem = #expect(throws: ProvisioningProblem.self) { try CredentialCheck.require(credential) }
+        #expect(problem?.description.contains("Export the certificate and the key together") == true)
+    }
+
     @Test(arguments: ["{}", "{", "{\"pkcs12\":\"?\"}", "{\"topics\":[]}"])
     func sealedFormOfAnotherShapeIsRefused(_ text: String) {
         #expect(CredentialSecret(sealedForm: Array(text.utf8)) == nil)

@@ -18,7 +18,7 @@ enum CredentialCheck {
                 trustRoots: credential.trustRoots
             )
         } catch {
-            throw ProvisioningProblem(path: path, problem: "\(error)")
+            throw ProvisioningProblem(path: path, problem: CredentialSecret.sentence(about: error))
         }
         if let fault = opened.credentialCheck().first(where: \.isFatal) {
             throw ProvisioningProblem(path: path, problem: fault.description)

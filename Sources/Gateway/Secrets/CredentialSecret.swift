@@ -98,6 +98,9 @@ package enum CredentialSecret: Sendable, Hashable {
         )
     }
 
+    /// The text of an error of `credential` for an operator: the advice, if it has one.
+    package static func sentence(about error: any Error) -> String { (error as? HTTP2Error)?.advice ?? "\(error)" }
+
     /// Opens a stored credential for the transport.
     ///
     /// - Throws: `MasterKeyError`, or the error of the credential's files.
