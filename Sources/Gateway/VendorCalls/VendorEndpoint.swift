@@ -142,13 +142,8 @@ final class VendorEndpoint: Sendable {
         return nil
     }
 
-    /// Processes a call whose body is complete. Its only side effects are those of the store. The fuzz tests call it directly.
-    func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
-        var record = CallRecord()
-        return await carryOut(call, adapter, &record)
-    }
-
-    private func carryOut(
+    /// Processes a call whose body is complete. Its only side effects are those of the store.
+    func carryOut(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ record: inout CallRecord

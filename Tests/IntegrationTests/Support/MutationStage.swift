@@ -238,3 +238,11 @@ enum Reached {
     /// The flag of one call; set by the caller.
     @TaskLocal static var flag: NIOLockedValueBox<Bool>?
 }
+
+extension VendorEndpoint {
+    /// Processes a call whose body is complete.
+    fileprivate func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
+        var record = CallRecord()
+        return await carryOut(call, adapter, &record)
+    }
+}
