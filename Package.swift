@@ -446,7 +446,7 @@ var parts: [Part] = [
             .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
             .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Store"),
-            .ours("TestKit"), log,
+            .ours("TestKit"), locks, log,
         ],
         resources: [.copy("Fixtures")]
     ),

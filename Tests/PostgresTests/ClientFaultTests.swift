@@ -70,7 +70,8 @@ import Testing
 
     @Test func waitersBeyondTheBoundOrTheDeadlineAreRefused() async throws {
         let database = try await database()
-        var limits = PoolLimits(maximumConnections: 1)
+        var limits = PoolLimits()
+        limits.maximumConnections = 1
         limits.maximumWaiters = 2
         limits.waitTimeout = .seconds(2)
         let pool = database.pool(.call, limits: limits)
@@ -171,8 +172,9 @@ import Testing
 
     @Test func anAdministratorCanConnectAsARoleAndIsBoundByIt() async throws {
         let database = try await database()
-        let configuration = PostgresConfiguration(database.cluster.adminConnectionString(database: database.name))
-        let pool = PostgresPool(configuration.asRole(.call), logger: TestCluster.logger)
+        var configuration = PostgresConfiguration(database.cluster.adminConnectionString(database: database.name))
+        configuration.settings["role"] = GatewayRole.call.rawValue
+        let pool = PostgresPool(configuration, logger: TestCluster.logger)
         let row = try await pool.run(Statement("SELECT current_user::text AS u, session_user::text AS s"), tenant: "a")
             .only()
         #expect(try row.text("u") == "gateway_call" && row.text("s") == "gateway_admin")

@@ -8,7 +8,8 @@ import Testing
     private var random = SystemRandomNumberGenerator()
 
     private func machine(connections: Int, waiters: Int = 10) -> PoolMachine {
-        var limits = PoolLimits(maximumConnections: connections)
+        var limits = PoolLimits()
+        limits.maximumConnections = connections
         limits.maximumWaiters = waiters
         return PoolMachine(limits: limits)
     }
@@ -135,7 +136,7 @@ import Testing
         let kept = statements.name(for: key(0))
         #expect(!kept.isNew)
         statements.trim()
-        #expect(statements.count == PreparedStatements.capacity)
+        #expect(statements.abandonedNames.count == 1)
         #expect(!statements.name(for: key(0)).isNew)
         #expect(statements.name(for: key(1)).isNew)
         #expect(statements.takeAbandonedNames() == ["s2"])

@@ -150,15 +150,15 @@ import Testing
         try await admin.script("CREATE TABLE gateway.t AS SELECT 1 AS a; GRANT SELECT ON gateway.t TO gateway_call")
         let pool = database.pool(.call, limits: .patient(maximumConnections: 1))
         let all = Statement("SELECT * FROM gateway.t")
-        #expect(try await pool.run(all, tenant: nil).columnNames == ["a"])
+        #expect(try await pool.run(all, tenant: nil).shape.names == ["a"])
         try await admin.script("ALTER TABLE gateway.t ADD COLUMN b int")
-        #expect(try await pool.run(all, tenant: nil).columnNames == ["a", "b"])
+        #expect(try await pool.run(all, tenant: nil).shape.names == ["a", "b"])
         try await admin.script("ALTER TABLE gateway.t ADD COLUMN c int")
         let steps = Transaction(tenant: "a", [all]) { (_) throws(PostgresError) in Step([all]) }
-        #expect(try await pool.run(steps).map(\.columnNames) == [["a", "b", "c"], ["a", "b", "c"]])
+        #expect(try await pool.run(steps).map(\.shape.names) == [["a", "b", "c"], ["a", "b", "c"]])
         // 26000: the prepared statements were deallocated.
         _ = try await pool.run(Statement("DEALLOCATE ALL"), tenant: nil)
-        #expect(try await pool.run(all, tenant: "a").columnNames == ["a", "b", "c"])
+        #expect(try await pool.run(all, tenant: "a").shape.names == ["a", "b", "c"])
         #expect(pool.statistics.openedCount == 1)
     }
 
@@ -169,25 +169,6 @@ import Testing
         }
         let held = Statement("SELECT count(*) AS n FROM pg_prepared_statements")
         #expect(try await pool.run(held, tenant: nil).only().int("n") <= PreparedStatements.capacity + 1)
-    }
-
-    // MARK: COPY
-
-    @Test func copyTakesAllRowsOrNone() async throws {
-        let database = try await database()
-        try await makeTenantTable(database)
-        let pool = database.pool(.engine, limits: .patient(maximumConnections: 1))
-        func rows(_ range: Range<Int32>) -> [[PostgresValue]] { range.map { [.text("c"), .int32($0)] } }
-        let good = Copy(into: "gateway.thing", columns: ["tenant_id", "n"], rows: rows(0..<20_000))
-        #expect(try await pool.copy(good) == 20_000)
-        var bad = Copy(into: "gateway.thing", columns: ["tenant_id", "n"], rows: rows(20_000..<30_000))
-        bad.rows.append([.text("nul\u{0}"), .int32(1)])
-        await #expect { try await pool.copy(bad) } throws: { ($0 as? PostgresError)?.code == .invalidParameter }
-        let twice = Copy(into: "gateway.thing", columns: ["tenant_id", "n"], rows: rows(0..<1))
-        await #expect { try await pool.copy(twice) } throws: { ($0 as? PostgresError)?.code == .uniqueViolation }
-        let held = Statement("SELECT count(*) AS n FROM gateway.thing WHERE tenant_id = 'c'")
-        #expect(try await pool.run(held, tenant: nil).only().int("n") == 20_000)
-        #expect(pool.statistics.openedCount == 1)
     }
 
     // MARK: Many

@@ -242,7 +242,6 @@ import Testing
 
     @Test func requiredServerSettingsAreReported() async throws {
         let fixture = try await StoreFixture.make()
-        try await fixture.status.ping()
         let settings = try await fixture.status.settings()
         #expect(settings["full_page_writes"] == "on" && settings["synchronous_commit"] == "on")
         #expect(settings["fsync"] != nil)

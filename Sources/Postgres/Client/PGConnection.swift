@@ -46,8 +46,6 @@ import Logging
     var isBad: Bool { unsafe PQstatus(raw) == CONNECTION_BAD }
     var isIdle: Bool { unsafe PQtransactionStatus(raw) == PQTRANS_IDLE }
     var isInPipeline: Bool { unsafe PQpipelineStatus(raw) != PQ_PIPELINE_OFF }
-    var serverVersion: Int { Int(unsafe PQserverVersion(raw)) }
-    var backendProcessID: Int32 { unsafe PQbackendPID(raw) }
 
     /// The last error message of libpq. It may contain host names, role names and values, so it must not be shown to everyone.
     var errorMessage: String {
@@ -87,18 +85,8 @@ import Logging
         return unsafe PGResult(result)
     }
 
-    /// Returns 1 when the data is queued, 0 when the socket must become writable first, -1 on failure.
-    func putCopyData(_ bytes: [UInt8]) -> Int32 {
-        unsafe bytes.withUnsafeBytes { buffer in
-            unsafe PQputCopyData(raw, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count))
-        }
-    }
-
-    /// Ends a COPY. With a `reason` the COPY fails. Returns the same values as `putCopyData`.
-    func putCopyEnd(failing reason: String?) -> Int32 {
-        guard let reason else { return unsafe PQputCopyEnd(raw, nil) }
-        return unsafe PQputCopyEnd(raw, reason)
-    }
+    /// Ends a COPY with a failure. Returns 1 when this is queued, 0 when the socket must become writable first, -1 on failure.
+    func putCopyEnd(failing reason: String) -> Int32 { unsafe PQputCopyEnd(raw, reason) }
 
     /// Returns a copy of the next notification that `consumeInput` has read.
     func nextNotification() -> (channel: String, payload: String)? {

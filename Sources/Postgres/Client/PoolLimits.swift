@@ -20,8 +20,6 @@ package struct PoolLimits: Sendable {
     package var repeatCount = 3
 
     package init() {}
-
-    package init(maximumConnections: Int) { self.maximumConnections = maximumConnections }
 }
 
 /// The current state and the counters of a pool.

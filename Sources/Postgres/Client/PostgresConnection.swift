@@ -78,13 +78,6 @@ package actor PostgresConnection {
         try await cancellable { connection, ticket in await connection.script(sql, Deadline.Terms(end, ticket)) }.get()
     }
 
-    /// Copies rows into a table. Row-level security must not apply to the role.
-    ///
-    /// - Throws: the error of the server. No row was stored then.
-    package nonisolated func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
-        try await perform(copy, until: deadline(timeout)).0.get()
-    }
-
     /// Ends the session after the current run. Every later call throws `closed`.
     package func close() { session = nil }
 
@@ -99,12 +92,6 @@ package actor PostgresConnection {
         await cancellable { connection, ticket in
             await connection.perform(transactions, asGroup: isGroup, Deadline.Terms(deadline, ticket))
         }
-    }
-
-    nonisolated func perform(_ copy: Copy, until deadline: ContinuousClock.Instant) async
-        -> (Result<Int, PostgresError>, isReusable: Bool)
-    {
-        await cancellable { connection, ticket in await connection.copy(copy, Deadline.Terms(deadline, ticket)) }
     }
 
     // MARK: On the thread
@@ -143,17 +130,6 @@ package actor PostgresConnection {
             return .success(try session.script(sql, Deadline(until: terms.instant, ticket: terms.ticket)))
         } catch {
             return .failure(error)
-        }
-    }
-
-    private func copy(_ copy: Copy, _ terms: Deadline.Terms) -> (Result<Int, PostgresError>, isReusable: Bool) {
-        guard let session, !session.isStale() else { return (.failure(PostgresError(.connectionLost)), false) }
-        if let error = notBegun(terms) { return (.failure(error), true) }
-        do throws(PostgresError) {
-            let count = try session.copy(copy, Deadline(until: terms.instant, ticket: terms.ticket))
-            return (.success(count), session.isUsable)
-        } catch {
-            return (.failure(error), session.isUsable)
         }
     }
 

@@ -93,18 +93,6 @@ package final class PostgresPool: Sendable {
         return try await perform(pipeline, until: .now + (timeout ?? configuration.batchTimeout))
     }
 
-    /// Copies rows into a table, all or none. Only for roles that bypass row-level security.
-    ///
-    /// - Returns: how many rows the server stored.
-    /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
-    package func copy(_ copy: Copy, timeout: Duration? = nil) async throws(PostgresError) -> Int {
-        let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
-        let lease = try await acquire(until: deadline)
-        let (result, isReusable) = await lease.connection.perform(copy, until: deadline)
-        release(lease, isReusable: isReusable)
-        return try result.get()
-    }
-
     /// Refuses new calls and waits until the running calls have ended. Each of them has a deadline.
     package func close() async {
         let action = state.withLockedValue { $0.machine.closed() }

@@ -162,7 +162,7 @@ enum Wire {
         for value in values { try appendField(value, to: &out) }
     }
 
-    /// Appends a field preceded by its length: an element of an array, or a column of a binary COPY row.
+    /// Appends a field preceded by its length: an element of an array.
     static func appendField(_ value: (some WireEncodable)?, to out: inout [UInt8]) throws(PostgresError) {
         let header = out.count
         append(Int32(-1), to: &out)

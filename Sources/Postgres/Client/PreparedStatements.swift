@@ -24,8 +24,6 @@ struct PreparedStatements {
     /// Names that were dropped here and that the server still holds.
     private(set) var abandonedNames: [String] = []
 
-    var count: Int { entries.count }
-
     /// Returns the name for `key`, and whether the statement must be prepared first.
     mutating func name(for key: Key) -> (name: String, isNew: Bool) {
         tick += 1

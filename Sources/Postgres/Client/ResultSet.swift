@@ -49,9 +49,6 @@ package struct ResultSet: Sendable {
         commandTag: ""
     )
 
-    /// The names of the columns, in order.
-    package var columnNames: [String] { shape.names }
-
     /// The row of a result that must have exactly one.
     ///
     /// - Throws: `unexpectedRowCount`.

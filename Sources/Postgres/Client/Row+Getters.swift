@@ -20,17 +20,8 @@ extension Row {
         return value.value
     }
 
-    /// A whole number as `Int64`, or nil for NULL.
-    package func optionalInt64(_ column: ColumnReference) throws(PostgresError) -> Int64? {
-        let value: WireInteger? = try optional(column)
-        return value?.value
-    }
-
     /// `double precision` or `real`.
     package func double(_ column: ColumnReference) throws(PostgresError) -> Double { try required(column) }
-
-    /// `double precision` or `real`, or nil for NULL.
-    package func optionalDouble(_ column: ColumnReference) throws(PostgresError) -> Double? { try optional(column) }
 
     /// `boolean`.
     package func bool(_ column: ColumnReference) throws(PostgresError) -> Bool { try required(column) }
@@ -47,26 +38,11 @@ extension Row {
     /// `bytea`.
     package func bytes(_ column: ColumnReference) throws(PostgresError) -> [UInt8] { try required(column) }
 
-    /// `bytea`, or nil for NULL.
-    package func optionalBytes(_ column: ColumnReference) throws(PostgresError) -> [UInt8]? { try optional(column) }
-
     /// `uuid`.
     package func uuid(_ column: ColumnReference) throws(PostgresError) -> UUID { try required(column) }
 
     /// `uuid`, or nil for NULL.
     package func optionalUUID(_ column: ColumnReference) throws(PostgresError) -> UUID? { try optional(column) }
-
-    /// `timestamptz` or `date` (its midnight in UTC). Unit: microseconds since 1970.
-    package func microseconds(_ column: ColumnReference) throws(PostgresError) -> Int64 {
-        let value: WireTimestamp = try required(column)
-        return value.microseconds
-    }
-
-    /// `timestamptz` in microseconds since 1970, or nil for NULL.
-    package func optionalMicroseconds(_ column: ColumnReference) throws(PostgresError) -> Int64? {
-        let value: WireTimestamp? = try optional(column)
-        return value?.microseconds
-    }
 
     /// `timestamptz` in milliseconds since 1970, rounded down.
     package func milliseconds(_ column: ColumnReference) throws(PostgresError) -> Int64 {
@@ -86,12 +62,6 @@ extension Row {
         return values.map { Int($0.value) }
     }
 
-    /// An array of whole numbers without NULLs, or nil for NULL.
-    package func optionalInts(_ column: ColumnReference) throws(PostgresError) -> [Int]? {
-        let values: [WireInteger]? = try optionalArray(column)
-        return values?.map { Int($0.value) }
-    }
-
     /// An array of texts without NULLs.
     package func texts(_ column: ColumnReference) throws(PostgresError) -> [String] { try requiredArray(column) }
 
@@ -103,20 +73,6 @@ extension Row {
     /// An array of uuids without NULLs.
     package func uuids(_ column: ColumnReference) throws(PostgresError) -> [UUID] { try requiredArray(column) }
 
-    /// An array of uuids without NULLs, or nil for NULL.
-    package func optionalUUIDs(_ column: ColumnReference) throws(PostgresError) -> [UUID]? { try optionalArray(column) }
-
     /// An array of booleans without NULLs.
     package func bools(_ column: ColumnReference) throws(PostgresError) -> [Bool] { try requiredArray(column) }
-
-    /// An array of booleans without NULLs, or nil for NULL.
-    package func optionalBools(_ column: ColumnReference) throws(PostgresError) -> [Bool]? { try optionalArray(column) }
-
-    /// An array of byte strings without NULLs.
-    package func byteArrays(_ column: ColumnReference) throws(PostgresError) -> [[UInt8]] { try requiredArray(column) }
-
-    /// An array of byte strings without NULLs, or nil for NULL.
-    package func optionalByteArrays(_ column: ColumnReference) throws(PostgresError) -> [[UInt8]]? {
-        try optionalArray(column)
-    }
 }

@@ -73,22 +73,6 @@ package struct Transaction: Sendable {
     var isExplicit: Bool { tenant != nil || statements.count != 1 || flushes || then != nil }
 }
 
-/// Rows for `COPY … FROM STDIN` in the binary format. Only for roles that bypass row-level security.
-package struct Copy: Sendable {
-    /// The name of the table as SQL, including the schema. It must never contain a caller's text.
-    package var table: String
-    package var columns: [String]
-
-    /// Each value must have exactly the type of its column, because COPY does not convert.
-    package var rows: [[PostgresValue]]
-
-    package init(into table: String, columns: [String], rows: [[PostgresValue]]) {
-        self.table = table
-        self.columns = columns
-        self.rows = rows
-    }
-}
-
 /// Quotes literals and names for SQL that cannot have parameters.
 package enum SQLText {
     /// A string literal. With `standard_conforming_strings` (forced at connection), only the quote must be doubled.

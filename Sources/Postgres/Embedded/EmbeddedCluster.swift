@@ -17,10 +17,10 @@ package final class EmbeddedCluster: Sendable {
     /// True when a running server was adopted instead of started.
     package let wasAdopted: Bool
 
-    private let layout: ClusterLayout
+    let layout: ClusterLayout
     private let options: EmbeddedClusterOptions
     private let starter: ClusterStarter
-    private let postmaster: NIOLockedValueBox<Postmaster>
+    let postmaster: NIOLockedValueBox<Postmaster>
     private let lock: NIOLockedValueBox<ClusterLock?>
 
     private init(
@@ -83,15 +83,6 @@ package final class EmbeddedCluster: Sendable {
         case .owner: adminConnectionString(database: database) + " options='-c role=\(role.rawValue)'"
         }
     }
-
-    /// The directory of the socket, for `psql -h`.
-    package var socketDirectory: String { layout.socketDirectory }
-
-    /// The file that the server writes its warnings to.
-    package var logPath: String { layout.log }
-
-    /// The process ID of the server.
-    package var processID: Int32 { postmaster.withLockedValue { $0.processID } }
 
     /// Restarts the server whenever it has died (killed, out of memory), until the task is cancelled.
     ///

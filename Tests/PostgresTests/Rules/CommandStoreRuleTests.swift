@@ -1,3 +1,4 @@
+import DatabaseSupport
 import Model
 import Testing
 

@@ -34,7 +34,8 @@ package struct TestDatabase: Sendable {
 extension PoolLimits {
     /// Limits with a long waiting time for a session, because speed is not tested.
     package static func patient(maximumConnections: Int = PoolLimits().maximumConnections) -> PoolLimits {
-        var limits = PoolLimits(maximumConnections: maximumConnections)
+        var limits = PoolLimits()
+        limits.maximumConnections = maximumConnections
         limits.waitTimeout = .seconds(120)
         return limits
     }

@@ -206,15 +206,6 @@ package struct PostgresDirectory: Sendable {
         StoredProviderToken(sealed: try row.bytes("sealed"), issuedAt: try row.time("issued_at"))
     }
 
-    /// Returns the check value of the master key that seals the secrets of this database; nil while the database has no secrets.
-    ///
-    /// - Throws: `StoreError`.
-    package func masterKey() async throws(StoreError) -> MasterKeyCheck? {
-        try await asStore { () throws(PostgresError) in
-            try await engine.run(DirectorySQL.masterKey(), tenant: nil).rows(Self.masterKey).first
-        }
-    }
-
     /// Stores `check` unless a check value exists, and returns the stored one.
     ///
     /// - Throws: `StoreError`.

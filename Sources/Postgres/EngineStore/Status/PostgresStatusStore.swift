@@ -9,15 +9,6 @@ package struct PostgresStatusStore: Sendable {
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
-    /// Succeeds when the database answers.
-    ///
-    /// - Throws: `StoreError`.
-    package func ping() async throws(StoreError) {
-        try await asStore { () throws(PostgresError) in
-            _ = try await engine.run(StatusSQL.ping(), tenant: nil)
-        }
-    }
-
     /// Returns the server settings on which the guarantees of the gateway depend, by name.
     ///
     /// - Throws: `StoreError`.

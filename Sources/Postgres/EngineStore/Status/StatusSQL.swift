@@ -3,8 +3,6 @@ import Store
 
 /// The status for `doctor`, `readyz` and the metrics, over all tenants, read by the engine's role.
 enum StatusSQL {
-    static let ping = StoreSQL.global("SELECT 1 AS one")
-
     static let settings = StoreSQL.global(
         """
         SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'server_version',

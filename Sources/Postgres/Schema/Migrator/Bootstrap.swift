@@ -58,12 +58,3 @@ package enum Bootstrap {
         END $$;
         """
 }
-
-extension PostgresConfiguration {
-    /// Returns the configuration of the same database with another role, for an administrator whose login may assume it (SET ROLE at connection).
-    package func asRole(_ role: GatewayRole) -> PostgresConfiguration {
-        var configuration = self
-        configuration.settings["role"] = role.rawValue
-        return configuration
-    }
-}

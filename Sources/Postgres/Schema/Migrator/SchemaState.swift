@@ -72,10 +72,8 @@ package struct MigrationStatus: Sendable {
     /// Routines whose files differ from those that the database has run. Empty when the schema is newer than the program.
     package var changedRoutines: [String]
 
-    /// Whether this program can serve from the database: it needs no migration, or is older than the schema and still served by it.
-    package var isReady: Bool { pending.isEmpty && unfinished.isEmpty && changedRoutines.isEmpty }
-
-    /// The reason why the program cannot use the database, as a sentence; nil when it can.
+    /// The reason why the program cannot use the database, as a sentence. Nil when it can: it needs no migration, or is older than the schema and still served
+    /// by it.
     package var obstacle: String? {
         if !pending.isEmpty {
             return "the schema is at version \(databaseVersion), this program needs \(programVersion)"

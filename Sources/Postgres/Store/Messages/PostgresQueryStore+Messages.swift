@@ -80,27 +80,6 @@ extension PostgresQueryStore {
         }
     }
 
-    /// Returns one delivery, also while it is queued.
-    ///
-    /// - Throws: `StoreError`.
-    package func delivery(
-        of message: MessageID,
-        target: TargetID,
-        in tenant: TenantID
-    ) async throws(StoreError) -> DeliveryFacts? {
-        try await asStore { () throws(PostgresError) in
-            let key: [PostgresValue] = [.id(tenant), .id(message), .id(target)]
-            let results = try await call.run(
-                [MessageSQL.delivery.with(key), MessageSQL.queued.with(key)],
-                tenant: tenant.rawValue
-            )
-            for result in results {
-                if let row = result.first { return try Self.delivery(row) }
-            }
-            return nil
-        }
-    }
-
     static func delivery(_ row: Row) throws(PostgresError) -> DeliveryFacts {
         DeliveryFacts(
             snapshot: try SnapshotRow.read(row),

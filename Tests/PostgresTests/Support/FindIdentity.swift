@@ -1,17 +1,19 @@
-package import Model
-package import PostgresClient
+import Model
+import PostgresClient
+
+@testable import Store
 
 /// Finds the identity of a key, in any state.
-package struct FindIdentity: StoreRead {
+struct FindIdentity: StoreRead {
     let scope: AppScope
     let key: VendorDeviceKey
 
-    package init(_ scope: AppScope, key: VendorDeviceKey) {
+    init(_ scope: AppScope, key: VendorDeviceKey) {
         self.scope = scope
         self.key = key
     }
 
-    package var sharesCommit: Bool { true }
+    var sharesCommit: Bool { true }
 
     private static let sql = StoreSQL.tenant(
         """
@@ -22,11 +24,11 @@ package struct FindIdentity: StoreRead {
         """
     )
 
-    package func statement(_ call: StoreCall) -> Statement {
+    func statement(_ call: StoreCall) -> Statement {
         Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(key))
     }
 
-    package func read(_ result: ResultSet) throws(PostgresError) -> IdentityFacts? {
+    func read(_ result: ResultSet) throws(PostgresError) -> IdentityFacts? {
         guard let row = result.first else { return nil }
         return IdentityFacts(
             identity: try row.id("identity_id"),
@@ -39,14 +41,14 @@ package struct FindIdentity: StoreRead {
 }
 
 /// The stored properties of one identity.
-package struct IdentityFacts: Sendable, Hashable {
-    package var identity: IdentityID
-    package var device: DeviceID?
-    package var state: IdentityState
-    package var platform: Platform
-    package var phone: String?
+struct IdentityFacts: Sendable, Hashable {
+    var identity: IdentityID
+    var device: DeviceID?
+    var state: IdentityState
+    var platform: Platform
+    var phone: String?
 
-    package init(
+    init(
         identity: IdentityID,
         device: DeviceID?,
         state: IdentityState,
