@@ -196,8 +196,8 @@ package final class APNsTransport: PushTransport {
             return pools
         }
         closeChannels()
-        for run in pools.flatMap({ $0.retire() }) {
-            run.job.complete(run.remaining, .unsent(TransportError(.goingAway)))
+        for pool in pools {
+            for run in pool.retire() { run.job.complete(run.remaining, .unsent(TransportError(.goingAway))) }
         }
     }
 

@@ -61,11 +61,3 @@ struct VariantsTests {
         #expect(TagTerms(try TagExpression(text).overVariants.narrowed(to: Tag(Platform.ios))) != nil)
     }
 }
-
-extension TagTerms {
-    /// Whether a target with exactly these tags matches.
-    fileprivate func matches(_ own: Set<Model.Tag>) -> Bool {
-        let bits = tags.enumerated().reduce(UInt64(0)) { $0 | (own.contains($1.element) ? 1 << UInt64($1.offset) : 0) }
-        return terms.contains { bits & $0.cares == $0.wants }
-    }
-}
