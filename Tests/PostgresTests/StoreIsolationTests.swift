@@ -54,7 +54,9 @@ import Testing
                         #expect(verb != "TRUNCATE", "\(name)")
                     }
                 } catch {
-                    #expect(error.code == .insufficientPrivilege, "\(verb) \(name): \(error)")
+                    // Nobody can delete from a view.
+                    let isRefused = name == "counter_hour" && ["42809", "55000"].contains(error.sqlState)
+                    #expect(error.code == .insufficientPrivilege || isRefused, "\(verb) \(name): \(error)")
                 }
             }
         }
