@@ -15,15 +15,27 @@ import Testing
 
     /// Begins the transactions one after the other, each in a session of its own, while `blocker` holds its locks; then ends the blocker.
     ///
-    /// A session runs a transaction once, so a deadlock is its error. Returns the code of each transaction's error.
+    /// `meanwhile` runs before the blocker ends. A session runs a transaction once, so a deadlock is its error. Returns the code of each transaction's error.
     private func race(
         _ fixture: StoreFixture,
         behind blocker: String,
-        _ transactions: [(role: GatewayRole, transaction: Transaction)]
+        _ transactions: [(role: GatewayRole, transaction: Transaction)],
+        meanwhile: () async throws -> Void = {}
     ) async throws -> [PostgresError.Code?] {
         let admin = try await fixture.database.admin()
         let holder = try await fixture.database.admin()
-        try await holder.script("BEGIN; \(blocker)")
+        let holderPID = try await holder.query("SELECT pg_backend_pid() AS pid").only().int("pid")
+        // The blocker waits for this session, which ends the wait.
+        let gate = "hashtextextended('\(fixture.acme)', 0)"
+        try await admin.script("SELECT pg_advisory_lock(\(gate))")
+        let blocking = Task {
+            try await holder.script("BEGIN; \(blocker); SELECT pg_advisory_xact_lock(\(gate)); COMMIT")
+        }
+        try await eventually("the blocker has its locks") {
+            let count =
+                "SELECT count(*) AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND pid = \(holderPID)"
+            return try await admin.query(count).only().int("count") == 1
+        }
         let outcomes = try await withThrowingTaskGroup(of: (Int, PostgresError.Code?).self) { group in
             for (place, (role, transaction)) in transactions.enumerated() {
                 let session = try await PostgresConnection.connect(
@@ -44,7 +56,9 @@ import Testing
                     return try row.int("count") > 0
                 }
             }
-            try await holder.script("COMMIT")
+            try await meanwhile()
+            try await admin.script("SELECT pg_advisory_unlock(\(gate))")
+            try await blocking.value
             return try await group.reduce(into: [Int: PostgresError.Code?]()) { $0[$1.0] = $1.1 }
         }
         return transactions.indices.map { outcomes[$0] ?? nil }
@@ -84,6 +98,37 @@ import Testing
             )
         }
         return (message, leases)
+    }
+
+    // Each node's check for open slices must see the other's slice.
+    @Test func twoNodesThatFinishTheLastSlices() async throws {
+        let fixture = try await StoreFixture.make()
+        let (message, leases) = try await leases(fixture)
+        let last = [try await fixture.progress(leases[0], [0, 1]), try await fixture.progress(leases[1], [0, 1])]
+        let errors = try await race(fixture, behind: eventLog(of: fixture), last.map { flush(fixture, $0) })
+        #expect(errors == [nil, nil])
+        #expect(try await fixture.facts(message.id).state == .done)
+    }
+
+    @Test func countsThatAreAppendedDuringAFoldAreKept() async throws {
+        let fixture = try await StoreFixture.make()
+        let (_, leases) = try await leases(fixture)
+        let fold = (GatewayRole.engine, Transaction(tenant: nil, [CountSQL.fold(.id(fixture.acme), .int32(1000))]))
+        _ = try await fixture.engine.run(fold.1)
+        _ = try await fixture.delivery.record(
+            try await fixture.progress(leases[0], [0], disposition: .goOn),
+            by: fixture.node
+        )
+        let counted = "SELECT FROM gateway.counter WHERE tenant_id = '\(fixture.acme)' FOR UPDATE"
+        let errors = try await race(fixture, behind: counted, [fold]) {
+            let progress = try await fixture.progress(leases[1], [0, 1])
+            #expect(try await fixture.delivery.record(progress, by: fixture.node) == .recorded(2))
+            #expect(try await fixture.counters() == Funnel(recipients: 4, sent: 3))
+        }
+        #expect(errors == [nil])
+        #expect(try await fixture.counters() == Funnel(recipients: 4, sent: 3))
+        _ = try await fixture.engine.run(fold.1)
+        #expect(try await fixture.counters() == Funnel(recipients: 4, sent: 3))
     }
 
     private static let returns: [SliceProgress.Disposition] = [

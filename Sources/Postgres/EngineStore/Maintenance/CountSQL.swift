@@ -7,10 +7,10 @@ enum CountSQL {
     static let unfolded = StoreSQL.global(
         """
         SELECT DISTINCT l.tenant_id FROM gateway.lane l
-        LEFT JOIN gateway.counter_fold f ON f.tenant_id = l.tenant_id
         CROSS JOIN LATERAL (
-            SELECT 1 FROM gateway.counter_delta d
-            WHERE d.tenant_id = l.tenant_id AND d.minute >= coalesce(f.minute, 0) LIMIT 1) x
+            SELECT coalesce(max(o.minute), 0) AS minute FROM gateway.counter_fold o WHERE o.tenant_id = l.tenant_id OFFSET 0) f
+        CROSS JOIN LATERAL (
+            SELECT 1 FROM gateway.counter_delta d WHERE d.tenant_id = l.tenant_id AND d.minute >= f.minute LIMIT 1) x
         """
     )
 

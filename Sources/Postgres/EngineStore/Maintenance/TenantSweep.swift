@@ -11,7 +11,7 @@ struct Sweep: Sendable {
     /// Whether the statement is a function that returns the number of rows; otherwise the server counts them.
     var isFunction = false
     /// The column of the function's row for the report; `count` is compared with the limit.
-    var amount = "count"
+    var amount: ColumnReference = "count"
 }
 
 /// The sweeps of one tenant that are left in a round.

@@ -1,7 +1,7 @@
 -- Counts are appended (`counter_delta`) and folded later, and the end of a message is found from its slices, so that no transaction updates a row that all
 -- others need. `counter_hour` becomes a view for programs of version 42.
 -- Oldest program: 39
--- Routines: 497831c5fc5c4d12
+-- Routines: e4e199b6867d02e3
 
 -- First, because it waits for every transaction that may still add to `counter_hour`: each of them has read a message.
 ALTER TABLE gateway.message ADD COLUMN is_counted boolean NOT NULL DEFAULT false;

@@ -22,7 +22,8 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m record;
     s record;
-    v_due timestamptz;
+    v_control timestamptz;
+    v_next timestamptz;
     v_targets uuid[];
     v_states text[];
     v_groups json := p_groups;
@@ -48,7 +49,8 @@ BEGIN
     END IF;
     IF s.owner IS DISTINCT FROM p_owner THEN RETURN -1; END IF;
 
-    v_due := CASE m.state WHEN 'canceled' THEN now() WHEN 'paused' THEN m.expires_at END;
+    v_control := CASE m.state WHEN 'canceled' THEN now() WHEN 'paused' THEN m.expires_at END;
+    v_next := coalesce(v_control, now() + p_after);
     IF p_disposition = 'go' THEN
         UPDATE gateway.slice SET done = p_done, lapses = 0
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
@@ -64,12 +66,12 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     ELSE
         UPDATE gateway.slice SET done = p_done, state = 'ready', owner = NULL, lapses = 0, held_by = p_held,
-                next_at = coalesce(v_due, now() + p_after), resume_at = CASE WHEN m.state = 'paused' THEN now() + p_after END,
+                next_at = v_next, resume_at = CASE WHEN m.state = 'paused' THEN now() + p_after END,
                 attempts = least(attempts + p_counts::integer, 32767)
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
         -- The message's other slices would find no free capacity either, so they are delayed without being read. Slices that gave up or are held are not due.
-        IF p_disposition = 'crowded' AND v_due IS NULL THEN
-            UPDATE gateway.slice SET next_at = now() + p_after
+        IF p_disposition = 'crowded' AND v_control IS NULL THEN
+            UPDATE gateway.slice SET next_at = v_next
                 WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND kind = 'deliver' AND next_at <= now();
         END IF;
     END IF;
@@ -149,7 +151,8 @@ BEGIN
         v_groups := gateway.group_outcomes(p_tenant, p_message, m.due_day, v_targets);
         v_states := array_replace(array_replace(v_states, 'received', 'sent'), 'read', 'sent');
     END IF;
-    INSERT INTO gateway.counter_delta
+    WITH r AS (
+        INSERT INTO gateway.counter_delta
             (tenant_id, quarter, app_id, vendor, device_vendor, transport, message_id, suppressed, canceled, expired, expired_tried,
             unsendable, accepted, uncertain, rejected, received, read, reasons)
         SELECT p_tenant, floor(extract(epoch FROM m.due_at) / 900)::integer, m.app_id, m.vendor,
@@ -159,7 +162,9 @@ BEGIN
             coalesce(g.rejected, 0), coalesce(g.received, 0), coalesce(g.read, 0), g.reasons
         FROM json_to_recordset(v_groups) AS g(
             transport text, suppressed integer, canceled integer, expired integer, expired_tried integer, unsendable integer,
-            accepted integer, uncertain integer, rejected integer, received integer, read integer, reasons json);
+            accepted integer, uncertain integer, rejected integer, received integer, read integer, reasons json)
+        RETURNING 1)
+    SELECT count(*) INTO v_count FROM r;
     PERFORM gateway.append_events(p_tenant, m.app_id, m.vendor, m.sender_id, p_message, m.due_day, v_states, v_targets);
     RETURN cardinality(v_targets);
 END $$;
