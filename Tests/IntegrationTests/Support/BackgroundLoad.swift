@@ -127,10 +127,12 @@ final class BackgroundLoad: Sendable {
         }
         let device = JSON.string("inbox-\(number)")
         var calls: [(String, JSON)] = [("polling", ["DEVICE_ID": device])]
-        calls += ids.map { ("recvReport", ["DEVICE_ID": device, "USER_CN": user, "MSG_ID": .string($0)]) }
-        calls += [("polling", ["DEVICE_ID": device])]
-        calls += ids.reversed().map { ("readReport", ["DEVICE_ID": device, "USER_CN": user, "REQ_ID": .string($0)]) }
-        calls += [("getMsgs", ["DEVICE_ID": device, "PUSH_ID_TYPE": "@00", "REQ_TYPE": "N", "COUNT": 20])]
+        for id in ids { calls.append(("recvReport", ["DEVICE_ID": device, "USER_CN": user, "MSG_ID": .string(id)])) }
+        calls.append(("polling", ["DEVICE_ID": device]))
+        for id in ids.reversed() {
+            calls.append(("readReport", ["DEVICE_ID": device, "USER_CN": user, "REQ_ID": .string(id)]))
+        }
+        calls.append(("getMsgs", ["DEVICE_ID": device, "PUSH_ID_TYPE": "@00", "REQ_TYPE": "N", "COUNT": 20]))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, (operation, fields)) in calls.enumerated() {
                 let node = nodes[(lane + place) % nodes.count]
