@@ -327,7 +327,8 @@ var parts: [Part] = [
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), .ours("Store"),
             .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"), .ours("Gateway"),
-            .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log,
+            .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log, nioCore, nioHTTP1,
+            nioPosix,
         ]
     ),
     .executable(

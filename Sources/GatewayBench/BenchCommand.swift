@@ -9,7 +9,7 @@ package struct Bench: AsyncParsableCommand {
         abstract: "Measure the performance on this machine. No thresholds apply, because machines differ.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
-            BenchHistory.self, BenchTags.self, BenchTrack.self,
+            BenchHistory.self, BenchTags.self, BenchTrack.self, BenchWebhooks.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )
