@@ -329,6 +329,7 @@ var parts: [Part] = [
             .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"),
             .ours("Gateway"),
             .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log,
+            nioCore, nioHTTP1, nioPosix,
         ]
     ),
     .executable(

@@ -258,6 +258,7 @@ struct BenchStage {
                 "serve", "--data-dir", material.path(number == 1 ? "data" : "data-\(number)"), "--listen",
                 "127.0.0.1:0",
                 "--admin-listen", "127.0.0.1:0", "--address-file", addressFile, "--log-level", "notice",
+                "--webhook-allow", "127.0.0.0/8",
             ] + more,
             logFile: material.path("gateway-\(number).log")
         )

@@ -9,12 +9,22 @@ final class CallSlots: Sendable {
 
     var free: Int { used.withLockedValue { max(0, limit - $0) } }
 
-    func take() { used.withLockedValue { $0 += 1 } }
+    func take(_ count: Int) { used.withLockedValue { $0 += count } }
 
-    /// Frees a slot. True if all slots were in use: a subscription may be waiting for one.
-    func giveBack() -> Bool {
+    /// Takes up to `count` more slots for a subscription that makes several calls at once, but at most half of the free ones, so that another
+    /// subscription finds a slot. Returns how many.
+    func takeMore(_ count: Int) -> Int {
         used.withLockedValue { used in
-            defer { used -= 1 }
+            let more = max(0, min(count, (limit - used) / 2))
+            used += more
+            return more
+        }
+    }
+
+    /// Frees slots. True if all slots were in use: a subscription may be waiting for one.
+    func giveBack(_ count: Int) -> Bool {
+        used.withLockedValue { used in
+            defer { used -= count }
             return used >= limit
         }
     }

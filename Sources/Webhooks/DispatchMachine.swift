@@ -26,6 +26,13 @@ package struct DispatchMachine: Sendable {
         .postpone(policy.retries.last ?? policy.lease, reason: "sealed secret")
     }
 
+    /// After the parallel calls of a page ended, with everything up to `cursor` confirmed. A failure after progress is the first one.
+    package func callsEnded(_ failure: CallOutcome?, _ lease: WebhookLease, reached cursor: Int64) -> Action {
+        var lease = lease
+        if cursor > lease.cursor { (lease.attempts, lease.failingFor) = (0, .zero) }
+        return callEnded(failure ?? .accepted, lease, WebhookBatch(cursor: cursor, hasMore: false))
+    }
+
     /// After a call ended.
     package func callEnded(_ outcome: CallOutcome, _ lease: WebhookLease, _ batch: WebhookBatch) -> Action {
         guard outcome != .accepted else { return .advance(batch.cursor) }

@@ -1,8 +1,8 @@
 package import Model
 import ServiceLifecycle
 
-/// Reports the outcomes of deliveries to senders' back ends, and events to webhooks: signed, in order per subscription, repeated until accepted, for at
-/// most one day (sender) or three days (webhook).
+/// Reports the outcomes of deliveries to senders' back ends, and events to webhooks: signed, in order per subscription or per device, repeated until
+/// accepted, for at most one day (sender) or three days (webhook).
 ///
 /// Runs until its service group shuts down; then it makes no new claims and ends with its last call. Several nodes may each run one: a lease keeps them
 /// apart. A crash repeats at most the calls whose answer was not recorded.
@@ -69,12 +69,16 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
                 for await _ in wakes {
                     let free = slots.free
                     guard free > 0 else { continue }
-                    for lease in await claim(free) {
-                        slots.take()
+                    let leases = await claim(free)
+                    slots.take(leases.count)
+                    for lease in leases {
+                        // After a failure one call at a time, until one succeeds: parallel ones would only repeat more events.
+                        let isParallel = lease.order == .device && lease.attempts == 0
+                        let calls = 1 + (isParallel ? slots.takeMore(policy.lanes - 1) : 0)
                         group.addTask {
-                            let hasMore = await serve(lease)
+                            let hasMore = await serve(lease, calls: calls)
                             // All slots were in use, or there are more events: look again at once instead of at the next tick.
-                            if slots.giveBack() || hasMore { wake.yield() }
+                            if slots.giveBack(calls) || hasMore { wake.yield() }
                         }
                     }
                 }
@@ -101,17 +105,50 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         }
     }
 
-    /// Makes one call for `lease`. True if more events are pending.
-    private func serve(_ lease: WebhookLease) async -> Bool {
+    /// Makes one call for `lease`, or up to `calls` at once for a webhook in the order of devices. True if more events are pending.
+    private func serve(_ lease: WebhookLease, calls: Int) async -> Bool {
         do {
+            if case .webhook(let id, _) = lease.subscriber, lease.order == .device {
+                return try await servePage(lease, of: id, lanes: calls)
+            }
             let limit = lease.webhook == nil ? policy.targetsPerCall : policy.eventsPerCall
             var batch = try await store.batch(for: lease, limit: limit)
             let next = await call(lease, &batch)
-            return try await perform(next, lease, batch)
+            return try await perform(next, lease, batch, reached: lease.cursor)
         } catch {
             observe(.storeFailed(error))
             return false
         }
+    }
+
+    /// Makes the calls for one page of a webhook in the order of devices.
+    private func servePage(
+        _ lease: WebhookLease,
+        of webhook: WebhookID,
+        lanes count: Int
+    ) async throws(StoreError) -> Bool {
+        var batch = try await store.batch(for: lease, limit: count * policy.eventsPerLaneCall)
+        guard !batch.events.isEmpty else {
+            return try await perform(machine.nothingToSend(batch), lease, batch, reached: lease.cursor)
+        }
+        guard case .sealed(let sealed) = lease.secret, let secret = open(lease.tenant, webhook, sealed) else {
+            return try await perform(machine.secretUnreadable(), lease, batch, reached: lease.cursor)
+        }
+        let split = EventLanes(batch.events, count: count)
+        let calls = LaneCalls(
+            caller: caller,
+            policy: policy,
+            lease: lease,
+            webhook: webhook,
+            secret: secret,
+            keyID: sealed.keyID
+        )
+        let outcomes = await calls.post(split.lanes, of: batch.generation)
+        let reached = split.reached(outcomes.map(\.confirmed), from: lease.cursor, through: batch.cursor)
+        let next = machine.callsEnded(outcomes.lazy.compactMap(\.failure).first, lease, reached: reached)
+        batch.hasMore = batch.hasMore || reached < batch.cursor
+        batch.events.removeAll { $0.offset > reached }
+        return try await perform(next, lease, batch, reached: reached)
     }
 
     /// Makes the call. Afterwards `batch` contains the events that were sent, which may be only the first part.
@@ -144,7 +181,8 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
     private func perform(
         _ action: DispatchMachine.Action,
         _ lease: WebhookLease,
-        _ batch: WebhookBatch
+        _ batch: WebhookBatch,
+        reached: Int64
     ) async throws(StoreError) -> Bool {
         switch action {
         case .advance(let cursor):
@@ -160,7 +198,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         case .postpone(let delay, let reason):
             // Cancellation of this node is not a failure of the receiver: the lease expires, and another node makes the call.
             guard !Task.isCancelled else { return false }
-            try await store.postpone(lease, by: delay, reason: reason, node: node)
+            try await store.postpone(lease, at: reached, by: delay, reason: reason, node: node)
             observe(.postponed(lease, by: delay, reason: reason))
             return false
         }

@@ -2,6 +2,9 @@
 package struct WebhookPolicy: Sendable {
     /// 64 concurrent calls. With more, a few dead receivers would use up the node's sockets; with fewer, they would delay the working ones.
     package static let defaultConcurrency = 64
+    /// 8 parallel calls to one webhook in the order of devices: enough to hide the receiver's network delay, and few enough that one webhook does not
+    /// use up the calls of a node.
+    package static let defaultLanes = 8
 
     /// The number of targets in one call to a sender (docs/contracts/rationalowl.md#8.6: flush every second or 100 targets).
     package var targetsPerCall: Int
@@ -9,6 +12,13 @@ package struct WebhookPolicy: Sendable {
     package var eventsPerCall: Int
     /// 256 KiB per webhook body, because many receivers refuse more. A longer batch is split into several calls; a single event is always sent.
     package var bodyLimitBytes: Int
+    /// The greatest number of parallel calls to one webhook in the order of devices.
+    package var lanes: Int
+    /// 1,000 events in one of these calls, and 1 MiB: their receivers chose large calls when they chose the order.
+    package var eventsPerLaneCall: Int
+    package var laneBodyLimitBytes: Int
+    /// 4 calls of a lane, one after another, before the cursor moves: with an attempt of 10 s each they end within the lease.
+    package var callsPerLane: Int
     /// How often to poll for due subscriptions.
     package var interval: Duration
     package var concurrency: Int
@@ -25,6 +35,7 @@ package struct WebhookPolicy: Sendable {
         targetsPerCall: Int = 100,
         eventsPerCall: Int = 100,
         bodyLimitBytes: Int = 256 << 10,
+        lanes: Int = WebhookPolicy.defaultLanes,
         interval: Duration = .seconds(1),
         concurrency: Int = WebhookPolicy.defaultConcurrency,
         lease: Duration = .seconds(60),
@@ -37,6 +48,10 @@ package struct WebhookPolicy: Sendable {
         self.targetsPerCall = targetsPerCall
         self.eventsPerCall = eventsPerCall
         self.bodyLimitBytes = bodyLimitBytes
+        self.lanes = lanes
+        self.eventsPerLaneCall = 1000
+        self.laneBodyLimitBytes = 1 << 20
+        self.callsPerLane = 4
         self.interval = interval
         self.concurrency = concurrency
         self.lease = lease

@@ -52,9 +52,14 @@ struct EventTests {
     private func subscribe(
         _ admin: Admin,
         _ port: Int,
+        order: String = "log",
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Webhook {
-        let made = try await admin.call("POST", "/v1/webhooks", ["url": .string("http://127.0.0.1:\(port)/hook")])
+        let made = try await admin.call(
+            "POST",
+            "/v1/webhooks",
+            ["url": .string("http://127.0.0.1:\(port)/hook"), "order": .string(order)]
+        )
         try #require(made.status == 201, "\(made.text)", sourceLocation: sourceLocation)
         return Webhook(
             id: try #require(made.json?["id"]?.string, sourceLocation: sourceLocation),
@@ -129,7 +134,8 @@ struct EventTests {
         let url: JSON = "http://127.0.0.1:9/hook"
         for wrong in [
             ["url": "ftp://a.example/"], ["url": "http://10.0.0.1/"], ["url": url, "kinds": ["sunt"]],
-            ["url": url, "secret": "short"], ["url": url, "events": []], ["url": url, "active": "yes"], [:],
+            ["url": url, "secret": "short"], ["url": url, "events": []], ["url": url, "active": "yes"],
+            ["url": url, "order": "app"], [:],
         ] as [JSON] {
             let answer = try await admin.call("POST", "/v1/webhooks", wrong)
             #expect(answer.status == 422, "\(JSONWriter.text(wrong)) \(answer.text)")
@@ -142,6 +148,7 @@ struct EventTests {
         let id = try #require(made.json?["id"]?.string, "\(made.text)")
         let secret = try #require(made.json?["secret"]?.string)
         #expect(secret.hasPrefix("whsec_") && made.json?["state"]?.string == "active")
+        #expect(made.json?["order"]?.string == "log")
         let seen = try await admin.world.native("GET", "/v1/webhooks/\(id)")
         #expect(seen.status == 200 && !seen.text.contains(secret))
         let all = try await admin.world.native("GET", "/v1/webhooks")
@@ -182,6 +189,32 @@ struct EventTests {
                 let shown = try await admin.world.native("GET", webhook.path).json
                 return shown?["cursor"]?.int == start + 4 && shown?["state"]?.string == "active"
             }
+            #expect(try await admin.call("DELETE", webhook.path).status == 204)
+        }
+    }
+
+    @Test func eventsOfADeviceArriveInOrderWithTheOrderOfDevices() async throws {
+        let admin = try await admin()
+        let receiver = CallbackReceiver(refusing: 1)
+        try await receiver.serving { port in
+            let webhook = try await subscribe(admin, port, order: "device")
+            #expect(try await admin.call("GET", webhook.path).json?["order"]?.string == "device")
+            var devices: [String] = []
+            for name in ["lane-1", "lane-2", "lane-3"] { devices.append(try await threeEvents(admin.world, name)) }
+            try await eventually("the receiver has every event") {
+                Set(received(by: receiver).compactMap { $0["offset"]?.int }).count == 9
+            }
+            let events = received(by: receiver)
+            for device in devices {
+                var kinds: [Int64: String] = [:]
+                for event in events where event["device"]?.string == device {
+                    guard let offset = event["offset"]?.int, kinds[offset] == nil else { continue }
+                    #expect(kinds.keys.allSatisfy { $0 < offset })
+                    kinds[offset] = event["kind"]?.string
+                }
+                #expect(kinds.values.sorted() == ["preference_changed", "preference_changed", "registered"])
+            }
+            for call in receiver.accepted { try expectSigned(call, by: webhook) }
             #expect(try await admin.call("DELETE", webhook.path).status == 204)
         }
     }

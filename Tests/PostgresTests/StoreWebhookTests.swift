@@ -95,7 +95,7 @@ import Testing
         let fixture = try await subscribed()
         _ = try await send(fixture, "k1")
         var lease = try #require(try await claim(fixture).first)
-        try await fixture.webhooks.postpone(lease, by: .seconds(60), reason: "500", node: "node-1")
+        try await fixture.webhooks.postpone(lease, at: lease.cursor, by: .seconds(60), reason: "500", node: "node-1")
         #expect(try await claim(fixture).isEmpty)
         let admin = try await fixture.database.admin()
         _ = try await admin.query(
@@ -103,12 +103,77 @@ import Testing
         )
         lease = try #require(try await claim(fixture).first)
         #expect(lease.attempts == 1 && lease.failingFor >= .seconds(10) && lease.failingFor < .seconds(60))
-        try await fixture.webhooks.postpone(lease, by: .zero, reason: "500", node: "node-1")
+        try await fixture.webhooks.postpone(lease, at: lease.cursor, by: .zero, reason: "500", node: "node-1")
         lease = try #require(try await claim(fixture).first)
         #expect(lease.attempts == 2 && lease.failingFor >= .seconds(10))
         #expect(try await fixture.webhooks.advance(lease, to: lease.cursor, by: "node-1"))
         lease = try #require(try await claim(fixture).first)
         #expect(lease.attempts == 0 && lease.failingFor == .zero)
+    }
+
+    @Test func aWebhookIsClaimedWithItsOrder() async throws {
+        let fixture = try await StoreFixture.alone()
+        for order in WebhookOrder.allCases {
+            let webhook = webhook(order)
+            #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 2))
+            try await fixture.register(VendorDeviceKey("k-\(order.rawValue)"), token: "aa01")
+            #expect(try await fixture.subscriptions.webhook(webhook.id, in: fixture.acme)?.order == order)
+        }
+        let leases = try await claim(fixture)
+        #expect(Set(leases.map(\.order)) == [.log, .device])
+    }
+
+    /// A program of schema 42 creates webhooks without an order.
+    @Test func theOrderOfAWebhookIsThatOfTheLogUnlessNamed() async throws {
+        let fixture = try await StoreFixture.alone()
+        let id = WebhookID(rawValue: UUID())
+        let old = StoreSQL.function("create_webhook", 9, columns: "create_webhook AS created")
+        let statement = old(
+            .id(fixture.acme),
+            .id(id),
+            .string("https://a.example/"),
+            .null,
+            .strings([]),
+            .bytes([1]),
+            .string("k"),
+            .bool(true),
+            .int32(1)
+        )
+        #expect(try await fixture.call.run(statement, tenant: fixture.acme.rawValue).only().bool("created"))
+        #expect(try await fixture.subscriptions.webhook(id, in: fixture.acme)?.order == .log)
+    }
+
+    @Test func aFailureAfterProgressMovesTheCursorAndIsTheFirstOne() async throws {
+        let fixture = try await StoreFixture.alone()
+        let webhook = webhook(.device)
+        #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
+        for index in 0..<4 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
+        let admin = try await fixture.database.admin()
+        var lease = try #require(try await claim(fixture).first)
+        let start = lease.cursor
+        // The offset reached, and the failures and the cursor afterwards. A lower offset does not move the cursor back.
+        for (reached, attempts, cursor) in [
+            (start, 1, start), (start, 2, start), (start + 2, 1, start + 2), (0, 2, start + 2),
+        ] {
+            try await fixture.webhooks.postpone(lease, at: reached, by: .zero, reason: "503", node: "node-1")
+            lease = try #require(try await claim(fixture).first)
+            #expect(lease.attempts == attempts && lease.cursor == cursor)
+            #expect(attempts == 1 ? lease.failingFor < .seconds(5) : lease.failingFor >= .seconds(10))
+            _ = try await admin.query("UPDATE gateway.webhook SET failing_since = now() - interval '10 seconds'")
+        }
+        let left = try await fixture.webhooks.batch(for: lease, limit: 10)
+        #expect(left.events.map(\.offset) == [start + 3, start + 4])
+    }
+
+    private func webhook(_ order: WebhookOrder) -> NewWebhook {
+        NewWebhook(
+            id: WebhookID(rawValue: UUID()),
+            url: "https://a.example/",
+            filter: EventFilter(),
+            secret: SealedSecret(keyID: "k", bytes: [1]),
+            isActive: true,
+            order: order
+        )
     }
 
     @Test func aRemovedCallbackEndsItsLeaseAndANewOneStartsNow() async throws {

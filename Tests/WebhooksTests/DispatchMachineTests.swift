@@ -45,6 +45,16 @@ import Webhooks
         #expect(over == .drop(7, reason: "timeout"))
     }
 
+    // docs/webhooks.md, "Order": a failure after progress is the first one.
+    @Test func parallelCallsAdvanceOrPostponeToWhatTheyReached() {
+        var lease = lease(attempts: 3, failingFor: .seconds(72 * 3600))
+        lease.subscriber = .webhook(WebhookID(rawValue: TestIdentifiers().uuid(at: lease.claimedAt)), EventFilter())
+        #expect(machine.callsEnded(nil, lease, reached: 5) == .advance(5))
+        let failure = CallOutcome.refused(status: 503)
+        #expect(machine.callsEnded(failure, lease, reached: 5) == .postpone(.seconds(5), reason: "status 503"))
+        #expect(machine.callsEnded(failure, lease, reached: lease.cursor) == .stop(reason: "status 503"))
+    }
+
     // docs/webhooks.md: after three days a webhook is stopped at its position; no event is dropped.
     @Test func aWebhookIsTriedForThreeDaysAndThenStopped() {
         var late = lease(attempts: 20, failingFor: .seconds(72 * 3600 - 60))

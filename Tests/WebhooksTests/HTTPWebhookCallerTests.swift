@@ -30,12 +30,13 @@ final class ScriptedResolver: HostResolver {
         return HTTPWebhookCaller(timeout: timeout, addressGuard: guardian, resolver: resolver)
     }
 
-    private func call(_ url: String) -> WebhookCall {
+    private func call(_ url: String, keeps: Bool = false) -> WebhookCall {
         WebhookCall(
             url: url,
             contentType: "application/json; charset=utf-8",
             body: Array(#"[{"mId":"1"}]"#.utf8),
-            signature: "sha256=00"
+            signature: "sha256=00",
+            keepsConnection: keeps
         )
     }
 
@@ -136,6 +137,55 @@ final class ScriptedResolver: HostResolver {
         #expect(inside.connections == 0)
         await outside.stop()
         await inside.stop()
+    }
+
+    // MARK: Kept connections
+
+    @Test func callsThatFollowEachOtherUseOneConnection() async throws {
+        let receiver = try await Receiver.start()
+        let caller = caller()
+        let url = "http://127.0.0.1:\(receiver.port)/"
+        for _ in 0..<3 { #expect(await caller.post(call(url, keeps: true)) == .accepted) }
+        #expect(receiver.requests.count == 3 && receiver.connections == 1)
+        for _ in 0..<2 { #expect(await caller.post(call(url)) == .accepted) }
+        #expect(receiver.connections == 3, "other calls have a connection each")
+        await receiver.stop()
+    }
+
+    // The address of each attempt decides, not the address to which a connection is open.
+    @Test func aKeptConnectionIsUsedForItsOwnAddressOnly() async throws {
+        let (outside, inside) = try await Receiver.pair("127.0.0.5", "127.0.0.1")
+        let url = "http://rebind.example:\(outside.port)/"
+        let moved = caller(resolver: ScriptedResolver("127.0.0.5", "127.0.0.1"))
+        let strict = caller(allowing: "127.0.0.5/32", resolver: ScriptedResolver("127.0.0.5", "127.0.0.1"))
+        for caller in [moved, strict] { #expect(await caller.post(call(url, keeps: true)) == .accepted) }
+        #expect(await strict.post(call(url, keeps: true)) == .forbidden)
+        #expect(inside.connections == 0)
+        #expect(await moved.post(call(url, keeps: true)) == .accepted)
+        #expect(outside.requests.count == 2 && inside.requests.count == 1)
+        await outside.stop()
+        await inside.stop()
+    }
+
+    @Test func aCallIsRepeatedOnceWhenItsKeptConnectionIsClosed() async throws {
+        let receiver = try await Receiver.start(answers: [.status(200), .close, .status(200), .close])
+        let caller = caller()
+        let url = "http://127.0.0.1:\(receiver.port)/"
+        #expect(await caller.post(call(url, keeps: true)) == .accepted)
+        #expect(await caller.post(call(url, keeps: true)) == .accepted)
+        #expect(receiver.requests.count == 3 && receiver.connections == 2)
+        #expect(await caller.post(call(url, keeps: true)) == .failed("no connection"))
+        #expect(receiver.requests.count == 5)
+        await receiver.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anEndlessAnswerEndsItsKeptConnection() async throws {
+        let receiver = try await Receiver.start(answers: [.endless, .status(200)])
+        let caller = caller(timeout: .seconds(30))
+        let url = "http://127.0.0.1:\(receiver.port)/"
+        for _ in 0..<2 { #expect(await caller.post(call(url, keeps: true)) == .accepted) }
+        #expect(receiver.connections == 2)
+        await receiver.stop()
     }
 
     @Test(arguments: ["", "x", "ftp://127.0.0.1/", "http://user@127.0.0.1/"])

@@ -16,6 +16,8 @@ final class Receiver: Sendable {
         case status(Int, headers: [(String, String)] = [])
         /// Never answers.
         case silence
+        /// Closes the connection without an answer.
+        case close
         /// Status 200 and a body that does not end.
         case endless
     }
@@ -102,7 +104,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
+        case .head(let head): (self.head, body) = (head, [])
         case .body(let buffer): body += Array(buffer.readableBytesView)
         case .end:
             guard let head, let receiver else { return }
@@ -114,6 +116,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     private func answer(_ answer: Receiver.Answer, _ context: ChannelHandlerContext) {
         switch answer {
         case .silence: break
+        case .close: context.close(promise: nil)
         case .status(let code, let fields):
             var headers = HTTPHeaders(fields)
             headers.add(name: "Content-Length", value: "0")

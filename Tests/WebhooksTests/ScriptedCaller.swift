@@ -8,6 +8,7 @@ final class ScriptedCaller: WebhookCaller {
         var calls: [WebhookCall] = []
         var outcomes: [String: [CallOutcome]] = [:]
         var held: Set<String> = []
+        var answer: @Sendable (WebhookCall) -> CallOutcome? = { _ in nil }
     }
 
     private let state = NIOLockedValueBox(State())
@@ -18,6 +19,11 @@ final class ScriptedCaller: WebhookCaller {
 
     /// The outcomes of the next calls to `url`; afterwards they are accepted.
     func script(_ url: String, _ outcomes: CallOutcome...) { state.withLockedValue { $0.outcomes[url] = outcomes } }
+
+    /// Answers every call with the outcome of `answer`, unless that is nil.
+    func answer(_ answer: @escaping @Sendable (WebhookCall) -> CallOutcome?) {
+        state.withLockedValue { $0.answer = answer }
+    }
 
     /// Calls to `url` wait for `release`.
     func hold(_ url: String) { state.withLockedValue { _ = $0.held.insert(url) } }
@@ -31,7 +37,7 @@ final class ScriptedCaller: WebhookCaller {
         let (outcome, isHeld) = state.withLockedValue { state in
             state.calls.append(call)
             let outcome = state.outcomes[call.url]?.isEmpty == false ? state.outcomes[call.url]?.removeFirst() : nil
-            return (outcome ?? .accepted, state.held.contains(call.url))
+            return (outcome ?? state.answer(call) ?? .accepted, state.held.contains(call.url))
         }
         asked.add(1)
         if isHeld { await releases.reaches(1) }

@@ -41,7 +41,7 @@ final class ScriptedWebhookStore: WebhookStore {
     // MARK: Controls and state
 
     /// A subscription that starts at the end of the log.
-    func add(_ subscriber: Subscriber, url: String, secret: CallSecret) {
+    func add(_ subscriber: Subscriber, url: String, secret: CallSecret, order: WebhookOrder = .log) {
         let now = clock.now()
         state.withLockedValue { state in
             let lease = WebhookLease(
@@ -53,7 +53,8 @@ final class ScriptedWebhookStore: WebhookStore {
                 cursor: Int64(state.log.count),
                 attempts: 0,
                 failingFor: .zero,
-                claimedAt: now
+                claimedAt: now,
+                order: order
             )
             state.standings.append(Standing(lease: lease, nextAt: now))
         }
@@ -137,9 +138,17 @@ final class ScriptedWebhookStore: WebhookStore {
         }
     }
 
-    func postpone(_ lease: WebhookLease, by delay: Duration, reason: String, node: NodeID) async throws(StoreError) {
+    func postpone(
+        _ lease: WebhookLease,
+        at cursor: Int64,
+        by delay: Duration,
+        reason: String,
+        node: NodeID
+    ) async throws(StoreError) {
         let now = clock.now()
         _ = try settle(lease, node) { standing in
+            if cursor > standing.cursor { standing.forgive() }
+            standing.lease.cursor = max(standing.cursor, cursor)
             standing.lease.attempts += 1
             standing.failingSince = standing.failingSince ?? now
             standing.failure = reason

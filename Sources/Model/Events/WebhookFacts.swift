@@ -1,3 +1,11 @@
+/// The order in which a webhook receives events. The raw values are stored and part of the native API.
+package enum WebhookOrder: String, Sendable, Hashable, CaseIterable {
+    /// The order of the tenant's log: one call at a time.
+    case log
+    /// The order of the log for each device; the calls of different devices are made in parallel.
+    case device
+}
+
 /// A webhook to be stored.
 package struct NewWebhook: Sendable, Hashable {
     package var id: WebhookID
@@ -5,13 +13,22 @@ package struct NewWebhook: Sendable, Hashable {
     package var filter: EventFilter
     package var secret: SealedSecret
     package var isActive: Bool
+    package var order: WebhookOrder
 
-    package init(id: WebhookID, url: String, filter: EventFilter, secret: SealedSecret, isActive: Bool) {
+    package init(
+        id: WebhookID,
+        url: String,
+        filter: EventFilter,
+        secret: SealedSecret,
+        isActive: Bool,
+        order: WebhookOrder = .log
+    ) {
         self.id = id
         self.url = url
         self.filter = filter
         self.secret = secret
         self.isActive = isActive
+        self.order = order
     }
 }
 
@@ -34,6 +51,7 @@ package struct WebhookFacts: Sendable, Hashable {
     package var filter: EventFilter
     package var keyID: String
     package var isActive: Bool
+    package var order: WebhookOrder
     package var createdAt: Timestamp
     /// The tenant's event offset up to which the webhook has received everything.
     package var cursor: Int64
@@ -48,6 +66,7 @@ package struct WebhookFacts: Sendable, Hashable {
         filter: EventFilter,
         keyID: String,
         isActive: Bool,
+        order: WebhookOrder,
         createdAt: Timestamp,
         cursor: Int64,
         attempts: Int,
@@ -58,6 +77,7 @@ package struct WebhookFacts: Sendable, Hashable {
         self.filter = filter
         self.keyID = keyID
         self.isActive = isActive
+        self.order = order
         self.createdAt = createdAt
         self.cursor = cursor
         self.attempts = attempts

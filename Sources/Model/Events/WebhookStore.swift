@@ -1,7 +1,7 @@
 /// The store of the dispatcher of outgoing calls.
 ///
 /// An implementation must return a subscription's events in the order of the tenant's event offsets, without gaps. `cursor` moves only by
-/// `advance`. A lease prevents two nodes from calling for one subscription at the same time, and any node may claim an expired one. `advance`, `postpone`
+/// `advance` and `postpone`. A lease prevents two nodes from calling for one subscription at the same time, and any node may claim an expired one. `advance`, `postpone`
 /// and `stop` end the lease; waiting events need a new claim. A new subscription starts at the tenant's current offset; a changed URL keeps its
 /// cursor.
 package protocol WebhookStore: Sendable {
@@ -21,10 +21,17 @@ package protocol WebhookStore: Sendable {
     /// - Throws: `StoreError`.
     func advance(_ lease: WebhookLease, to cursor: Int64, by node: NodeID) async throws(StoreError) -> Bool
 
-    /// The call failed: retries after `delay`.
+    /// A call failed: retries after `delay`. `cursor` is the offset up to which everything was delivered nevertheless. If it is after the cursor of the
+    /// lease, the subscription made progress, and this failure counts as the first one.
     ///
     /// - Throws: `StoreError`.
-    func postpone(_ lease: WebhookLease, by delay: Duration, reason: String, node: NodeID) async throws(StoreError)
+    func postpone(
+        _ lease: WebhookLease,
+        at cursor: Int64,
+        by delay: Duration,
+        reason: String,
+        node: NodeID
+    ) async throws(StoreError)
 
     /// The calls have failed for too long: the webhook is not called any longer until its tenant enables it. Its cursor stays.
     ///
@@ -63,6 +70,8 @@ package struct WebhookLease: Sendable, Hashable {
     package var failingFor: Duration
     /// When the subscription was claimed, on the database's clock. Its calls are signed with this time.
     package var claimedAt: Timestamp
+    /// The order of a webhook's events. A sender's calls follow the log.
+    package var order: WebhookOrder
 
     package init(
         tenant: TenantID,
@@ -73,7 +82,8 @@ package struct WebhookLease: Sendable, Hashable {
         cursor: Int64,
         attempts: Int,
         failingFor: Duration,
-        claimedAt: Timestamp
+        claimedAt: Timestamp,
+        order: WebhookOrder = .log
     ) {
         self.tenant = tenant
         self.subscriber = subscriber
@@ -84,6 +94,7 @@ package struct WebhookLease: Sendable, Hashable {
         self.attempts = attempts
         self.failingFor = failingFor
         self.claimedAt = claimedAt
+        self.order = order
     }
 
     /// The webhook, if the subscriber is one.

@@ -6,19 +6,36 @@ enum EventBody {
 
     /// Writes as many events of `batch` as fit, at least one. The other events are removed from `batch` and left to the next call.
     static func write(_ batch: inout WebhookBatch, for webhook: WebhookID, limitBytes: Int) -> [UInt8] {
-        var body = Array("{\"webhook\":\"\(webhook)\",\"generation\":\"\(batch.generation)\",\"events\":[".utf8)
-        for (index, event) in batch.events.enumerated() {
+        let (body, count) = write(batch.events[...], of: batch.generation, for: webhook, limitBytes: limitBytes)
+        if count > 0, count < batch.events.count {
+            batch.cursor = batch.events[count - 1].offset
+            batch.hasMore = true
+            batch.events.removeSubrange(count...)
+        }
+        return body
+    }
+
+    /// Writes as many of the first events as fit, at least one. Returns the body and their number.
+    static func write(
+        _ events: ArraySlice<EventRecord>,
+        of generation: String,
+        for webhook: WebhookID,
+        limitBytes: Int
+    ) -> (body: [UInt8], count: Int) {
+        var body = Array("{\"webhook\":\"\(webhook)\",\"generation\":\"\(generation)\",\"events\":[".utf8)
+        var count = 0
+        for event in events {
             let start = body.count
-            if index > 0 { body.append(UInt8(ascii: ",")) }
+            if count > 0 { body.append(UInt8(ascii: ",")) }
             JSONWriter.write(event.json, into: &body)
             // 2 more bytes close the body.
-            guard index > 0, body.count + 2 > limitBytes else { continue }
-            body.removeSubrange(start...)
-            batch.cursor = batch.events[index - 1].offset
-            batch.hasMore = true
-            batch.events.removeSubrange(index...)
-            break
+            if count > 0, body.count + 2 > limitBytes {
+                body.removeSubrange(start...)
+                break
+            }
+            count += 1
         }
-        return body + Array("]}".utf8)
+        body += "]}".utf8
+        return (body, count)
     }
 }

@@ -4,16 +4,24 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Makes calls over HTTP/1.1, with one connection per attempt.
+/// Makes calls over HTTP/1.1, with one connection per attempt, or with kept connections for calls that follow each other.
 ///
 /// The host's address is looked up and checked at every attempt, and the connection goes to exactly that address, while name, certificate and Host
-/// header are those of the URL. A name that resolves differently the second time therefore has no effect. Every attempt has its own client, because a
-/// client's lookup table is fixed when it is created, and a pooled connection would not have been checked by this attempt.
+/// header are those of the URL. A name that resolves differently the second time therefore has no effect. A client's lookup table is fixed when it is
+/// created. So every attempt has its own client, and kept connections belong to a client for one URL and one checked address (`PinnedClients`).
 package struct HTTPWebhookCaller: WebhookCaller {
     private let timeout: Duration
     private let addressGuard: AddressGuard
     private let resolver: any HostResolver
     private let group: MultiThreadedEventLoopGroup
+    private let pinned = PinnedClients()
+
+    /// 4 s without a call close a kept connection: less than the time after which common servers close theirs.
+    private static let idleTime = Duration.seconds(4)
+    /// 16 kept connections per URL: twice the parallel calls of one webhook, because two webhooks may have the same URL.
+    private static let keptConnections = 16
+    /// 64 KiB of an answer are read to keep its connection; the connection of a longer answer is closed.
+    private static let answerLimitBytes = 64 << 10
 
     /// A caller that gives each attempt `timeout`.
     package init(
@@ -34,7 +42,12 @@ package struct HTTPWebhookCaller: WebhookCaller {
         guard addressGuard.permits(address) else { return .forbidden }
         let left = deadline - ContinuousClock.now
         guard left > .zero else { return .failed("timeout") }
-        return await post(call, to: target, at: address, within: left)
+        guard call.keepsConnection else { return await post(call, to: target, at: address, within: left) }
+        if let outcome = await postOnKept(call, to: target, at: address, within: left) { return outcome }
+        // The receiver may have closed a kept connection just when the call was sent.
+        let rest = deadline - ContinuousClock.now
+        guard rest > .zero else { return .failed("timeout") }
+        return await post(call, to: target, at: address, within: rest)
     }
 
     private func address(of target: CallbackTarget) async -> IPAddress? {
@@ -56,6 +69,23 @@ package struct HTTPWebhookCaller: WebhookCaller {
         // Closes the connection even if the receiver still sends: only the status is needed, so an endless answer costs nothing.
         try? await client.shutdown()
         return outcome
+    }
+
+    /// Makes a call on a connection that stays open. Nil: the connection failed.
+    private func postOnKept(
+        _ call: WebhookCall,
+        to target: CallbackTarget,
+        at address: IPAddress,
+        within time: Duration
+    ) async -> CallOutcome? {
+        let pin = pinned.client(PinnedClients.Key(url: target.url, address: address)) {
+            var configuration = configuration(target, address, within: timeout)
+            configuration.connectionPool.idleTimeout = .milliseconds(Self.idleTime.milliseconds)
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.keptConnections
+            return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+        }
+        let outcome = await execute(call, target, with: pin.client, within: time)
+        return outcome == .failed(Self.noConnection) ? nil : outcome
     }
 
     private func configuration(
@@ -85,18 +115,40 @@ package struct HTTPWebhookCaller: WebhookCaller {
         request.method = .POST
         request.headers.add(name: "Content-Type", value: call.contentType)
         request.headers.add(name: "User-Agent", value: "push-gateway")
-        request.headers.add(name: "Connection", value: "close")
+        if !call.keepsConnection { request.headers.add(name: "Connection", value: "close") }
         request.headers.add(name: Signature.header, value: call.signature)
         request.body = .bytes(ByteBuffer(bytes: call.body))
         do {
             let response = try await client.execute(request, timeout: .milliseconds(time.milliseconds))
             let status = Int(response.status.code)
+            // A connection is kept if its answer is read to the end.
+            if call.keepsConnection { await Self.skip(response.body, within: time) }
             return (200..<300).contains(status) ? .accepted : .refused(status: status)
         } catch let error as HTTPClientError {
             let isTimeout = [.deadlineExceeded, .readTimeout, .connectTimeout].contains(error)
-            return .failed(isTimeout ? "timeout" : "no connection")
+            return .failed(isTimeout ? "timeout" : Self.noConnection)
         } catch {
-            return .failed("no connection")
+            return .failed(Self.noConnection)
+        }
+    }
+
+    private static let noConnection = "no connection"
+
+    /// Reads an answer to its end. A long or slow answer is left, which closes its connection.
+    private static func skip(_ body: HTTPClientResponse.Body, within time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var left = answerLimitBytes
+                do {
+                    for try await part in body {
+                        left -= part.readableBytes
+                        guard left >= 0 else { return }
+                    }
+                } catch {}
+            }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
         }
     }
 }

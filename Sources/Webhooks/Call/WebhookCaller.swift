@@ -5,12 +5,21 @@ package struct WebhookCall: Sendable, Hashable {
     package var body: [UInt8]
     /// The value of `X-Gateway-Signature`.
     package var signature: String
+    /// Whether more calls to the same URL are likely to follow at once, so that the connection should stay open.
+    package var keepsConnection: Bool
 
-    package init(url: String, contentType: String, body: [UInt8], signature: String) {
+    package init(
+        url: String,
+        contentType: String,
+        body: [UInt8],
+        signature: String,
+        keepsConnection: Bool = false
+    ) {
         self.url = url
         self.contentType = contentType
         self.body = body
         self.signature = signature
+        self.keepsConnection = keepsConnection
     }
 }
 
@@ -36,7 +45,7 @@ package enum CallOutcome: Sendable, Hashable {
     }
 }
 
-/// Makes calls. Requirements on an implementation: one attempt within its time, no redirects, no connection to an address that the guard refuses, and
+/// Makes calls. Requirements on an implementation: an answer within its time, no redirects, no connection to an address that the guard refuses, and
 /// no errors thrown.
 package protocol WebhookCaller: Sendable {
     /// Makes one attempt.

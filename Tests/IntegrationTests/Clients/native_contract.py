@@ -346,7 +346,9 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("showFunnel", query={"app": "shop", "from": "2026-01-01T00:00:00Z"})
     entries = api.call("listAudit", query={"limit": 2})
     api.call("listAudit", query={"after": entries["next"]})
-    hook = api.call("createWebhook", body={"url": "https://events.example/hook", "active": False}, expect=201)
+    hook = {"url": "https://events.example/hook", "order": "device", "active": False}
+    hook = api.call("createWebhook", body=hook, expect=201)
+    check(hook["order"] == "device", "the order is shown")
     webhook = {"webhook": hook["id"]}
     api.call("listWebhooks")
     check("secret" not in api.call("showWebhook", webhook), "the secret is shown once")

@@ -57,7 +57,7 @@ import Testing
             guard let lease = try await world.claims(store, "n1", of: sender).first else {
                 return fail("no lease")
             }
-            try await store.postpone(lease, by: .seconds(600), reason: "status 500", node: "n1")
+            try await store.postpone(lease, at: lease.cursor, by: .seconds(600), reason: "status 500", node: "n1")
             #expect(try await world.claims(store, "n1", of: sender).count == 0, "claims before it is due")
             try await world.pass(.seconds(601))
             guard let again = try await world.claims(store, "n1", of: sender).first else {

@@ -31,6 +31,7 @@ enum WebhookOperations {
             $0.facts.filter.app?.rawValue
         },
         .texts("kinds", "Only these kinds of events; empty: all.", example: "sent") { $0.facts.filter.kinds },
+        .word("order", "`log`: one call at a time; `device`: in parallel, in order per device.") { $0.facts.order },
         .flag("active", "Whether the webhook is active.") { $0.facts.isActive },
         .word(
             "state",
@@ -73,6 +74,13 @@ enum WebhookOperations {
             .text(WebhookRegistry.secretBytes.upperBound, atLeast: WebhookRegistry.secretBytes.lowerBound)
                 .example("whsec_000102030405060708090a0b0c0d0e0f"),
             "The signing secret; null: the gateway creates one."
+        )
+        let order = BodyField.optional(
+            "order",
+            .word(WebhookOrder.self),
+            default: .log,
+            as: "log",
+            "`log`: one call at a time, in the order of the log; `device`: larger calls in parallel, in order per device."
         )
         let active = BodyField.optional("active", .flag, default: true, as: true, "Whether the webhook is active.")
     }
@@ -196,7 +204,8 @@ extension NativeAPI {
             url: url,
             filter: filter,
             secret: try webhooks.seal(secret, of: id, in: call.tenant),
-            isActive: try call.active
+            isActive: try call.active,
+            order: try call.order
         )
         let isCreated = try await asked { () async throws(StoreError) in
             try await handler.run(WebhookRules.create(webhook), in: call.tenant)

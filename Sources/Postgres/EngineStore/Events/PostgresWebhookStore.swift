@@ -101,13 +101,17 @@ package struct PostgresWebhookStore: WebhookStore {
 
     package func postpone(
         _ lease: WebhookLease,
+        at cursor: Int64,
         by delay: Duration,
         reason: String,
         node: NodeID
     ) async throws(StoreError) {
         try await asStore { () throws(PostgresError) in
             let sql = lease.webhook == nil ? SenderSQL.postpone : WebhookSQL.postpone
-            let parameters = lease.key.parameters + [.id(node), .int64(lease.epoch), .string(reason), .interval(delay)]
+            let parameters =
+                lease.key.parameters + [
+                    .id(node), .int64(lease.epoch), .string(reason), .interval(delay), .int64(cursor),
+                ]
             _ = try await engine.run(sql.with(parameters), tenant: nil)
         }
     }

@@ -93,7 +93,8 @@ struct WebhookKey: SubscriptionKey {
             cursor: try row.int64("cursor"),
             attempts: try row.int("attempts"),
             failingFor: .milliseconds(try failing.int64("failing")),
-            claimedAt: try failing.time("now")
+            claimedAt: try failing.time("now"),
+            order: try row.word("delivery_order")
         )
     }
 }

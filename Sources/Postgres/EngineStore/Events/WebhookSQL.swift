@@ -16,7 +16,7 @@ enum WebhookSQL {
         """
         UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::interval
         WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
-        RETURNING url, app_id, kinds, sealed, key_id, cursor, epoch, attempts
+        RETURNING url, app_id, kinds, delivery_order, sealed, key_id, cursor, epoch, attempts
         """
     )
 
@@ -35,10 +35,13 @@ enum WebhookSQL {
         """
     )
 
+    /// A cursor that moved is progress: the failure is the first one at the new position.
     static let postpone = StoreSQL.tenant(
         """
-        UPDATE gateway.webhook SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $5,
-            owner = NULL, next_at = now() + $6::interval
+        UPDATE gateway.webhook SET cursor = greatest(cursor, $7),
+            attempts = CASE WHEN $7 > cursor THEN 1 ELSE attempts + 1 END,
+            failing_since = CASE WHEN $7 > cursor THEN now() ELSE least(failing_since, now()) END,
+            failure = $5, owner = NULL, next_at = now() + $6::interval
         WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
         """
     )

@@ -11,7 +11,7 @@ package struct CreateWebhook: StoreWrite {
         self.limit = limit
     }
 
-    private static let sql = StoreSQL.function("create_webhook", 9, columns: "create_webhook AS created")
+    private static let sql = StoreSQL.function("create_webhook", 10, columns: "create_webhook AS created")
 
     package func statement(_ call: StoreCall) -> Statement {
         Self.sql(
@@ -23,7 +23,8 @@ package struct CreateWebhook: StoreWrite {
             .bytes(webhook.secret.bytes),
             .string(webhook.secret.keyID),
             .bool(webhook.isActive),
-            .int32(Int32(clamping: limit))
+            .int32(Int32(clamping: limit)),
+            .string(webhook.order.rawValue)
         )
     }
 

@@ -22,6 +22,7 @@ extension PostgresQueryStore {
             filter: EventFilter(app: try row.optionalID("app_id"), kinds: try row.texts("kinds")),
             keyID: try row.text("key_id"),
             isActive: try row.bool("is_active"),
+            order: try row.word("delivery_order"),
             createdAt: try row.time("created_at"),
             cursor: try row.int64("cursor"),
             attempts: try row.int("attempts"),

@@ -1,0 +1,2 @@
+A webhook that is created with `"order": "device"` receives up to 8 calls in parallel with up to 1,000 events or 1 MiB each, in the order of the log for each device. Its receiver deduplicates by generation and offset (docs/webhooks.md). The default `"order": "log"` is unchanged. Every webhook shows its `order`.
+Calls to a webhook in the order of devices keep their connections open for 4 s. The address is still resolved and checked at each call.
