@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     -- The lock comes before the slices are numbered: `split_slice` adds slices too, and they must not be taken for new ones.
     SELECT (x.content->'variants')::jsonb AS choice, x.app_id, x.vendor, x.due_at, x.is_counted INTO m FROM gateway.message x
-        WHERE x.tenant_id = p_tenant AND x.message_id = p_message FOR UPDATE;
+        WHERE x.tenant_id = p_tenant AND x.message_id = p_message FOR NO KEY UPDATE;
     IF m.choice IS NULL THEN
         RETURN QUERY SELECT x.outcome, x.targets, x.after
             FROM gateway.expand_paced(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size) x;
