@@ -89,9 +89,9 @@ BEGIN
             p_targets => v_count, p_suppressed => v_suppressed, p_reasons => v_reasons);
     END IF;
     -- The message's own event has no target.
-    PERFORM gateway.append_events(
-        p_tenant, p_app, p_vendor, p_sender, p_id, p_due_day,
-        'accepted'::text || array_fill('suppressed'::text, ARRAY[v_suppressed]), NULL::uuid || p_sup_targets);
+    PERFORM gateway.log_events(
+        p_tenant, p_app, p_vendor, p_sender, 'accepted'::text || array_fill('suppressed'::text, ARRAY[v_suppressed]), ARRAY[p_id],
+        ARRAY[p_due_day], NULL::uuid || p_sup_targets, NULL, NULL::text || p_sup_reasons);
     RETURN QUERY SELECT 'inserted', p_id, p_recipients;
 END $$;
 

@@ -1,6 +1,6 @@
 -- Counts the receipts that `touch_deliveries` stored and writes their events, as the last step of the transaction.
 CREATE OR REPLACE FUNCTION gateway.note_touched(
-    p_tenant text, p_identity uuid, p_messages uuid[], p_transports text[], p_received boolean[], p_read boolean[], p_kind text)
+    p_tenant text, p_identity uuid, p_messages uuid[], p_before text[], p_transports text[], p_received boolean[], p_read boolean[], p_kind text)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     m record;
@@ -16,12 +16,16 @@ BEGIN
         PERFORM gateway.append_counts(
             p_tenant, m.app_id, m.vendor, m.due_at, m.message, p_transport => m.transport, p_received => m.received, p_read => m.read);
     END LOOP;
-    FOR k IN 1 .. cardinality(p_messages) LOOP
-        SELECT x.app_id, x.vendor, x.sender_id, x.due_day INTO m FROM gateway.message x
-            WHERE x.tenant_id = p_tenant AND x.message_id = p_messages[k];
-        CONTINUE WHEN NOT FOUND;
-        PERFORM gateway.append_events(
-            p_tenant, m.app_id, m.vendor, m.sender_id, p_messages[k], m.due_day, ARRAY[p_kind], ARRAY[p_identity]);
+    FOR m IN
+        SELECT x.app_id, x.vendor, x.sender_id, array_agg(x.message_id ORDER BY u.o) AS messages, array_agg(x.due_day ORDER BY u.o) AS days,
+            array_agg(u.before ORDER BY u.o) AS before
+        FROM unnest(p_messages, p_before) WITH ORDINALITY AS u(message, before, o)
+        JOIN gateway.message x ON x.tenant_id = p_tenant AND x.message_id = u.message
+        GROUP BY x.app_id, x.vendor, x.sender_id ORDER BY min(u.o)
+    LOOP
+        PERFORM gateway.log_events(
+            p_tenant, m.app_id, m.vendor, m.sender_id, ARRAY[p_kind], m.messages, m.days,
+            array_fill(p_identity, ARRAY[cardinality(m.messages)]), m.before);
     END LOOP;
 END $$;
 

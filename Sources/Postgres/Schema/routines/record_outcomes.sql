@@ -26,6 +26,7 @@ DECLARE
     v_next timestamptz;
     v_targets uuid[];
     v_states text[];
+    v_reasons text[] := p_reasons;
     v_groups json := p_groups;
     v_count bigint;
 BEGIN
@@ -99,7 +100,7 @@ BEGIN
                 attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
                 sent_at = excluded.sent_at
             WHERE d.sent_at IS NULL
-            RETURNING ARRAY[d.target_id], ARRAY[d.state] INTO v_targets, v_states;
+            RETURNING ARRAY[d.target_id], ARRAY[d.state], ARRAY[d.reason] INTO v_targets, v_states, v_reasons;
         IF v_states[1] IN ('received', 'read') THEN v_groups := NULL; END IF;
     ELSIF cardinality(p_targets) > 1 THEN
         -- Nearly always all rows are new, and an INSERT without ON CONFLICT saves a fifth of the server's work on a delivery. RETURNING keeps Citus from
@@ -139,8 +140,8 @@ BEGIN
                         attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
                         sent_at = excluded.sent_at
                     WHERE d.sent_at IS NULL
-                    RETURNING d.target_id, d.state)
-            SELECT array_agg(r.target_id), array_agg(r.state) INTO v_targets, v_states FROM r;
+                    RETURNING d.target_id, d.state, d.reason)
+            SELECT array_agg(r.target_id), array_agg(r.state), array_agg(r.reason) INTO v_targets, v_states, v_reasons FROM r;
             v_groups := NULL;
         END;
     END IF;
@@ -165,7 +166,9 @@ BEGIN
             accepted integer, uncertain integer, rejected integer, received integer, read integer, reasons json)
         RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
-    PERFORM gateway.append_events(p_tenant, m.app_id, m.vendor, m.sender_id, p_message, m.due_day, v_states, v_targets);
+    -- The state before an outcome is null, also if a receipt was recorded first.
+    PERFORM gateway.log_events(
+        p_tenant, m.app_id, m.vendor, m.sender_id, v_states, ARRAY[p_message], ARRAY[m.due_day], v_targets, NULL, v_reasons);
     RETURN cardinality(v_targets);
 END $$;
 

@@ -35,8 +35,8 @@ BEGIN
                     p_kind, p_at, CASE WHEN v_is_read THEN p_at END)
                 ON CONFLICT DO NOTHING;
             IF FOUND THEN
-                PERFORM gateway.append_events(
-                    p_tenant, p_app, m.vendor, m.sender_id, p_message, m.due_day, ARRAY[p_kind], ARRAY[i.identity_id]);
+                PERFORM gateway.log_events(
+                    p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[i.identity_id]);
                 RETURN 'recorded';
             END IF;
         END IF;
@@ -63,8 +63,8 @@ BEGIN
             p_read => v_is_read::integer, p_reasons => CASE WHEN d.state = 'failed' AND d.reason IS NOT NULL
                 THEN json_build_object('rejected:' || d.reason, -1) END);
     END IF;
-    PERFORM gateway.append_events(
-        p_tenant, p_app, m.vendor, m.sender_id, p_message, m.due_day, ARRAY[p_kind], ARRAY[v_target]);
+    PERFORM gateway.log_events(
+        p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[v_target], ARRAY[d.state]);
     RETURN 'recorded';
 END $$;
 

@@ -92,13 +92,15 @@ BEGIN
             p_tenant, p_app, g.vendor, g.due_at, g.message, p_transport => g.transport, p_received => g.received, p_read => g.read);
     END LOOP;
     FOR g IN
-        SELECT m.vendor, m.sender_id, m.message_id, m.due_day, array_agg(p_kinds[x.o] ORDER BY x.o) AS kinds,
-            array_agg(p_identities[x.o] ORDER BY x.o) AS targets
-        FROM unnest(v_first || v_later) AS x(o)
+        SELECT m.vendor, m.sender_id, array_agg(p_kinds[x.o] ORDER BY x.o) AS kinds, array_agg(m.message_id ORDER BY x.o) AS messages,
+            array_agg(m.due_day ORDER BY x.o) AS days, array_agg(p_identities[x.o] ORDER BY x.o) AS targets,
+            array_agg(x.before ORDER BY x.o) AS before
+        FROM (
+            SELECT f.o, 'sent'::text AS before FROM unnest(v_first) AS f(o) UNION ALL SELECT l.o, 'received' FROM unnest(v_later) AS l(o)) x
         JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = p_messages[x.o]
-        GROUP BY m.message_id, m.vendor, m.sender_id, m.due_day ORDER BY min(x.o)
+        GROUP BY m.vendor, m.sender_id ORDER BY min(x.o)
     LOOP
-        PERFORM gateway.append_events(p_tenant, p_app, g.vendor, g.sender_id, g.message_id, g.due_day, g.kinds, g.targets);
+        PERFORM gateway.log_events(p_tenant, p_app, g.vendor, g.sender_id, g.kinds, g.messages, g.days, g.targets, g.before);
     END LOOP;
     RETURN v_outcomes;
 END $$;
