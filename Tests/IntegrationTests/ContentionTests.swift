@@ -60,10 +60,8 @@ struct ContentionTests {
             print(
                 "\(messages.count) campaigns, \(load.summary), \(deadlocks) deadlocks, with faults \(ratio) of the rate without"
             )
-            withKnownIssue("issue 19, items 1 and 4", isIntermittent: true) {
-                #expect(deadlocks == 0)
-                #expect(ratio >= 0.8)
-            }
+            #expect(deadlocks == 0)
+            #expect(ratio >= 0.8)
             #expect(load.problems == [])
             let expired = try await cluster.number(
                 "SELECT count(*) AS number FROM gateway.delivery WHERE state = 'expired'"

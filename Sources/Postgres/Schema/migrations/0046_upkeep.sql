@@ -1,6 +1,6 @@
 -- Maintenance changes partitions without waiting for long transactions, moves rows out of the default partition in steps, and sweeps media without deleting an
 -- image that an acceptance uses. Finished slices release their targets.
--- Oldest program: 42
+-- Oldest program: 39
 -- Routines: 28f78a07d83f5294
 
 GRANT UPDATE (created_at) ON gateway.media TO gateway_call;

@@ -24,6 +24,7 @@ DECLARE
     s record;
     v_control timestamptz;
     v_next timestamptz;
+    v_resume timestamptz;
     v_targets uuid[];
     v_states text[];
     v_reasons text[] := p_reasons;
@@ -52,6 +53,7 @@ BEGIN
 
     v_control := CASE m.state WHEN 'canceled' THEN now() WHEN 'paused' THEN m.expires_at END;
     v_next := coalesce(v_control, now() + p_after);
+    v_resume := CASE WHEN m.state = 'paused' THEN now() + p_after END;
     IF p_disposition = 'go' THEN
         UPDATE gateway.slice SET done = p_done, lapses = 0
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
@@ -67,7 +69,7 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     ELSE
         UPDATE gateway.slice SET done = p_done, state = 'ready', owner = NULL, lapses = 0, held_by = p_held,
-                next_at = v_next, resume_at = CASE WHEN m.state = 'paused' THEN now() + p_after END,
+                next_at = v_next, resume_at = v_resume,
                 attempts = least(attempts + p_counts::integer, 32767)
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
         -- The message's other slices would find no free capacity either, so they are delayed without being read. Slices that gave up or are held are not due.

@@ -22,6 +22,10 @@ extension LockOrder {
         ),
         Exception("expand_variants > add_counts", "counter_hour", after: "variant", "the row is locked"),
         Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
+        Exception("split_slice", nil, "the flush has locked the message and the slice first"),
+        Exception("record_slice", nil, "called by programs of version 42 only"),
+        Exception("put_back_slice", nil, "called by programs of version 42 only"),
+        Exception("bury_slice", nil, "called by programs of version 42 only"),
         Exception(
             "report_number > mark_deliveries",
             nil,
@@ -49,18 +53,6 @@ extension LockOrder {
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
         Exception("update_token > note_sharing", "app", "written once in the life of an app"),
-    ]
-
-    /// Deviations of the delivery path that can deadlock.
-    package static let deliveryFaults: [Exception] = [
-        Exception("record_slice", "message", "the message is locked behind its slice and deliveries"),
-        Exception("put_back_slice", "message slice", "behind the counters and the events of `record_slice`"),
-        Exception("bury_slice", "message slice", "behind the counters and the events of `record_slice`"),
-        Exception("expand_slice", "message", "the message is locked behind its slice"),
-        Exception("poll_inbox", nil, "the inbox is locked before the deliveries, and each step writes events"),
-        Exception("report_number", nil, "the inbox is changed behind the events"),
-        Exception("report_numbers", nil, "the inbox is changed behind the events"),
-        Exception("acknowledge", "delivery inbox_open", "badges are locked before the delivery"),
     ]
 
     /// Deviations of registrations and erasures that can deadlock; the pool repeats the transaction that loses.

@@ -6,7 +6,7 @@ package struct LockOrder: Sendable {
     /// Tables, and names of `lock_name` (`name:key`), in the order in which a transaction takes them.
     package static let declared: [String] = """
         name:answer idempotency name:webhooks name:campaign name:capture name:verification name:gateway.delivery~partitions
-        tenant api_key api_key_use master_key provider_token node singleton binding credential budget app
+        tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app
         name:key name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark user_group group_member group_count
         activity_token device identity identity_tag verification
@@ -16,7 +16,7 @@ package struct LockOrder: Sendable {
         webhook sender capture captured_exchange
         counter_hour name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
         name:audit audit
-        name:events event_head event event_single event_batch event_floor vendor_sequence
+        name:events event_head event event_single event_batch event_position vendor_sequence
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
 
     /// A transaction addresses at most one row of these tables, so a second lock of the table is one that it holds already.
