@@ -54,7 +54,7 @@ import Testing
         _ = try await fixture.delivery.record(progress, by: fixture.node)
         let admin = try await fixture.database.admin()
         let lines = try await batches(admin, fixture.acme)
-        #expect(lines == ["accepted 1 1 1 -", "sent 241 240 1 240 - S1", "failed 251 10 1 10 - S1"])
+        #expect(lines == ["accepted 1 1 1 -", "sent 241 240 1 240 - S1", "failed 251 10 1 10 - BadDeviceToken S1"])
         let events = try await fixture.log()
         #expect(events.map(\.offset) == Array(1...251))
         #expect(events.dropFirst().map(\.subject.target) == devices.map { TargetID($0) })

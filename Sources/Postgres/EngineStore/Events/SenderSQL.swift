@@ -81,7 +81,7 @@ enum SenderSQL {
         """
         UPDATE gateway.sender SET cursor = greatest(cursor, $9),
             attempts = CASE WHEN $9 > cursor THEN 1 ELSE attempts + 1 END,
-            failing_since = CASE WHEN $9 > cursor THEN now() ELSE least(failing_since, now()) END,
+            failing_since = least(CASE WHEN $9 > cursor THEN NULL ELSE failing_since END, now()),
             failure = $7, owner = NULL, next_at = now() + $8::interval
         WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND owner = $5 AND epoch = $6
         """

@@ -40,7 +40,7 @@ enum WebhookSQL {
         """
         UPDATE gateway.webhook SET cursor = greatest(cursor, $7),
             attempts = CASE WHEN $7 > cursor THEN 1 ELSE attempts + 1 END,
-            failing_since = CASE WHEN $7 > cursor THEN now() ELSE least(failing_since, now()) END,
+            failing_since = least(CASE WHEN $7 > cursor THEN NULL ELSE failing_since END, now()),
             failure = $5, owner = NULL, next_at = now() + $6::interval
         WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4
         """

@@ -28,7 +28,7 @@ BEGIN
         SELECT x.target_id, x.read_at INTO d FROM gateway.delivery x
             WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = ANY (v_ids)
                 AND (x.state IN ('sent', 'received', 'read') OR x.state IN ('failed', 'expired') AND x.transport IS NOT NULL)
-            ORDER BY array_position(v_ids, x.target_id) LIMIT 1;
+            ORDER BY array_position(v_ids, x.target_id) LIMIT 1 FOR UPDATE;
         v_target := d.target_id;
         v_first := d.read_at IS NULL;
         IF v_target IS NULL THEN

@@ -37,7 +37,8 @@ BEGIN
     FOR g IN
         SELECT u.kind, u.before, u.target IS NOT NULL AS has_target, count(*)::integer AS events,
             array_agg(u.message ORDER BY u.o) AS messages, array_agg(u.due_day ORDER BY u.o) AS due_days,
-            array_agg(u.target ORDER BY u.o) AS targets, array_agg(u.reason ORDER BY u.o) AS reasons, count(u.reason) AS reason_count
+            array_agg(u.target ORDER BY u.o) AS targets, array_agg(u.reason ORDER BY u.o) AS reasons, count(u.reason) AS reason_count,
+            min(u.reason) = max(u.reason) AS is_one_reason
         FROM (
             SELECT CASE WHEN cardinality(p_kinds) = 1 THEN p_kinds[1] ELSE x.kind END AS kind, x.message, x.due_day,
                 CASE WHEN cardinality(p_targets) = 1 THEN p_targets[1] ELSE x.target END AS target,
@@ -53,7 +54,8 @@ BEGIN
             CASE WHEN cardinality(p_messages) > 1 THEN g.messages ELSE p_messages END,
             CASE WHEN cardinality(p_due_days) > 1 THEN g.due_days ELSE p_due_days END,
             CASE WHEN g.has_target THEN g.targets END,
-            CASE WHEN cardinality(v_reasons) = 1 THEN v_reasons WHEN g.reason_count > 0 THEN g.reasons END, NULL, NULL, NULL);
+            CASE WHEN cardinality(v_reasons) = 1 THEN v_reasons
+                WHEN g.reason_count = g.events AND g.is_one_reason THEN g.reasons[1:1] WHEN g.reason_count > 0 THEN g.reasons END, NULL, NULL, NULL);
     END LOOP;
 END $$;
 

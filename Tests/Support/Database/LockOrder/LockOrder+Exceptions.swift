@@ -22,6 +22,7 @@ extension LockOrder {
         ),
         Exception("expand_variants > add_counts", "counter_hour", after: "variant", "the row is locked"),
         Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
+        Exception("acknowledge > record_receipt", "delivery", after: "badge badge_mark", "locked before the badge"),
         Exception("split_slice", nil, "the flush has locked the message and the slice first"),
         Exception("record_slice", nil, "called by programs of version 42 only"),
         Exception("put_back_slice", nil, "called by programs of version 42 only"),

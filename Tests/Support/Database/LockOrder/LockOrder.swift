@@ -12,7 +12,7 @@ package struct LockOrder: Sendable {
         activity_token device identity identity_tag verification
         campaign schedule message message_ref message_label message_media message_variable message_number page media
         lane slice message_open delivery
-        inbox_open badge_mark badge
+        badge_mark badge inbox_open
         webhook sender capture captured_exchange
         counter_hour name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
         name:audit audit
