@@ -121,7 +121,8 @@ import Testing
         )
         #expect(
             try rows.map { try $0.text("name") } == [
-                "analyze_devices", "analyze_grown", "attach_staged_weeks", "current_generation", "default_partition_rows",
+                "analyze_devices", "analyze_grown", "attach_staged_weeks", "current_generation",
+                "default_partition_rows",
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
                 "make_delivery_partitions", "make_event_partitions", "resolve_api_key", "resolve_binding",
                 "resolve_page", "stage_default_rows",

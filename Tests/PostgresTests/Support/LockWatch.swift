@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresClient
 
-/// Tells a task that runs beside a test to end. Cancelling the task would make its running statement fail.
+/// Tells a task that runs during a test to end. Cancelling the task would make its running statement fail.
 final class StopSign: Sendable {
     private let flag = Atomic<Bool>(false)
 

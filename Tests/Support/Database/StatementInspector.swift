@@ -46,7 +46,8 @@ package final class StatementInspector: Sendable {
 
     /// The functions of the delivery path, whose transactions keep the order as a whole.
     private static let deliveryPath = [
-        "record_outcomes(", "split_slice(", "poll_inbox(", "history_page(", "report_number(", "report_numbers(", "acknowledge(",
+        "record_outcomes(", "split_slice(", "poll_inbox(", "history_page(", "report_number(", "report_numbers(",
+        "acknowledge(",
     ]
 
     /// The locks that a transaction of the delivery path takes out of order, other than those inside of a function.
@@ -54,7 +55,9 @@ package final class StatementInspector: Sendable {
     /// Other calls may consist of several operations, such as two registrations, each of which ends with the lock of the event log. If two such calls
     /// deadlock, the pool repeats the one that loses.
     package func lockBreaches(in statements: [String]) -> [PlacedPair] {
-        guard statements.contains(where: { text in Self.deliveryPath.contains { text.contains($0) } }) else { return [] }
+        guard statements.contains(where: { text in Self.deliveryPath.contains { text.contains($0) } }) else {
+            return []
+        }
         let known = LockOrder.exceptions + LockOrder.registrationFaults
         return LockOrder.deviations(in: locks.pairs(transaction: statements).subtracting(locks.pairs), except: known)
     }

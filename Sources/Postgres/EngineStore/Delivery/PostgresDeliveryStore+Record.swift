@@ -8,7 +8,8 @@ extension PostgresDeliveryStore {
         try await asStore { () throws(PostgresError) in
             let before = Self.locking(progress)
             let statements =
-                before + [recording(progress, by: node)] + progress.retries.map { Self.splitting($0, from: progress.lease) }
+                before + [recording(progress, by: node)]
+                + progress.retries.map { Self.splitting($0, from: progress.lease) }
             let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
             let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)

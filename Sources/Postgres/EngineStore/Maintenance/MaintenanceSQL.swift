@@ -76,7 +76,9 @@ enum MaintenanceSQL {
 
     /// From the oldest on and without gaps: `$2` is the first day that is kept, `$3` the first whose events a webhook may still receive.
     /// For tenants with a shorter retention than others, whose daily partitions therefore still exist.
-    static let dropEvents = StoreSQL.tenant("SELECT count, events FROM gateway.drop_events($1, $2, $3, \(eventBatches))")
+    static let dropEvents = StoreSQL.tenant(
+        "SELECT count, events FROM gateway.drop_events($1, $2, $3, \(eventBatches))"
+    )
 
     /// All positions but the last.
     static let dropPositions = StoreSQL.tenant(
