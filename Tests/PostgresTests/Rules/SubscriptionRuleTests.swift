@@ -162,7 +162,13 @@ import Testing
             let id = try await own.create()
             _ = try await world.suppressedMessage(count: 1)
             guard let lease = try await own.claim(id).first else { return fail("no lease") }
-            try await own.webhooks.postpone(lease, at: lease.cursor, by: .seconds(600), reason: "status 500", node: "n1")
+            try await own.webhooks.postpone(
+                lease,
+                at: lease.cursor,
+                by: .seconds(600),
+                reason: "status 500",
+                node: "n1"
+            )
             #expect(try await own.claim(id).count == 0, "claims before it is due")
             let failing = try await own.store.webhook(id, in: world.tenant)
             #expect(failing?.attempts == 1, "failures")
