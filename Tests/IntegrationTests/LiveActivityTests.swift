@@ -238,7 +238,10 @@ struct LiveActivityTests {
             ("POST", "/v1/apps/none/live-activities/x/end", [:], 404, "no such app"),
             ("PUT", tokens, ["token": "aa"], 422, "activity: give either"),
             ("PUT", tokens, ["activity": "a", "attributesType": "b", "token": "aa"], 422, "activity: give either"),
-            ("PUT", tokens, ["activity": "a", "token": "abc"], 422, "token: must be an even number of hexadecimal digits"),
+            (
+                "PUT", tokens, ["activity": "a", "token": "abc"], 422,
+                "token: must be an even number of hexadecimal digits"
+            ),
             ("PUT", tokens, ["activity": "", "token": "aa"], 422, "activity: must not be empty"),
             ("PUT", "/v1/devices/\(UUID())/live-activity-tokens", ["activity": "a"], 404, "no such device"),
         ]
