@@ -312,7 +312,7 @@ package final class DeliveryEngine: Service {
         var gaveUp: Duration?
         for await _ in signals {
             await giveBack(state.withLockedValue { $0.takeRefused() })
-            if state.withLockedValue({ $0.running.isEmpty }) { return }
+            if state.withLockedValue({ $0.isIdle }) { return }
             let now = clock.uptime
             let isHurried = state.withLockedValue(\.isHurried)
             if gaveUp == nil && (isHurried || now - begun >= policy.drainDeadline) {

@@ -89,28 +89,6 @@ package protocol DeliveryStore: Sendable {
     func leave(_ node: NodeID) async throws(StoreError)
 }
 
-extension DeliveryStore {
-    /// The tenants that have due work in a lane, with slices whose lease has expired.
-    ///
-    /// - Throws: `StoreError`.
-    package func dueTenants(in lane: Lane, limit: Int) async throws(StoreError) -> [TenantID] {
-        try await dueTenants(in: lane, limit: limit, withLapsed: true)
-    }
-
-    /// Leases up to `limit` due slices of one tenant, also slices whose lease has expired.
-    ///
-    /// - Throws: `StoreError`.
-    package func claim(
-        tenant: TenantID,
-        lane: Lane,
-        limit: Int,
-        by node: NodeID,
-        lease: Duration
-    ) async throws(StoreError) -> [SliceLease] {
-        try await claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease, withLapsed: true)
-    }
-}
-
 /// All data needed to send one slice.
 package struct SliceWork: Sendable {
     /// The message's app; its counters include the outcomes.

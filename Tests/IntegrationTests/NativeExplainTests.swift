@@ -1,5 +1,6 @@
 import Adapters
 import CommandSupport
+import DatabaseSupport
 import DeliveryEngine
 import EngineStore
 import Foundation
