@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func aFrozenConnectionContinues() async throws {
-        try await play(.freeze(until: .seconds(1))) { client, running in
+        try await play(.freeze(until: .seconds(3))) { client, running in
             // The freeze began with the first request, some time before this line.
             let began = ContinuousClock.now
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))

@@ -27,7 +27,7 @@ final class ScriptedResolver: HostResolver {
         timeout: Duration = .seconds(10)
     ) -> HTTPWebhookCaller {
         let guardian = AddressGuard(allowing: [AddressRange(range)].compactMap(\.self))
-        return HTTPWebhookCaller(timeout: timeout, addressGuard: guardian, resolver: resolver)
+        return HTTPWebhookCaller(timeout: timeout, idleTime: .seconds(600), addressGuard: guardian, resolver: resolver)
     }
 
     private func call(_ url: String, keeps: Bool = false) -> WebhookCall {

@@ -11,25 +11,30 @@ import NIOPosix
 /// created. So every attempt has its own client, and kept connections belong to a client for one URL and one checked address (`PinnedClients`).
 package struct HTTPWebhookCaller: WebhookCaller {
     private let timeout: Duration
+    private let idleTime: Duration
     private let addressGuard: AddressGuard
     private let resolver: any HostResolver
     private let group: MultiThreadedEventLoopGroup
     private let pinned = PinnedClients()
 
-    /// 4 s without a call close a kept connection: less than the time after which common servers close theirs.
-    private static let idleTime = Duration.seconds(4)
     /// 16 kept connections per URL: twice the parallel calls of one webhook, because two webhooks may have the same URL.
     private static let keptConnections = 16
     /// 64 KiB of an answer are read to keep its connection; the connection of a longer answer is closed.
     private static let answerLimitBytes = 64 << 10
 
-    /// A caller that gives each attempt `timeout`.
+    /// - Parameters:
+    ///   - timeout: the time of an attempt.
+    ///   - idleTime: the time without a call after which a kept connection is closed. 4 s: less than the time after which common servers close theirs.
+    ///   - addressGuard: decides to which addresses calls may go.
+    ///   - resolver: finds the address of a host.
     package init(
         timeout: Duration = .seconds(10),
+        idleTime: Duration = .seconds(4),
         addressGuard: AddressGuard,
         resolver: any HostResolver = SystemResolver()
     ) {
         self.timeout = timeout
+        self.idleTime = idleTime
         self.addressGuard = addressGuard
         self.resolver = resolver
         self.group = .singleton
@@ -80,7 +85,7 @@ package struct HTTPWebhookCaller: WebhookCaller {
     ) async -> CallOutcome? {
         let pin = pinned.client(PinnedClients.Key(url: target.url, address: address)) {
             var configuration = configuration(target, address, within: timeout)
-            configuration.connectionPool.idleTimeout = .milliseconds(Self.idleTime.milliseconds)
+            configuration.connectionPool.idleTimeout = .milliseconds(idleTime.milliseconds)
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.keptConnections
             return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
         }
