@@ -157,7 +157,8 @@ import Testing
             let report = try await keeper(fixture).changePartitions()
             #expect(report.failures == [])
             made += report.partitionsMade
-            return report.changesWaiting == 0
+            let left = try await fixture.status.status().defaultPartitionRows
+            return report.changesWaiting == 0 && left == 50
         }
         sign.set()
         let written = try await receipts.value
