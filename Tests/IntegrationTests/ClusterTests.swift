@@ -143,7 +143,7 @@ struct ClusterTests {
             guard let now = try? cluster.world.postgresPID(), now != postmaster else { return false }
             return await cluster.isConnectable
         }
-        // What was open at the stop may have been lost with its lease before it is read here.
+        // A lease may have ended since the stop, and with it the work that was open then.
         let open = max(earlier, try await openWork(of: cluster))
         // Each node has written or lost what was open when at most one window per slice is left.
         try await eventually("the nodes write again", within: Self.limit) {
