@@ -260,8 +260,8 @@ package struct SliceProgress: Sendable {
     /// Whether `again` uses up one of the slice's attempts. False if no push was processed: a stopped credential must not make deliveries fail before
     /// their expiry.
     package var countsAttempt: Bool
-    /// Whether a flush that finishes the slice ends the message if no other slice is open, which locks the message until the commit. False if the node
-    /// holds other slices of the message: it calls `DeliveryStore.settle` after the last one.
+    /// Only with `finished`: whether the flush also ends the message if no other slice is open, which locks the message until the commit. False if the
+    /// node holds other slices of the message: it calls `DeliveryStore.settle` after the last one.
     package var settles: Bool
     /// Targets that do not stay in the slice; only with `again`.
     package var retries: [RetrySlice]

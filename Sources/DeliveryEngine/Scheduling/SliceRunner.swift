@@ -106,7 +106,7 @@ struct SliceRunner: Sendable {
 
     private func record(_ progress: SliceProgress, _ stopped: Set<CredentialKey>) async {
         var progress = progress
-        progress.settles = !engine.holdsOthers(than: lease.key)
+        if progress.disposition == .finished { progress.settles = !engine.holdsOthers(than: lease.key) }
         do {
             let result = try await engine.store.record(progress, by: engine.node)
             engine.count(progress, result)
