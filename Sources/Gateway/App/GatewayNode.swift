@@ -316,9 +316,9 @@ extension GatewayNode {
             webhookDispatcher(),
             MaintenanceService(
                 maintenance: PostgresMaintenance(engine: engine, node: base.node),
+                counts: PostgresCountKeeper(engine: engine, node: base.node),
                 logger: base.logger
             ),
-            CountService(counts: PostgresCountKeeper(engine: engine, node: base.node), logger: base.logger),
             sampler,
             provisioning.recorder,
             provisioning.service,

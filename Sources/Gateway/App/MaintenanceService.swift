@@ -4,7 +4,7 @@ import Observability
 import ServiceLifecycle
 
 /// Creates and drops partitions and removes expired rows and dead nodes, on one node, the first to start a round. It also makes the planner analyze tables
-/// that grow faster than autovacuum analyzes them.
+/// that grow faster than autovacuum analyzes them, folds the counts of deliveries, and ends messages that crashed nodes left open.
 struct MaintenanceService: Service {
     /// A minute: so few rows collect in the default partition that moving them takes milliseconds.
     static let partitionPeriod = Duration.seconds(60)
@@ -15,8 +15,12 @@ struct MaintenanceService: Service {
     static let retentionTime = Duration.seconds(240)
     /// Five seconds: the first minute of a new gateway may bring a million rows. A check that finds nothing costs a millisecond.
     static let growthPeriod = Duration.seconds(5)
+    /// 15 s. Readers add up what is not folded yet, so a longer period makes them slower; a shorter one costs transactions.
+    static let foldingPeriod = Duration.seconds(15)
+    static let settlingPeriod = Duration.seconds(60)
 
     let maintenance: PostgresMaintenance
+    let counts: PostgresCountKeeper
     let logger: Logger
 
     func run() async throws {
@@ -44,6 +48,20 @@ struct MaintenanceService: Service {
                         let count = try await maintenance.analyzeGrown()
                         if count > 0 { logger.info("tables have grown", metadata: ["tables": "\(count)"]) }
                         return Self.growthPeriod
+                    }
+                }
+                group.addTask {
+                    await repeated("folding counts", orAfter: Self.foldingPeriod) {
+                        _ = try await counts.fold()
+                        return Self.foldingPeriod
+                    }
+                }
+                group.addTask {
+                    await repeated("ending messages that were left open", orAfter: Self.settlingPeriod) {
+                        if let ended = try await counts.settle(), ended > 0 {
+                            logger.debug("ended messages that were left open", metadata: ["messages": "\(ended)"])
+                        }
+                        return Self.settlingPeriod
                     }
                 }
             }

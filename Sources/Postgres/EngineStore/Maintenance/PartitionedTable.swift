@@ -14,8 +14,8 @@ struct PartitionedTable: Sendable {
     var make: @Sendable (_ day: Int32) -> Statement
     /// Drops partitions that end before a day, and returns 0 when there are none.
     var drop: @Sendable (_ day: Int32, _ policies: [RetentionPolicy], _ now: Timestamp) -> Statement
-    /// The partitions that rows in the default partition lack, by their number; nil: rows stay there.
-    var strays: (@Sendable () -> Statement)?
+    /// The weeks of the rows in the default partition, which have no partition yet; nil: rows stay there.
+    var defaultWeeks: (@Sendable () -> Statement)?
 
     static let all = [deliveries, events]
 
@@ -25,7 +25,7 @@ struct PartitionedTable: Sendable {
         kept: \.deliveries,
         make: { MaintenanceSQL.makePartitions(.int32($0), .int32(1)) },
         drop: { day, _, _ in MaintenanceSQL.dropPartitions(.int32(day)) },
-        strays: { MaintenanceSQL.defaultWeeks() }
+        defaultWeeks: { MaintenanceSQL.defaultWeeks() }
     )
 
     static let events = PartitionedTable(
@@ -37,6 +37,6 @@ struct PartitionedTable: Sendable {
             let pending = policies.map { now.back(max($0.events, $0.untoldEvents)).day }.min() ?? day
             return MaintenanceSQL.dropEventPartitions(.int32(day), .int32(pending))
         },
-        strays: nil
+        defaultWeeks: nil
     )
 }

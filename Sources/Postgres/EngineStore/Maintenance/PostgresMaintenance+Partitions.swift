@@ -12,7 +12,7 @@ extension PostgresMaintenance {
     /// Ten minutes: the files of a large week take seconds per gigabyte to remove, and nothing waits for them.
     private static let dropTimeout = Duration.seconds(600)
     /// Weeks after the current one for which rows in the default partition create a partition: a year.
-    private static let strayWeeks: Int32 = 52
+    private static let furthestWeek: Int32 = 52
 
     /// Creates the partitions from the preceding one on, which contains late deliveries of yesterday's messages, and those of rows in the default partition.
     func make(
@@ -23,13 +23,13 @@ extension PostgresMaintenance {
         _ report: inout MaintenanceReport
     ) async {
         let current = now.day / table.days
-        let last = current + Int32(clamping: max(0, min(policy[keyPath: table.ahead], Int(Self.strayWeeks))))
+        let last = current + Int32(clamping: max(0, min(policy[keyPath: table.ahead], Int(Self.furthestWeek))))
         var numbers = Set((max(current, 1) - 1)...last)
         var large: [Int32] = []
-        for stray in await strays(of: table, &report) {
-            guard stray.week * table.days >= kept, stray.week <= current + Self.strayWeeks else { continue }
-            if stray.rows > Self.movedRows { large.append(stray.week) }
-            numbers.insert(stray.week)
+        for found in await defaultWeeks(of: table, &report) {
+            guard found.week * table.days >= kept, found.week <= current + Self.furthestWeek else { continue }
+            if found.rows > Self.movedRows { large.append(found.week) }
+            numbers.insert(found.week)
         }
         for number in numbers.subtracting(large).sorted() {
             // One per transaction, so that the lock is held for milliseconds.
@@ -54,16 +54,16 @@ extension PostgresMaintenance {
         }
     }
 
-    private struct Stray: Sendable {
+    private struct DefaultWeek: Sendable {
         var week: Int32
         var rows: Int
     }
 
-    private func strays(of table: PartitionedTable, _ report: inout MaintenanceReport) async -> [Stray] {
-        guard let statement = table.strays?() else { return [] }
+    private func defaultWeeks(of table: PartitionedTable, _ report: inout MaintenanceReport) async -> [DefaultWeek] {
+        guard let statement = table.defaultWeeks?() else { return [] }
         let found = await change(.makePartitions, &report) { () throws(PostgresError) in
             try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) in
-                Stray(week: Int32(clamping: try row.int("week")), rows: try row.int("rows"))
+                DefaultWeek(week: Int32(clamping: try row.int("week")), rows: try row.int("rows"))
             }
         }
         return found ?? []

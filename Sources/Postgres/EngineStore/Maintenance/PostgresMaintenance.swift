@@ -179,8 +179,13 @@ extension PostgresMaintenance {
                 // Some sweeps write events: no commit may wait for the disk while it holds the lock of the event log.
                 let transaction = Transaction(tenant: nil, settings + [sweep.statement], flushes: true)
                 let result = try await engine.run(transaction).result(settings.count)
-                rows = sweep.isFunction ? try result.only().int("count") : result.affectedRows
-                return sweep.isFunction ? try result.only().int(sweep.amount) : rows
+                guard sweep.isFunction else {
+                    rows = result.affectedRows
+                    return rows
+                }
+                let row = try result.only()
+                rows = try row.int("count")
+                return try row.int(sweep.amount)
             }
             guard let limit = sweep.limit, rows >= limit else {
                 tenant.sweeps.removeFirst()
@@ -192,21 +197,17 @@ extension PostgresMaintenance {
         }
     }
 
-    /// Runs one step and adds its number to the report, or its failure. Returns nil after a failure.
-    @discardableResult
-    func attempt(
+    /// Runs one step and adds its number to the report, or its failure.
+    private func attempt(
         _ step: MaintenanceStep,
         of tenant: TenantID?,
         _ report: inout MaintenanceReport,
         _ body: () async throws(PostgresError) -> Int
-    ) async -> Int? {
+    ) async {
         do throws(PostgresError) {
-            let count = try await body()
-            report[keyPath: step.count] += count
-            return count
+            report[keyPath: step.count] += try await body()
         } catch {
             report.failures.append(MaintenanceFailure(step, of: tenant, StoreError(error)))
-            return nil
         }
     }
 }
