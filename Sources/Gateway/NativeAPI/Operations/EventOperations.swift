@@ -157,7 +157,11 @@ extension NativeAPI {
         let lines = try eventLines(try call.format, call.tenant)
         let follows = try call.follow
         let requested = try call.generation
-        let generation = try await asked { () async throws(StoreError) in try await queries.eventGeneration() }
+        // Every page names its generation, so only a reader that names one, or follows, needs it before.
+        var generation: String?
+        if requested != nil || follows {
+            generation = try await asked { () async throws(StoreError) in try await queries.eventGeneration() }
+        }
         // Checked before the offset, which is meaningless in another generation.
         guard requested == nil || requested?.lowercased() == generation else { throw .staleGeneration }
         let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
@@ -165,7 +169,7 @@ extension NativeAPI {
         guard after == 0 || after >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
         guard after <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
         let start = max(after, bounds.first)
-        if follows {
+        if follows, let generation {
             let from = EventPage(events: [], through: start, head: bounds.head, generation: generation)
             return try follow(call.caller, filter, from: from, lines)
         }
