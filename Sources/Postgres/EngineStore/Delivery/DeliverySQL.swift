@@ -4,28 +4,21 @@ import Store
 /// The queue, outcomes, tokens and nodes, for the delivery engine.
 enum DeliverySQL {
     /// The tenants with due work, as a hint: over all tenants, without locks. Slices that are leased from the start never enter this index.
-    static let due = StoreSQL.global(
-        """
-        SELECT l.tenant_id, x.next_at FROM gateway.lane l
-        CROSS JOIN LATERAL (
-            SELECT s.next_at FROM gateway.slice s
-            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now()
-            ORDER BY s.next_at LIMIT 1) x
-        WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2
-        """
-    )
+    static let due = StoreSQL.global(discovery("= 'ready'"))
 
     /// As `due`, and the tenants with slices whose lease has expired.
-    static let dueOrLapsed = StoreSQL.global(
+    static let dueOrLapsed = StoreSQL.global(discovery("IN ('ready', 'leased')"))
+
+    private static func discovery(_ state: String) -> String {
         """
         SELECT l.tenant_id, x.next_at FROM gateway.lane l
         CROSS JOIN LATERAL (
             SELECT s.next_at FROM gateway.slice s
-            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state IN ('ready', 'leased') AND s.next_at <= now()
+            WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state \(state) AND s.next_at <= now()
             ORDER BY s.next_at LIMIT 1) x
         WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2
         """
-    )
+    }
 
     static let claim = StoreSQL.tenant(
         """

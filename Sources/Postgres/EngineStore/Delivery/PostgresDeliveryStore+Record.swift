@@ -86,7 +86,7 @@ extension PostgresDeliveryStore {
         p["p_after"] = { .interval(delay($1)) }
         p["p_counts"] = { .bool($1.countsAttempt) }
         p["p_held"] = { .string(holder($1)?.rawValue) }
-        p["p_dead"] = { .string(surrender($1)) }
+        p["p_dead"] = { .string(reasonOfGivingUp($1)) }
         p["p_settles"] = { .bool($1.settles) }
     }
 
@@ -135,7 +135,7 @@ extension PostgresDeliveryStore {
     }
 
     /// The reason why the slice was given up.
-    private static func surrender(_ progress: SliceProgress) -> String? {
+    private static func reasonOfGivingUp(_ progress: SliceProgress) -> String? {
         if case .dead(let reason) = progress.disposition { reason } else { nil }
     }
 

@@ -42,10 +42,14 @@ enum MessageSQL {
         """
     )
 
+    /// The first minute of which counts may not be folded. A query starts there, because an index entry of a folded row can outlive the row.
+    private static let withFirstMinute =
+        "WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)"
+
     /// The counts of one message with counts of its own, at any size.
     static let countedFunnel = StoreSQL.tenant(
         """
-        WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+        \(withFirstMinute)
         SELECT coalesce(sum(c.accepted + c.uncertain), 0)::bigint AS sent, coalesce(sum(c.received), 0)::bigint AS received,
             coalesce(sum(c.read), 0)::bigint AS read, coalesce(sum(c.rejected + c.unsendable), 0)::bigint AS failed,
             coalesce(sum(c.suppressed), 0)::bigint AS suppressed, coalesce(sum(c.expired), 0)::bigint AS expired,
@@ -151,7 +155,7 @@ enum MessageSQL {
     /// `$2` null: every app. Quarter hours since 1970; the second is excluded.
     static let analytics = StoreSQL.tenant(
         """
-        WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+        \(withFirstMinute)
         SELECT c.app_id, c.vendor, c.quarter / 96 AS day, sum(c.targets)::bigint AS recipients,
             sum(c.accepted + c.uncertain)::bigint AS sent, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read,
             sum(c.rejected + c.unsendable)::bigint AS failed, sum(c.suppressed)::bigint AS suppressed,
