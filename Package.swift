@@ -381,6 +381,8 @@ var parts: [Part] = [
             .ours("Model"), .ours("PostgresClient"), .ours("Store"), log,
         ]
     ),
+    // Shared by the tests and the benchmarks of HTTP/2.
+    .library("HTTP2Support", path: "Tests/Support/HTTP2", [.ours("HTTP2")]),
     // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
@@ -415,7 +417,8 @@ var parts: [Part] = [
     .tests(
         "HTTP2Tests",
         [
-            .ours("Bytes"), .ours("HTTP2"), .ours("http2-allocation-probe"), .ours("CNGHTTP2"), .ours("COpenSSL"),
+            .ours("Bytes"), .ours("HTTP2"), .ours("HTTP2Support"), .ours("http2-allocation-probe"), .ours("CNGHTTP2"),
+            .ours("COpenSSL"),
             .ours("TestKit"), locks,
         ]
     ),
@@ -512,7 +515,7 @@ if withBenchmarks {
         .executable(
             "micro-bench",
             path: "Benchmarks/Micro",
-            [.ours("APNs"), .ours("ApplePayload"), .ours("HTTP2"), .ours("Model")]
+            [.ours("APNs"), .ours("ApplePayload"), .ours("HTTP2"), .ours("HTTP2Support"), .ours("Model")]
         ),
     ]
 }

@@ -1,4 +1,5 @@
 import HTTP2
+import HTTP2Support
 
 /// Requests through a session with a scripted peer: the whole HTTP/2 client except for socket and TLS.
 struct SessionPiece {

@@ -1,4 +1,5 @@
 import CNGHTTP2
+import HTTP2Support
 import Testing
 
 @testable import HTTP2

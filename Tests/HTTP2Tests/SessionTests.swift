@@ -1,5 +1,6 @@
 import CNGHTTP2
 import HTTP2
+import HTTP2Support
 import TestKit
 import Testing
 

@@ -55,18 +55,10 @@ struct DrainTests {
         _ arguments: [String],
         _ body: (Stage) async throws -> Void
     ) async throws {
-        let directory = "/tmp/pgw-drain-" + SystemIdentifiers().randomHex(byteCount: 5)
-        let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
-        let world = try World(
-            simulatorArguments: simulator,
-            serveArguments: arguments,
-            databaseURL: cluster.superuserConnectionString
-        )
-        try await closing {
-            await world.close()
-            try await cluster.stop()
-            try FileManager.default.removeItem(atPath: directory)
-        } after: {
+        try await World.onExternalDatabase(simulatorArguments: simulator, serveArguments: arguments) {
+            world,
+            cluster,
+            _ in
             try await world.startSimulator()
             let migrated = try await world.command(["database", "migrate"])
             try #require(migrated.status == 0, "\(migrated.log)")

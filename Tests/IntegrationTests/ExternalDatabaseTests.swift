@@ -13,14 +13,7 @@ struct ExternalDatabaseTests {
     // Only `database migrate` changes the operator's database. Before that, all other commands refuse
     // (docs/operations.md#your-own-postgresql).
     @Test func gatewayServesFromADatabaseItDoesNotOwn() async throws {
-        let directory = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
-        let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
-        let world = try World(databaseURL: cluster.superuserConnectionString)
-        try await closing {
-            await world.close()
-            try await cluster.stop()
-            try FileManager.default.removeItem(atPath: directory)
-        } after: {
+        try await World.onExternalDatabase { world, _, folder in
             try await world.startSimulator()
             let early = try await world.apply()
             #expect(early.status == 1)
@@ -37,7 +30,7 @@ struct ExternalDatabaseTests {
             #expect(try await world.funnel(of: id)["sent"]?.int == 3)
             #expect(await world.gateway?.stop() == 0)
             // Not ours: it lives on.
-            #expect(Postmaster.running(in: directory + "/data") != nil)
+            #expect(Postmaster.running(in: folder + "/data") != nil)
         }
     }
 }

@@ -289,13 +289,7 @@ import Testing
 
     @Test func aWebhookIsCalledWithTheGeneration() async throws {
         let fixture = try await StoreFixture.alone()
-        let webhook = NewWebhook(
-            id: WebhookID(rawValue: UUID()),
-            url: "https://example.com/",
-            filter: EventFilter(),
-            secret: SealedSecret(keyID: "k", bytes: [1]),
-            isActive: true
-        )
+        let webhook = NewWebhook.example()
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         try await fixture.register("k1", token: "aa01")
         let lease = try #require(try await fixture.webhooks.claim(limit: 1, by: "n", lease: .seconds(60)).first)
@@ -405,13 +399,7 @@ import Testing
         let admin = try await fixture.database.admin()
         let today = try await fixture.now().day
         try await admin.script("SELECT gateway.make_event_partitions(\(today - 20), 20)")
-        let webhook = NewWebhook(
-            id: WebhookID(rawValue: UUID()),
-            url: "https://example.com/",
-            filter: EventFilter(),
-            secret: SealedSecret(keyID: "k", bytes: [1]),
-            isActive: true
-        )
+        let webhook = NewWebhook.example()
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         try await fixture.register("k1", token: "aa01")
         try await fixture.register("k1", token: "aa01", in: fixture.other)

@@ -168,13 +168,7 @@ import Testing
         let fixture = try await StoreFixture.alone()
         try await fixture.register("k1", token: "aa01")
         let id = WebhookID(rawValue: UUID())
-        let webhook = NewWebhook(
-            id: id,
-            url: "https://example.com/",
-            filter: EventFilter(),
-            secret: SealedSecret(keyID: "k", bytes: [1]),
-            isActive: true
-        )
+        let webhook = NewWebhook.example(id)
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         try await fixture.register("k2", token: "aa02")
         let admin = try await fixture.database.admin()
@@ -306,13 +300,7 @@ import Testing
     /// tenant's.
     @Test func onlyTheDispatcherReadsTheSealedSecret() async throws {
         let fixture = try await StoreFixture.make()
-        let webhook = NewWebhook(
-            id: WebhookID(rawValue: UUID()),
-            url: "https://example.com/",
-            filter: EventFilter(),
-            secret: SealedSecret(keyID: "k", bytes: [1]),
-            isActive: true
-        )
+        let webhook = NewWebhook.example()
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         let secret = Statement("SELECT sealed FROM gateway.webhook")
         let error = await #expect(throws: PostgresError.self) {

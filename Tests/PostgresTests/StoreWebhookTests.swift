@@ -114,7 +114,7 @@ import Testing
     @Test func aWebhookIsClaimedWithItsOrder() async throws {
         let fixture = try await StoreFixture.alone()
         for order in WebhookOrder.allCases {
-            let webhook = webhook(order)
+            let webhook = NewWebhook.example(order: order)
             #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 2))
             try await fixture.register(VendorDeviceKey("k-\(order.rawValue)"), token: "aa01")
             #expect(try await fixture.subscriptions.webhook(webhook.id, in: fixture.acme)?.order == order)
@@ -145,7 +145,7 @@ import Testing
 
     @Test func aFailureAfterProgressMovesTheCursorAndIsTheFirstOne() async throws {
         let fixture = try await StoreFixture.alone()
-        let webhook = webhook(.device)
+        let webhook = NewWebhook.example(order: .device)
         #expect(try await fixture.subscriptions.create(webhook, in: fixture.acme, limit: 1))
         for index in 0..<4 { try await fixture.register(VendorDeviceKey("k\(index)"), token: "aa0\(index)") }
         let admin = try await fixture.database.admin()
@@ -163,17 +163,6 @@ import Testing
         }
         let left = try await fixture.webhooks.batch(for: lease, limit: 10)
         #expect(left.events.map(\.offset) == [start + 3, start + 4])
-    }
-
-    private func webhook(_ order: WebhookOrder) -> NewWebhook {
-        NewWebhook(
-            id: WebhookID(rawValue: UUID()),
-            url: "https://a.example/",
-            filter: EventFilter(),
-            secret: SealedSecret(keyID: "k", bytes: [1]),
-            isActive: true,
-            order: order
-        )
     }
 
     @Test func aRemovedCallbackEndsItsLeaseAndANewOneStartsNow() async throws {

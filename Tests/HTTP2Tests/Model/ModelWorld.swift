@@ -1,4 +1,5 @@
 import HTTP2
+import HTTP2Support
 import TestKit
 
 /// A client session and a peer in virtual time: bytes and requests in transit, and the rules for them.

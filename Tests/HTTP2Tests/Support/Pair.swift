@@ -1,4 +1,5 @@
 import HTTP2
+import HTTP2Support
 
 /// A client `Session` and a `PeerServer`, connected only by arrays.
 struct Pair {

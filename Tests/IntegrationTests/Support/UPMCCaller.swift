@@ -223,15 +223,7 @@ extension World {
 
     /// The column `value` of the single row that a statement returns.
     func value(_ sql: String) async throws -> String {
-        let configuration = try await GatewayConfiguration.load(
-            flags: ["data.dir": material.path("data")],
-            configFile: nil
-        )
-        return try await Database.with(
-            configuration,
-            logger: Logger(label: "test") { JSONLogHandler(label: $0, level: .error) },
-            progress: { _ in }
-        ) { database in
+        try await withDatabase { database in
             try await database.engine.run(Statement(sql), tenant: nil).only().text("value")
         }
     }

@@ -1,13 +1,13 @@
-import HTTP2
+package import HTTP2
 
 /// A session's input and output as arrays.
 extension Session {
-    func receive(_ bytes: [UInt8]) throws(HTTP2Error) {
+    package func receive(_ bytes: [UInt8]) throws(HTTP2Error) {
         try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(HTTP2Error) in try unsafe receive(buffer) }
     }
 
     /// All bytes for the peer, in order. `dispatched`: fields to add to each request that is started by this call.
-    func output(dispatched: HeaderBlock? = nil) throws(HTTP2Error) -> [UInt8] {
+    package func output(dispatched: HeaderBlock? = nil) throws(HTTP2Error) -> [UInt8] {
         var output = RawBytes()
         var all: [UInt8] = []
         repeat {
