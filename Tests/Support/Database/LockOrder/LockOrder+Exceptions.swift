@@ -8,25 +8,13 @@ extension LockOrder {
         Exception("expand_variants", "slice", "the slices are those that `expand_slice` has inserted"),
         Exception("take_badges", "badge_mark", after: "badge", "only the marks that this call has inserted"),
         Exception("create_group", "user_group", "the group's name is a number that was not given out before"),
-        Exception("number_message", "message_ref delivery inbox_open", "rows of the message that was just accepted"),
-        Exception("open_inbox", "inbox_open", "rows of deliveries that `record_slice` has just written"),
-        Exception("sequence_message", "message_ref", "rows of the message that was just accepted"),
     ]
 
     /// The transaction holds a lock that every writer of these rows takes first.
     private static let locked: [Exception] = [
-        Exception(
-            "expand_variants",
-            "message",
-            "`expand_slice` has locked it, unless it was fenced and inserted nothing"
-        ),
-        Exception("expand_variants > add_counts", "counter_hour", after: "variant", "the row is locked"),
         Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
         Exception("acknowledge > record_receipt", "delivery", after: "badge badge_mark", "locked before the badge"),
         Exception("split_slice", nil, "the flush has locked the message and the slice first"),
-        Exception("record_slice", nil, "called by programs of version 42 only"),
-        Exception("put_back_slice", nil, "called by programs of version 42 only"),
-        Exception("bury_slice", nil, "called by programs of version 42 only"),
         Exception(
             "report_number > mark_deliveries",
             nil,

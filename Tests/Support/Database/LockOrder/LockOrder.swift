@@ -14,9 +14,9 @@ package struct LockOrder: Sendable {
         lane slice message_open delivery
         badge_mark badge inbox_open
         webhook sender capture captured_exchange
-        counter_hour name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
+        name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
         name:audit audit
-        name:events event_head event event_single event_batch event_position vendor_sequence
+        name:events event_single event_batch event_position vendor_sequence
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
 
     /// A transaction addresses at most one row of these tables, so a second lock of the table is one that it holds already.
