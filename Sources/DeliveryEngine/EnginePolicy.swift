@@ -9,7 +9,7 @@ package struct EnginePolicy: Sendable {
     /// more, a slice that crashes its node crashes all nodes in turn.
     package var lapseLimit: Int16 = 16
     /// A slice is given up after 32 consecutive failures of the same lease that the database itself answered, about two and a half minutes: its content
-    /// cannot be read or expanded. With fewer, a short disorder of the schema gives up messages; with more, such a slice holds a place for longer.
+    /// cannot be read or expanded. With fewer, a brief fault of the database gives up messages; with more, such a slice holds a place for longer.
     package var faultLimit = 32
     /// 200 ms between searches for due work. A shorter interval costs useless database queries; a longer one delays retries and recoveries.
     package var pollInterval: Duration = .milliseconds(200)

@@ -149,7 +149,7 @@ package struct CredentialGate: Sendable {
         case .answered:
             guard !topics.isEmpty else { return [] }
             var changes: [Change] = []
-            // The app's previous topic is not asked about any more, so that no probe would end its refusal.
+            // No push uses the app's previous topic any longer, so no probe would end its refusal.
             for other in topics.keys where other == route || route.replaces(other) {
                 guard var breaker = topics[other] else { continue }
                 let isOver = route.replaces(other)

@@ -6,7 +6,7 @@ package enum CredentialSign: Sendable, Hashable {
     case answered
     /// The peer refused the key or certificate.
     case refused(Rejection)
-    /// The peer refused the topic, and with it not the credential.
+    /// The peer refused the topic but not the credential.
     case refusedTopic(Rejection)
     /// Nothing could be sent because the peer cannot be reached.
     case unreachable
