@@ -120,11 +120,11 @@ struct StoreHistoryTests {
         #expect(page * 5 < count)
     }
 
-    /// The message after which the last page begins.
+    /// The message after which a page of the oldest week begins. The page lies in the middle of the week: a page of two weeks reads two partitions.
     private func oldest(_ fixture: StoreFixture) async throws -> String {
         let admin = try await fixture.database.admin()
         let row = try await admin.query(
-            "SELECT message_id::text AS id FROM gateway.message ORDER BY message_id OFFSET 50 LIMIT 1"
+            "SELECT message_id::text AS id FROM gateway.message WHERE due_day % 7 = 4 ORDER BY message_id OFFSET 50 LIMIT 1"
         )
         let id = try row.only().text("id")
         await admin.close()
