@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Model
+import NIOHTTP1
 import Testing
 
 /// The right to send, over real processes: the attacks of an anonymous caller who knows what every copy of an app contains, against bindings with the
