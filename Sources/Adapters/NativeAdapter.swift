@@ -8,10 +8,13 @@ package import Model
 struct NativeAdapter: VendorAdapter, DeviceImporting {
     let vendor = Vendor.native
     let routes: [VendorRoute] = []
+    let senders: SenderForm? = nil
     let isPersonal = false
     let importColumns: [String: DeviceColumn] = [:]
 
-    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) { throw AdapterError(.notFound) }
+    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
+        throw AdapterError(.notFound)
+    }
     func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         throw AdapterError(.notFound)
     }

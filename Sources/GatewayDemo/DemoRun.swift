@@ -65,7 +65,7 @@ extension DemoRun: StoryStage {
             answer = try await caller.call(call.method, call.path, json, headers: call.headers)
         case .form(let fields):
             shown = "\(fields)"
-            answer = try await caller.post(call.path, form: fields)
+            answer = try await caller.post(call.path, form: fields, headers: call.headers)
         }
         note("\(call.method) \(call.path) \(shown)", answer)
         return StoryAnswer(status: answer.status, body: answer.bytes)

@@ -70,6 +70,8 @@ package struct CallScope: Sendable, Hashable {
     package var settings: BindingSettings
     /// The client's address, which is stored with senders.
     package var remoteAddress: String?
+    /// Whether the caller of a vendor's call proved that it may send. False if `openSends` alone admitted it.
+    package var isProvenSender: Bool
     /// The actor in the audit for administrative acts: `key:backend`. Nil for a call in a vendor's dialect, whose acts are attributed to the vendor.
     package var actor: String?
 
@@ -79,6 +81,7 @@ package struct CallScope: Sendable, Hashable {
         vendor: Vendor,
         settings: BindingSettings,
         remoteAddress: String? = nil,
+        isProvenSender: Bool = false,
         actor: String? = nil
     ) {
         self.tenant = tenant
@@ -86,6 +89,7 @@ package struct CallScope: Sendable, Hashable {
         self.vendor = vendor
         self.settings = settings
         self.remoteAddress = remoteAddress
+        self.isProvenSender = isProvenSender
         self.actor = actor
     }
 }

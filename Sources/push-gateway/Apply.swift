@@ -42,16 +42,18 @@ struct Apply: AsyncParsableCommand {
                 throw CommandFailure("apply: \(file): \(problem). Nothing was changed.")
             }
         }
+        for warning in summary.warnings { Console.error("warning: \(warning)") }
         if json {
             Console.print([
                 "changed": .bool(summary.isChanged), "tenants": .int(summary.tenants), "apps": .int(summary.apps),
                 "credentials": .int(summary.credentials), "bindings": .int(summary.bindings),
-                "apiKeys": .int(summary.apiKeys),
+                "apiKeys": .int(summary.apiKeys), "senders": .int(summary.senders),
+                "warnings": .array(summary.warnings.map { .string($0) }),
                 "removed": .int(summary.removed),
             ])
         } else if summary.isChanged {
             Console.print(
-                "applied: \(summary.tenants) tenant(s), \(summary.apps) app(s), \(summary.credentials) credential(s), \(summary.bindings) binding(s), \(summary.apiKeys) key(s) written; \(summary.removed) removed"
+                "applied: \(summary.tenants) tenant(s), \(summary.apps) app(s), \(summary.credentials) credential(s), \(summary.bindings) binding(s), \(summary.apiKeys) key(s), \(summary.senders) sender(s) written; \(summary.removed) removed"
             )
         } else {
             Console.print("nothing to change")

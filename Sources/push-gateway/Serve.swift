@@ -28,6 +28,10 @@ struct Serve: AsyncParsableCommand {
     var addressFile: String?
     @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
+    @Option(
+        help: "CIDR ranges of proxies whose X-Forwarded-For or Forwarded is trusted, comma-separated. Default: none."
+    )
+    var trustedProxies: String?
     @Option(help: "Factor for the delays between tries; below 1 only with a simulator.")
     var retryScale: String?
     @Option(help: "Seconds after which an unresponsive node loses its slices (2 to 600).")
@@ -60,6 +64,7 @@ struct Serve: AsyncParsableCommand {
         flags["tls.key"] = tlsKey
         flags["address.file"] = addressFile
         flags["webhook.allow"] = webhookAllow
+        flags["trusted.proxies"] = trustedProxies
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)

@@ -41,11 +41,14 @@ struct VendorsCommand: ParsableCommand {
 struct VendorForm {
     private let vendor: any ProvisionedVendor
     private let form: BindingForm
+    /// The vendor's own settings, and those that all vendors with senders share.
+    private let settings: [VendorSetting]
     private let columns: [(own: String, column: String)]
 
     init(_ vendor: any ProvisionedVendor) {
         self.vendor = vendor
         form = vendor.bindingForm
+        settings = form.settings.all + (vendor.senders == nil ? [] : SenderSettings.declared)
         columns = ((vendor as? any DeviceImporting)?.importColumns ?? [:])
             .map { (own: $0.key, column: $0.value.rawValue) }
             .sorted { $0.own < $1.own }
@@ -56,11 +59,11 @@ struct VendorForm {
     var text: String {
         var parts = ["\(form.product): bindings: { \(vendor.vendor): { … } }"]
         parts.append(Console.table(["key", "meaning"], form.fields.map { [Self.name($0), $0.summary] }))
-        if !form.settings.all.isEmpty {
+        if !settings.isEmpty {
             parts.append(
                 Console.table(
                     ["setting", "default", "meaning"],
-                    form.settings.all.map { [$0.name, $0.standard ?? "-", $0.summary] }
+                    settings.map { [$0.name, $0.standard ?? "-", $0.summary] }
                 )
             )
         }
@@ -79,7 +82,7 @@ struct VendorForm {
                 }
             ),
             "settings": .array(
-                form.settings.all.map {
+                settings.map {
                     [
                         "name": .string($0.name), "default": $0.standard.map { .string($0) } ?? .null,
                         "summary": .string($0.summary),

@@ -41,11 +41,11 @@ struct AccessTests {
 
     // The settings contain the SHA-256 of a key, not the key, and the binding is found by that hash.
     @Test func aKeyIsFoundByItsHash() throws {
-        let (key, proof) = try Mount.adapter.locate(Mount.request("/messages/send", send))
+        let (key, caller) = try Mount.adapter.locate(Mount.request("/messages/send", send))
         #expect(key.kind == "rest")
         #expect(Mount.settings.values["keys"]?[key.value]?["name"] == "all")
         #expect(!key.value.contains(Mount.key))
-        #expect(proof == .none)
+        #expect(caller == .credential)
     }
 
     // docs/contracts/braze.md#5.11: calls that are not supported answer 404 to any caller.

@@ -205,8 +205,8 @@ struct DocumentedCallTests {
         submission.naming = .aliases
         submission.omitsUnknown = true
         #expect(try Mount.commands(request) == [.submission(.submit(submission))])
-        let (key, proof) = try Mount.adapter.locate(request)
-        #expect(key == BindingKey(vendor: .ipns, kind: "app", value: "hr.mobile") && proof == .bearer("key"))
+        let (key, caller) = try Mount.adapter.locate(request)
+        #expect(key == BindingKey(vendor: .ipns, kind: "app", value: "hr.mobile") && caller == .sender)
         let sent = AddressedSubmission(
             message: MessageID(UUID()),
             number: "202001150900001234",

@@ -370,11 +370,11 @@ extension World {
     /// because each phone may request its code only once in a while.
     func giveTestCodes(to phone: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let file = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
-        let binding = "serviceId: \(service)"
-        try #require(file.contains(binding), sourceLocation: sourceLocation)
+        let settings = "settings: { "
+        try #require(file.contains(settings), sourceLocation: sourceLocation)
         let other = "01022220000"
-        let codes = #"settings: { auth.testCodes: { "\#(phone)": "1111", "\#(other)": "2222" } }"#
-        try file.replacingOccurrences(of: binding, with: "\(binding), \(codes)")
+        let codes = #"auth.testCodes: { "\#(phone)": "1111", "\#(other)": "2222" }, "#
+        try file.replacingOccurrences(of: settings, with: settings + codes)
             .write(toFile: material.path("codes.yaml"), atomically: true, encoding: .utf8)
         let applied = try await apply("codes.yaml")
         try #require(applied.status == 0, "\(applied.log)", sourceLocation: sourceLocation)

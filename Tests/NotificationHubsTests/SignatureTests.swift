@@ -172,11 +172,11 @@ struct SignatureTests {
 
     @Test func theBindingIsFoundByHubAndHost() throws {
         let request = Mount.request(.get, "/HUB1/Installations/abc/", host: "GW.example.com:8443")
-        let (key, proof) = try Mount.adapter.locate(request)
+        let (key, caller) = try Mount.adapter.locate(request)
         #expect(
             key == BindingKey(vendor: .notificationHubs, kind: "hub", value: "hub1", host: "gw.example.com")
         )
-        #expect(proof == .sharedAccessSignature(Signer().header))
+        #expect(caller == .credential)
     }
 
     /// docs/contracts/notificationhubs.md#9: unsupported and unknown paths are 404 in the vendor's format; another method is 405.

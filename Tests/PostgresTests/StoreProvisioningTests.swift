@@ -106,6 +106,39 @@ import Testing
         await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([double]) }
     }
 
+    @Test func aListedSenderKeepsItsIdAndCountsAsProven() async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = fixture.scope
+        func senders(_ senders: [ProvisionedSender]) async throws -> Int {
+            var tenant = fixture.tenant("acme")
+            tenant.apps[0].senders = senders
+            return try await fixture.provisioning.apply([tenant]).senders
+        }
+        func register(_ name: String, _ id: SenderID, isProven: Bool) async throws -> SenderID? {
+            try await fixture.ask(RegisterSender(scope, name: name, id: id, isProven: isProven))?.id
+        }
+        _ = try await register("old", "S0", isProven: false)
+        let listed = [
+            ProvisionedSender(vendor: .rationalOwl, name: "core", id: "S1"),
+            ProvisionedSender(vendor: .rationalOwl, name: "new"), ProvisionedSender(vendor: .rationalOwl, name: "old"),
+        ]
+        #expect(try await senders(listed) == 3)
+        #expect(try await senders(listed) == 0)
+        #expect(try await register("core", "S2", isProven: true) == "S1")
+        #expect(try await register("old", "S2", isProven: true) == "S0")
+        #expect(try await register("new", "S2", isProven: true)?.rawValue.hasPrefix("SVR") == true)
+        for name in ["core", "new", "old"] {
+            #expect(try await register(name, "S2", isProven: false) == nil, "\(name)")
+        }
+        // A sender that the file no longer lists stays, because messages name it.
+        #expect(try await senders([]) == 0)
+        #expect(try await register("core", "S2", isProven: true) == "S1")
+        for wrong in [("core", "S9"), ("other", "S1")] as [(String, SenderID)] {
+            let taken = [ProvisionedSender(vendor: .rationalOwl, name: wrong.0, id: wrong.1)]
+            await #expect(throws: ProvisioningError.senderTaken(wrong.0)) { try await senders(taken) }
+        }
+    }
+
     @Test func aBindingOfTheHostWinsOverOneOfAnyHost() async throws {
         let fixture = try await StoreFixture.make()
         var other = fixture.tenant("other")

@@ -129,12 +129,28 @@ import Testing
         let known = try #require(
             try await fixture.ask(EnrolSender(scope, "S1", key: "K2", name: nil, address: nil))
         )
-        #expect(first.id == "S1" && again.id == "S1")
+        #expect(first?.id == "S1" && again?.id == "S1")
         #expect(enrolled.isNew && enrolled.enrolmentKey == "K1")
         #expect(!known.isNew && known.enrolmentKey == "K1")
         #expect(try await fixture.ask(FindSender(scope, "S9")) == nil)
         #expect(try await fixture.ask(SetCallback(scope, "S1", url: "https://example.com")) == 1)
         #expect(try await fixture.ask(SetCallback(scope, "S9", url: nil)) == 0)
+    }
+
+    // A name that a proven caller registered, also later, is not given to others.
+    @Test func aProvenNameIsForProvenCallersOnly() async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = fixture.scope
+        func register(_ name: String, _ id: SenderID, isProven: Bool) async throws -> SenderID? {
+            try await fixture.ask(RegisterSender(scope, name: name, id: id, isProven: isProven))?.id
+        }
+        #expect(try await register("bank", "S1", isProven: true) == "S1")
+        #expect(try await register("bank", "S2", isProven: false) == nil)
+        #expect(try await register("bank", "S3", isProven: true) == "S1")
+        #expect(try await register("shop", "S4", isProven: false) == "S4")
+        #expect(try await register("shop", "S5", isProven: false) == "S4")
+        #expect(try await register("shop", "S6", isProven: true) == "S4")
+        #expect(try await register("shop", "S7", isProven: false) == nil)
     }
 
     @Test func aCodeIsValidOnceAndItsTriesAreCounted() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Model
 import Testing
 
@@ -91,22 +92,31 @@ struct AuthKeyTests {
         #expect(try Mount.code(call("rcv_register_sent_ack", device + "&CUID=hong&SEQNO=104")) == "40100")
     }
 
-    @Test func sendersNeedTheOperatorsKeyIfConfigured() throws {
-        let form = "APP_ID=com.example.app&TYPE=E&CUID=hong&MESSAGE=m"
-        func code(_ settings: BindingSettings, _ headers: [String: String] = [:], _ form: String = form) throws
-            -> String?
-        {
-            let request = Mount.request("/upmc/rcv_register_message.ctl", form, headers: headers)
-            return try Mount.code(Mount.answer(request, settings) { _ in .refused(.noRecipients) })
+    // C2: the keys of apps do not matter for calls of back ends, whose senders the gateway checks.
+    @Test func aKeyOfAnAppIsNoProofOfASender() throws {
+        for name in ["rcv_register_message", "rcv_register_usergroup", "rcv_get_usergroup_user"] {
+            let form = try "\(device)&CUID=hong&AUTHKEY=\(key("hong"))&TYPE=A&MESSAGE=m&GROUPSEQ=1&GROUPNAME=g"
+            let request = Mount.request("/upmc/\(name).ctl", form)
+            #expect(try Mount.adapter.locate(request).1 == .sender)
         }
-        #expect(try code(Mount.settings()) == "4400")
-        let keyed = Mount.settings(secrets: [UPMCSettings.sendSecretName: Array("operators".utf8)])
-        #expect(try code(keyed) == "40100")
-        #expect(try code(keyed, ["X-Gateway-Key": "operator"]) == "40100")
-        #expect(try code(keyed, ["X-Gateway-Key": "operators"]) == "4400")
-        var both = secured
-        both.secrets[UPMCSettings.sendSecretName] = Array("operators".utf8)
-        let app = try "\(form)&PSID=\(Fixture.token)&AUTHKEY=\(key("hong"))"
-        #expect(try code(both, [:], app) == "4400")
+        let join = Mount.request("/upmc/rcv_register_usergroup_user.ctl", device + "&CUID=hong&GROUPSEQ=1")
+        #expect(try Mount.adapter.locate(join).1 == .device)
+        #expect(Mount.adapter.senders == SenderForm(ownKey: .init(header: "X-Gateway-Key", secret: "sendKey")))
+    }
+
+    // C2: a page of any site can make a browser send a GET, and reads what is shared with any origin.
+    @Test func aSendIsAPostWhoseAnswerPagesCannotRead() throws {
+        let query = "APP_ID=com.example.app&TYPE=A&MESSAGE=m"
+        for name in ["rcv_register_message", "RCV_REGISTER_CSVMESSAGE", "rcv_delete_usergroup"] {
+            for method in [HTTPRequest.Method.get, .options, .head] {
+                var request = Mount.request("/any/\(name).ctl", "", method: method)
+                request.query = query
+                let response = Mount.answer(request) { _ in .refused(.noRecipients) }
+                #expect(try Mount.code(response) == "40000", "\(method) \(name)")
+                #expect(response.headers[.accessControlAllowOrigin] == nil, "\(method) \(name)")
+            }
+            let post = Mount.answer(Mount.request("/any/\(name).ctl", query)) { _ in .refused(.noRecipients) }
+            #expect(post.headers[.accessControlAllowOrigin] == nil, "\(name)")
+        }
     }
 }

@@ -12,10 +12,13 @@ package struct BrazeAdapter: VendorAdapter {
     package var vendor: Vendor { .braze }
     package var routes: [VendorRoute] { BrazeCall.routes }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    /// REST keys are the proof of every call of a back end.
+    package var senders: SenderForm? { nil }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         if SDKCall(path: request) != nil {
             let value = try SDKCall.key(request)
-            return (BindingKey(vendor: vendor, kind: BrazeSettings.sdkKind, value: value, host: request.host), .none)
+            return (BindingKey(vendor: vendor, kind: BrazeSettings.sdkKind, value: value, host: request.host), .device)
         }
         _ = try BrazeCall(request)
         let key = BindingKey(
@@ -25,7 +28,7 @@ package struct BrazeAdapter: VendorAdapter {
             host: request.host
         )
         // Finding a binding by the key's hash is the proof; the permissions are checked with the binding's settings.
-        return (key, .none)
+        return (key, .credential)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {

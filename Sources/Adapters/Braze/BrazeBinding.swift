@@ -32,12 +32,13 @@ package struct BrazeSettings: Sendable {
     init(_ binding: BindingSettings) { self.binding = binding }
 
     /// Whether the key may make `call` from `address`.
-    func permits(_ call: BrazeCall, keyHash: String, from address: String?) -> Bool {
+    func permits(_ call: BrazeCall, keyHash: String, from address: IPAddress?) -> Bool {
         guard let rule = binding.values[Self.keysKey]?[keyHash]?.object else { return false }
         let permissions = (rule["permissions"]?.array ?? []).compactMap(\.string)
         guard permissions.contains(call.permission) || permissions.contains(Self.everything) else { return false }
         guard let addresses = rule["addresses"]?.array else { return true }
-        return addresses.contains { $0.string != nil && $0.string == address }
+        guard let address else { return false }
+        return addresses.contains { $0.string.flatMap { AddressRange($0) }?.contains(address) ?? false }
     }
 
     package static let declared = SDKSettings.declared
@@ -79,7 +80,7 @@ extension BrazeAdapter: ProvisionedVendor {
                     "The key. \(BrazeLimits.keyCharacters) to \(BrazeLimits.keyBytes) characters."
                 ),
                 .plain("restKeys[].permissions", "The vendor's names of what it permits: users.track; or '*'."),
-                .plain("restKeys[].addresses", "The IP addresses that may use the key. Default: all."),
+                .plain("restKeys[].addresses", "The IP addresses or networks that may use the key. Default: all."),
                 .plain("sdkKey", "The app identifier that the SDK sends. Optional."),
             ],
             settings: BrazeSettings.declared
@@ -160,8 +161,8 @@ private enum RestKeyRules {
         guard list.count <= BrazeLimits.addressCount else {
             throw ProvisioningProblem(path: entry.path, problem: "at most \(BrazeLimits.addressCount) addresses")
         }
-        for (path, value) in list where value.string?.isEmpty ?? true {
-            throw ProvisioningProblem(path: path, problem: "must be an IP address")
+        for (path, value) in list where value.string.flatMap({ AddressRange($0) }) == nil {
+            throw ProvisioningProblem(path: path, problem: "must be an IP address or a network like 192.0.2.0/24")
         }
         return list.isEmpty ? nil : list.map(\.value)
     }

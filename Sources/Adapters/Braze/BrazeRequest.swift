@@ -18,7 +18,7 @@ struct BrazeRequest {
         if let sdkCall { return try commands(of: sdkCall) }
         let call = try BrazeCall(request)
         let hash = try RestKey.hash(request)
-        guard BrazeSettings(settings).permits(call, keyHash: hash, from: request.remoteAddress) else {
+        guard BrazeSettings(settings).permits(call, keyHash: hash, from: request.provenAddress) else {
             throw AdapterError(.unauthorized)
         }
         switch call {

@@ -23,25 +23,23 @@ package struct IPNSAdapter: VendorAdapter {
         ]
     }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    package var senders: SenderForm? { SenderForm() }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let call = try Self.documented(request)
         guard let app = try call.fields.text(.appID) else {
             throw call.operation == nil ? AdapterError(.notFound) : call.fields.missing(.appID)
         }
         let key = BindingKey(vendor: vendor, kind: "app", value: app, host: request.host)
-        // Assumed: devices send no proof; their ids are the capabilities. Only a back end may send, with an API key (docs/contracts/ipns.md#2.11).
-        guard call.operation == .send else { return (key, .none) }
-        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
-            throw AdapterError(.unauthorized)
-        }
-        return (key, .bearer(String(header.dropFirst("bearer ".count))))
+        // Assumed: devices send no proof; their ids are the capabilities. Only a back end may send (docs/contracts/ipns.md#2.11).
+        return (key, call.operation == .send ? .sender : .device)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let settings = IPNSSettings(settings)
         let call = try Self.mapped(request, settings)
         guard let operation = call.operation else { throw AdapterError(.notFound) }
-        // If only the mapping identifies the call as `send`, no API key was checked.
+        // If only the mapping identifies the call as `send`, the gateway has not checked its sender.
         if operation == .send, try Self.documented(request).operation != .send { throw AdapterError(.unauthorized) }
         return try IPNSRequest(
             operation: operation,

@@ -8,7 +8,7 @@ package struct IPNSSettings: Sendable, Hashable {
     /// The setting with the vendor's own app id, which pushes repeat.
     package static let appIDKey = "appId"
 
-    /// Further names of operations, folded. None of them may be `send`, which needs an API key before the binding is known.
+    /// Further names of operations, folded. None of them may be `send`, whose sender is checked before the settings are read.
     package var operations: [String: IPNSCall] = [:]
     /// Further names of fields, folded. `APP_ID` identifies the binding, so the binding cannot rename it.
     package var fields: [String: IPNSFields.Key] = [:]

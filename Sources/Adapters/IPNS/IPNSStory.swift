@@ -13,7 +13,8 @@ struct IPNSStory: VendorStory {
 
     init(_ identifiers: any IdentifierSource) { token = identifiers.randomHex(byteCount: 32) }
 
-    var binding: JSON? { ["appId": .string(Self.app)] }
+    /// The back end has an API key, so no network needs to be listed.
+    var binding: JSON? { ["appId": .string(Self.app), "settings": ["senderNetworks": []]] }
 
     func play(_ stage: any StoryStage) async throws {
         try await register(stage)

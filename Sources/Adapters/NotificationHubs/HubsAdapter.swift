@@ -11,11 +11,14 @@ package struct HubsAdapter: VendorAdapter {
     package var vendor: Vendor { .notificationHubs }
     package var routes: [VendorRoute] { HubsCall.routes + BackendPath.routes }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    /// Keys of the hub, or users of the tutorial's back end, are the proof of every call.
+    package var senders: SenderForm? { nil }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         if let path = try HubsRequest.backend(request) {
             // The users of the binding determine the caller.
             let key = BindingKey(vendor: vendor, kind: BackendSettings.keyKind, value: path.prefix, host: request.host)
-            return (key, .none)
+            return (key, .credential)
         }
         let path = try HubsRequest.path(of: request)
         let key = BindingKey(
@@ -24,7 +27,7 @@ package struct HubsAdapter: VendorAdapter {
             value: path.hub.lowercased(),
             host: request.host
         )
-        return (key, .sharedAccessSignature(request.headers[.authorization] ?? ""))
+        return (key, .credential)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {

@@ -14,14 +14,17 @@ package struct RationalOwlAdapter: VendorAdapter {
     /// Exact paths come first. Every method reaches the adapter, because wrong methods and unknown paths are answered in the vendor's format too.
     package var routes: [VendorRoute] { RationalOwlCall.routes + Surface.routes }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    package var senders: SenderForm? { SenderForm() }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let endpoint = try endpoint(of: request)
         let fields = try self.fields(of: request)
         let (kind, field) = endpoint.bindingField
         let value = try fields.required(field)
         let key = BindingKey(vendor: vendor, kind: kind, value: value, host: request.host)
-        // Assumed: no proof. No public source shows a key, signature or header; the ids are the capabilities (docs/contracts/rationalowl.md#3).
-        return (key, .none)
+        // Assumed: no proof of the dialect. No public source shows a key, signature or header; a device's ids are its capabilities
+        // (docs/contracts/rationalowl.md#3). Back ends prove themselves to the gateway.
+        return (key, endpoint.surface.caller)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {

@@ -223,6 +223,11 @@ extension RationalOwlAdapter: ProvisionedVendor {
             fields: [
                 .plain("accountId", "The account id, which apps and back ends send as aId."),
                 .plain("serviceId", "The service id, which back ends and the shim send as sId. Optional."),
+                .plain(
+                    "senders[].name",
+                    "The registerName of a back end. Only a proven caller gets the id of that name."
+                ),
+                .plain("senders[].id", "Its rId, if it has one of the vendor's server. Default: a new one."),
             ],
             settings: RationalOwlSettings.declared
         )
@@ -231,6 +236,36 @@ extension RationalOwlAdapter: ProvisionedVendor {
     package func binding(from source: inout BindingSource) throws(ProvisioningProblem) -> VendorBinding {
         var keys = [VendorBinding.Key("account", try source.fields.text("accountId"))]
         if let service = try source.fields.optionalText("serviceId") { keys.append(.init("service", service)) }
-        return VendorBinding(keys: keys, settings: source.settings)
+        return VendorBinding(keys: keys, settings: source.settings, senders: try senders(&source))
+    }
+    private func senders(_ source: inout BindingSource) throws(ProvisioningProblem) -> [VendorBinding.Sender] {
+        var senders: [VendorBinding.Sender] = []
+        let list = try source.fields.list("senders")
+        guard list.count <= RationalOwlLimits.provisionedSenders else {
+            throw ProvisioningProblem(
+                path: "\(source.path).senders",
+                problem: "at most \(RationalOwlLimits.provisionedSenders) senders"
+            )
+        }
+        for (path, value) in list {
+            var fields = try StrictFields(value, path: path)
+            let name = try fields.text("name")
+            guard name.utf8.count <= RationalOwlLimits.nameBytes else {
+                throw ProvisioningProblem(path: "\(path).name", problem: "at most \(RationalOwlLimits.nameBytes) bytes")
+            }
+            let id = try fields.optionalText("id")
+            if let id, !(1...RationalOwlLimits.identifierBytes).contains(id.utf8.count) {
+                throw ProvisioningProblem(
+                    path: "\(path).id",
+                    problem: "1 to \(RationalOwlLimits.identifierBytes) bytes"
+                )
+            }
+            guard !senders.contains(where: { $0.name == name || id != nil && $0.id?.rawValue == id }) else {
+                throw ProvisioningProblem(path: path, problem: "the name or the id appears twice")
+            }
+            try fields.finish()
+            senders.append(.init(name: name, id: id.map { SenderID($0) }))
+        }
+        return senders
     }
 }

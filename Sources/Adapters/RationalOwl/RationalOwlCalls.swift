@@ -99,6 +99,14 @@ package enum Surface: String, Sendable, CaseIterable {
         }
     }
 
+    /// The interfaces of the core belong to back ends, as `/msgClient` does.
+    var caller: CallerKind {
+        switch self {
+        case .pushApp, .shim: .device
+        case .messageClient, .server, .deviceGroup, .downstream, .customPush, .tracking, .sync: .sender
+        }
+    }
+
     var bodyLimitBytes: Int {
         switch self {
         case .messageClient: RationalOwlLimits.senderBodyBytes

@@ -44,6 +44,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         case .methodNotAllowed: self.init(.unknown, "허용되지 않는 메소드입니다.", "method not allowed", status: 405)
         case .notFound: self.init(.unknown, "존재하지 않는 경로입니다.", "no such path", status: 404)
         case .tooManyRequests: self = .tooFast(after: nil)
+        case .unauthorized where endpoint?.surface.caller == .sender: self = .notAllowed
         case .unauthorized: self.init(.accountMismatch, "계정 정보가 일치하지 않습니다.", "account mismatch")
         case .timedOut, .withheld: self.init(.unknown, "요청 시간이 초과되었습니다.", "request timed out", status: 408)
         }
@@ -53,6 +54,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
     package init(_ refusal: Refusal, at endpoint: RationalOwlCall) {
         switch refusal {
         case .unknownBinding: self = Self.unknownBinding(at: endpoint)
+        case .unauthorized where endpoint.surface.caller == .sender: self = .notAllowed
         case .unauthorized: self.init(.accountMismatch, "계정 정보가 일치하지 않습니다.", "account mismatch")
         case .unknownDevice: self.init(.unknown, "등록되지 않은 단말입니다.", "device is not registered")
         case .unknownMessage: self.init(.unknown, "메시지를 찾을 수 없습니다.", "message not found")
@@ -75,6 +77,8 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         }
     }
 
+    /// Assumed: the vendor has no code for a back end that may not send.
+    private static let notAllowed = RationalOwlError(.accountMismatch, "발신 권한이 없습니다.", "not authorized")
     static let verificationNotSent = RationalOwlError(.unknown, "인증번호를 발송하지 못했습니다.", "verification not sent")
     static let wrongVerificationCode = RationalOwlError(.unknown, "인증번호가 일치하지 않습니다.", "wrong verification code")
 

@@ -15,6 +15,9 @@ package enum RationalOwlLimits {
     /// 128 bytes per id (docs/contracts/rationalowl.md#1). Longer ids would be stored and echoed for any caller.
     package static let identifierBytes = 128
 
+    /// 100 back ends in a provisioning file; each is compared with the others.
+    package static let provisionedSenders = 100
+
     /// 256 bytes for names of people, senders and images. Assumed: names are shown in lists, so a longer one is a mistake or an attack.
     package static let nameBytes = 256
 

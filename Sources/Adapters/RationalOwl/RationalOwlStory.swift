@@ -31,7 +31,13 @@ struct RationalOwlStory: VendorStory {
         service = identifiers.randomHex(byteCount: 16)
     }
 
-    var binding: JSON? { ["accountId": .string(account), "serviceId": .string(service)] }
+    /// The back end sends the vendor's calls unchanged, so its network is its proof.
+    var binding: JSON? {
+        [
+            "accountId": .string(account), "serviceId": .string(service), "senders": [["name": "shop backend 1"]],
+            "settings": ["senderNetworks": ["127.0.0.1"]],
+        ]
+    }
 
     func play(_ stage: any StoryStage) async throws {
         let before = try await stage.simulatorCounts()

@@ -11,21 +11,24 @@ package struct UPMCAdapter: VendorAdapter {
     package var vendor: Vendor { .upmc }
     package var routes: [VendorRoute] { UPMCCall.routes }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    package var senders: SenderForm? {
+        SenderForm(ownKey: .init(header: "X-Gateway-Key", secret: UPMCSettings.sendSecretName))
+    }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let endpoint = try endpoint(of: request)
         let host = request.host
         func key(_ kind: String, _ value: String) -> BindingKey {
             BindingKey(vendor: vendor, kind: kind, value: value, host: host)
         }
         if endpoint.isMarketing {
-            return (key("application", try MarketingRequest(request.body).required("appId")), .none)
+            return (key("application", try MarketingRequest(request.body).required("appId")), endpoint.caller)
         }
         let parameters = try self.parameters(of: request)
-        let proof = try parameters.text("AUTHKEY", limit: UPMCLimits.tokenBytes).map { Proof.authorizationKey($0) }
-        if let application = try parameters.text("APP_ID") { return (key("application", application), proof ?? .none) }
+        if let application = try parameters.text("APP_ID") { return (key("application", application), endpoint.caller) }
         // Version 3.0 sends the bundle, or nothing (docs/contracts/upmc.md#1.8).
-        if let bundle = try parameters.text("CBSID") { return (key("bundle", bundle), proof ?? .none) }
-        return (key("only", "*"), proof ?? .none)
+        if let bundle = try parameters.text("CBSID") { return (key("bundle", bundle), endpoint.caller) }
+        return (key("only", "*"), endpoint.caller)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
@@ -46,16 +49,16 @@ package struct UPMCAdapter: VendorAdapter {
         guard let response = response(to: request, settings: settings) else {
             return refuse(AdapterError(.notFound), for: request, settings: settings)
         }
-        return response.answer(replies)
+        return response.answer(replies).shared(from: response.endpoint)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
     {
-        if request.method == .options { return .preflight }
         guard let response = response(to: request, settings: settings) else {
-            return .failure(UPMCError(error), body: [[:]])
+            return request.method == .options ? .preflight : .failure(UPMCError(error), body: [[:]])
         }
-        return response.refuse(error)
+        if request.method == .options, response.endpoint.caller != .sender { return .preflight }
+        return response.refuse(error).shared(from: response.endpoint)
     }
 
     package func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings)
@@ -71,6 +74,8 @@ package struct UPMCAdapter: VendorAdapter {
     private func endpoint(of request: VendorRequest) throws(AdapterError) -> UPMCCall {
         guard request.method == .post || request.method == .get else { throw AdapterError(.methodNotAllowed) }
         guard let endpoint = UPMCCall(path: request.path) else { throw AdapterError(.notFound) }
+        // A page of any site can make a browser send a GET.
+        guard request.method == .post || endpoint.caller != .sender else { throw AdapterError(.methodNotAllowed) }
         return endpoint
     }
 

@@ -60,7 +60,7 @@ package struct UPMCSettings: Sendable, Hashable {
 
     /// The name of the `AUTHKEY` secret among the binding's sealed secrets.
     package static let secretName = "authKey"
-    /// The name of the secret that senders must send. Without it, anyone who knows the app's id can send.
+    /// The name of the secret that senders show in `X-Gateway-Key`.
     package static let sendSecretName = "sendKey"
 
     package static let declared = VendorSettings([
@@ -134,7 +134,7 @@ extension UPMCAdapter: ProvisionedVendor {
                 .secret("authKeySecret", "The secret that signs AUTHKEYs of apps. At least 16 characters."),
                 .secret(
                     "sendKey",
-                    "The key that back ends must send. At least 16 characters. Default: sending is open."
+                    "A key that back ends show in X-Gateway-Key to send. At least 16 characters. Optional."
                 ),
             ],
             settings: UPMCSettings.declared

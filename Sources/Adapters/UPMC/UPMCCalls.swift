@@ -89,6 +89,14 @@ package enum UPMCCall: String, Sendable, CaseIterable {
     /// The send calls, whose `BODY` is an object (docs/contracts/upmc.md#1.3).
     var isSend: Bool { self == .send || self == .sendToGroup || self == .sendToList }
 
+    /// Sends, and the administration of groups, belong to back ends; a device only joins and leaves groups.
+    package var caller: CallerKind {
+        switch self {
+        case .send, .sendToGroup, .sendToList, .registerGroup, .groups, .deleteGroup, .groupUsers: .sender
+        default: .device  // all other calls of apps
+        }
+    }
+
     /// Calls of the gateway, not of the vendor (docs/contracts/upmc.md#1.11).
     var isHistory: Bool { self == .messageList || self == .message || self == .unreadCount }
 

@@ -222,6 +222,14 @@ extension VendorResponse {
         return VendorResponse(status: status, headers: headers, body: JSONWriter.bytes(value))
     }
 
+    /// Web pages may read the answers to apps, but not those to back ends.
+    func shared(from endpoint: UPMCCall) -> VendorResponse {
+        guard endpoint.caller == .sender else { return self }
+        var response = self
+        response.headers[.accessControlAllowOrigin] = nil
+        return response
+    }
+
     /// The answer to a browser's preflight request (docs/contracts/upmc.md#1.3).
     static var preflight: VendorResponse {
         var headers = HTTPFields()

@@ -9,8 +9,16 @@ extension UPMCAdapter: StoryVendor {
 struct UPMCStory: VendorStory {
     let title = "UPMC, each generation of its versions"
     private let identifiers: any IdentifierSource
+    /// The key of the back end of every app.
+    private let sendKey: String
+    private static let sendKeyVariable = "DEMO_UPMC_SEND_KEY"
 
-    init(_ identifiers: any IdentifierSource) { self.identifiers = identifiers }
+    init(_ identifiers: any IdentifierSource) {
+        self.identifiers = identifiers
+        sendKey = identifiers.randomHex(byteCount: 16)
+    }
+
+    var secrets: [String: String] { [Self.sendKeyVariable: sendKey] }
 
     var binding: JSON? { nil }
 
@@ -18,6 +26,7 @@ struct UPMCStory: VendorStory {
         Self.generations.map { generation in
             var binding: JSONObject = [
                 "applicationId": .string(generation.applicationID), "version": .string(generation.version),
+                "sendKeyEnv": .string(Self.sendKeyVariable),
             ]
             if generation.isOldest { binding["bundleId"] = .string(generation.applicationID) }
             return StoryApp(id: generation.app, binding: .object(binding))
@@ -106,7 +115,8 @@ struct UPMCStory: VendorStory {
             [
                 "TYPE": "E", "CUID": JSONWriter.text([.string(phone.user), "nobody"]), "MESSAGE": "Hello",
                 "SENDERCODE": "admin", "BADGENO": "3", "EXT": "x",
-            ]
+            ],
+            key: sendKey
         )
         let sent = answer["BODY"] ?? .null
         try stage.expect(
@@ -216,9 +226,12 @@ struct UPMCStory: VendorStory {
         _ stage: any StoryStage,
         _ generation: Generation,
         _ name: String,
-        _ fields: [String: String]
+        _ fields: [String: String],
+        key: String? = nil
     ) async throws -> JSON {
-        try await stage.json(Self.call(generation, name, fields))
+        var call = Self.call(generation, name, fields)
+        if let key { call.headers["X-Gateway-Key"] = key }
+        return try await stage.json(call)
     }
 
     private static func call(_ generation: Generation, _ name: String, _ fields: [String: String]) -> StoryCall {

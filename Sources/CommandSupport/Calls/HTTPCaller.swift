@@ -62,9 +62,14 @@ package struct HTTPCaller: Sendable {
     /// Posts a form, encoded like the forms of browsers and older libraries.
     ///
     /// - Throws: the client's error when no answer arrives.
-    package func post(_ path: String, form fields: [String: String]) async throws -> Answer {
+    package func post(
+        _ path: String,
+        form fields: [String: String],
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .POST
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
         let form = fields.sorted { $0.key < $1.key }.map { Self.encode($0.key) + "=" + Self.encode($0.value) }
         request.body = .bytes(ByteBuffer(string: form.joined(separator: "&")))

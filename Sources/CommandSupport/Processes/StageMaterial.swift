@@ -72,7 +72,8 @@ package struct StageMaterial {
         apnsAddress: String,
         channelAddress: String? = nil
     ) throws {
-        let binding = "          rationalowl: { accountId: \(account), serviceId: \(service) }"
+        let settings = "settings: { senderNetworks: [127.0.0.1, \"::1\"] }"
+        let binding = "          rationalowl: { accountId: \(account), serviceId: \(service), \(settings) }"
         try writeTenants(apnsAddress: apnsAddress, channelAddress: channelAddress, lines: [binding])
     }
 

@@ -13,7 +13,10 @@ enum SenderRules {
 
     private static func register(_ name: String, _ context: RuleContext) -> Plan {
         guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
-        return Plan(RegisterSender(context.scope, name: name, id: newSender(context))) { .sender(.registered($0.id)) }
+        let isProven = context.call.isProvenSender
+        return Plan(RegisterSender(context.scope, name: name, id: newSender(context), isProven: isProven)) { sender in
+            sender.map { .sender(.registered($0.id)) } ?? .refused(.unauthorized)
+        }
     }
 
     /// `SVR` and a random UUID: the form that RationalOwl's clients know (docs/contracts/rationalowl.md#8.1); for other clients it is opaque.

@@ -52,6 +52,7 @@ struct GatewayNode {
     let handler: CommandHandler
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
+    let proxies: TrustedProxies
     let sampler: DatabaseSampler
     let shutdown = ShutdownProgress()
 
@@ -76,9 +77,12 @@ struct GatewayNode {
             handler: commandHandler(base, delivery.engine),
             webhooks: WebhookRegistry(
                 secrets: secrets,
-                addresses: AddressGuard(allowing: try webhookNetworks(configuration))
+                addresses: AddressGuard(
+                    allowing: try networks(configuration.webhookAllowedNetworks, "webhook-allow")
+                )
             ),
             secrets: secrets,
+            proxies: TrustedProxies(try networks(configuration.trustedProxies, "trusted-proxies")),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
         )
     }
@@ -186,17 +190,18 @@ struct GatewayNode {
     }
 
     /// - Throws: `ConfigurationProblem`.
-    private static func webhookNetworks(
-        _ configuration: GatewayConfiguration
+    private static func networks(
+        _ texts: [String],
+        _ setting: String
     ) throws(ConfigurationProblem) -> [AddressRange] {
-        var allowed: [AddressRange] = []
-        for text in configuration.webhookAllowedNetworks {
+        var networks: [AddressRange] = []
+        for text in texts {
             guard let range = AddressRange(text) else {
-                throw ConfigurationProblem(setting: "webhook-allow", problem: "'\(text)' is not a CIDR range")
+                throw ConfigurationProblem(setting: setting, problem: "'\(text)' is not a CIDR range")
             }
-            allowed.append(range)
+            networks.append(range)
         }
-        return allowed
+        return networks
     }
 }
 
@@ -225,7 +230,8 @@ extension GatewayNode {
                 recorder: provisioning.recorder,
                 multiStep: base.vendors.multiStep
             ),
-            native: nativeAPI()
+            native: nativeAPI(),
+            proxies: proxies
         )
     }
 

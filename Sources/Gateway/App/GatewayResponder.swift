@@ -16,15 +16,25 @@ final class GatewayResponder: HTTPResponder {
     private let pages: PageEndpoint?
     private let vendors: VendorEndpoint
     private let native: NativeRouter
+    private let proxies: TrustedProxies
 
-    init(mounts: VendorMounts, pages: PageEndpoint? = nil, vendors: VendorEndpoint, native: NativeAPI) {
+    init(
+        mounts: VendorMounts,
+        pages: PageEndpoint? = nil,
+        vendors: VendorEndpoint,
+        native: NativeAPI,
+        proxies: TrustedProxies = TrustedProxies()
+    ) {
         self.mounts = mounts
+        self.proxies = proxies
         self.pages = pages
         self.vendors = vendors
         self.native = NativeRouter(native)
     }
 
     func respond(to request: Request, context: CallContext) async throws -> Response {
+        var context = context
+        context.client = proxies.client(peer: context.client.text, headers: request.headers)
         let path = request.uri.path
         if path == "/v1" || path.hasPrefix("/v1/") || path == NativeRouter.documentPath {
             return try await native.respond(to: request, context: context)
@@ -34,7 +44,7 @@ final class GatewayResponder: HTTPResponder {
             let answer = await vendors.respond(
                 to: request,
                 match: match,
-                remoteAddress: context.remoteAddress,
+                client: context.client,
                 channel: context.channel
             )
             return Response(answer)

@@ -8,7 +8,7 @@ enum ConfigurationFile {
         "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
         "database.notify", "database.shared.flush", "master.key.file",
         "listen", "tls.listen", "tls.cert", "tls.key", "admin.listen", "address.file", "log.level", "webhook.allow",
-        "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second",
+        "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second", "trusted.proxies",
     ]
 
     /// - Throws: `ConfigurationProblem` that names the unreadable file or the unknown setting.

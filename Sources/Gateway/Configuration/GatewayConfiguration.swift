@@ -24,6 +24,8 @@ package struct GatewayConfiguration: Sendable {
     package var logLevel: Logger.Level
     /// CIDR ranges of private addresses that webhooks may target.
     var webhookAllowedNetworks: [String]
+    /// CIDR ranges of proxies whose `X-Forwarded-For` or `Forwarded` names the client of a call.
+    var trustedProxies: [String]
     /// Scales the delays of the retry table; below 1 only with a simulator.
     var retryScale: Double
     /// Seconds after which an unresponsive node loses its slices: the delay that a crash adds to a message.
@@ -97,6 +99,7 @@ package struct GatewayConfiguration: Sendable {
         addressFile = reader.string(forKey: "address.file")
         logLevel = try settings.logLevel("log.level", "log-level")
         webhookAllowedNetworks = settings.list("webhook.allow")
+        trustedProxies = settings.list("trusted.proxies")
         retryScale = try settings.retryScale("retry.scale", "retry-scale")
         leaseSeconds = min(600, max(2, settings.integer("lease.seconds", default: 30)))
         callsPerSecond = try settings.rate("calls.per.second", "calls-per-second")

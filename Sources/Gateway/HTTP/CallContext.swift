@@ -3,18 +3,21 @@ package import Hummingbird
 package import Model
 package import NIOCore
 
-/// The context of a call: its connection and the peer's address.
+/// The context of a call: its connection and the client's address.
 package struct CallContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The peer's address without the port.
-    package let remoteAddress: String?
+    /// The client's address without the port: that of the connection, until `TrustedProxies` has read the headers.
+    package var client: ClientAddress
     package let channel: any Channel
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
-        remoteAddress = source.channel.remoteAddress?.ipAddress
+        client = ClientAddress(text: source.channel.remoteAddress?.ipAddress, isKnown: true)
     }
+
+    /// The client's address as text.
+    package var remoteAddress: String? { client.text }
 }
 
 extension Response {

@@ -5,11 +5,14 @@ package struct BoundCall: Sendable, Hashable {
     package var tenant: TenantID
     package var app: AppID
     package var settings: BindingSettings
+    /// Read once for all calls.
+    package let senders: SenderSettings
 
     package init(tenant: TenantID, app: AppID, settings: BindingSettings) {
         self.tenant = tenant
         self.app = app
         self.settings = settings
+        senders = SenderSettings(settings)
     }
 }
 

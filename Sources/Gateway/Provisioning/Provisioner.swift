@@ -42,7 +42,9 @@ package struct Provisioner: Sendable {
         try await checkMasterKey()
         var tenants: [ProvisionedTenant] = []
         for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
-        return try await store.apply(tenants)
+        var summary = try await store.apply(tenants)
+        summary.warnings = SenderWarnings(vendors: vendors).warnings(of: file)
+        return summary
     }
 
     /// Binds this database to this node's master key, or refuses when the database is bound to another key.
@@ -69,7 +71,8 @@ package struct Provisioner: Sendable {
                     platforms: app.platforms.mapValues { PlatformRoute(topic: $0.topic, credentials: $0.credentials) },
                     defaultTimeToLive: nil,
                     bindings: try app.bindings.flatMap { try bindings($0, of: app.id, in: tenant.id) },
-                    timing: app.timing
+                    timing: app.timing,
+                    senders: app.bindings.flatMap(senders)
                 )
             },
             retention: tenant.retention,
@@ -95,6 +98,10 @@ package struct Provisioner: Sendable {
             fingerprint: Array(SHA256.hash(data: secret)),
             pushesPerSecond: credential.pushesPerSecond
         )
+    }
+
+    private func senders(_ binding: ProvisioningFile.Binding) -> [ProvisionedSender] {
+        binding.content.senders.map { ProvisionedSender(vendor: binding.vendor, name: $0.name, id: $0.id) }
     }
 
     private func bindings(_ binding: ProvisioningFile.Binding, of app: AppID, in tenant: TenantID) throws

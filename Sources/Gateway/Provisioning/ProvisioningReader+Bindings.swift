@@ -24,6 +24,7 @@ extension ProvisioningReader {
             }
             settings = object
         }
+        let shared = try sharedSettings(&settings, of: provisioned, "\(path).settings")
         if let problem = provisioned.bindingForm.settings.problems(in: settings).first {
             throw ProvisioningProblem(path: "\(path).settings", problem: problem)
         }
@@ -33,9 +34,37 @@ extension ProvisioningReader {
             reservedSegments: reservedSegments,
             secrets: self
         )
-        let binding = try provisioned.binding(from: &source)
+        var binding = try provisioned.binding(from: &source)
         try source.fields.finish()
+        for (key, value) in shared.pairs { binding.settings[key] = value }
+        if let own = provisioned.senders?.ownKey?.secret, binding.secrets[own] != nil,
+            SenderSettings(BindingSettings(values: shared)).isOpen
+        {
+            throw ProvisioningProblem(
+                path: "\(path).settings.\(SenderSettings.openKey)",
+                problem: "contradicts \(own): remove one of them"
+            )
+        }
         return .init(vendor: vendor, path: path, host: host, content: binding)
+    }
+
+    /// Removes the settings that all vendors with senders share, and returns them.
+    ///
+    /// - Throws: `ProvisioningProblem` for a wrong value.
+    private func sharedSettings(
+        _ settings: inout JSONObject,
+        of vendor: any ProvisionedVendor,
+        _ path: String
+    ) throws(ProvisioningProblem) -> JSONObject {
+        guard vendor.senders != nil else { return JSONObject() }
+        let shared = JSONObject(
+            settings.pairs.filter { SenderSettings.names.contains($0.key) }.map { ($0.key, $0.value) }
+        )
+        for key in shared.keys { settings[key] = nil }
+        if let problem = VendorSettings(SenderSettings.declared).problems(in: shared).first {
+            throw ProvisioningProblem(path: path, problem: problem)
+        }
+        return shared
     }
 
     /// Applies the vendors' rules that depend on more than one binding.

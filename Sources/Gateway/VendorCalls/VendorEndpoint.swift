@@ -45,11 +45,11 @@ final class VendorEndpoint: Sendable {
     func respond(
         to request: Request,
         match: VendorMounts.Match,
-        remoteAddress: String?,
+        client: ClientAddress,
         channel: (any Channel)?
     ) async -> VendorResponse {
         let started = ContinuousClock.now
-        var call = begun(request, match, remoteAddress)
+        var call = begun(request, match, client)
         var record = CallRecord()
         let response = await answer(&call, request, match, channel, &record)
         ended(call, response, record, match, started)
@@ -59,14 +59,15 @@ final class VendorEndpoint: Sendable {
     // Not inlined, as in `CommandHandler`: keeps the async frames of waiting calls small.
 
     @inline(never)
-    private func begun(_ request: Request, _ match: VendorMounts.Match, _ remoteAddress: String?) -> VendorRequest {
+    private func begun(_ request: Request, _ match: VendorMounts.Match, _ client: ClientAddress) -> VendorRequest {
         VendorRequest(
             route: match.route.name,
             method: request.method,
             path: request.uri.path,
             query: request.uri.query,
             headers: Self.headersWithHost(request),
-            remoteAddress: remoteAddress,
+            remoteAddress: client.text,
+            isAddressKnown: client.isKnown,
             receivedAt: handler.now
         )
     }
@@ -150,20 +151,16 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         var settings = BindingSettings.unbound
         do throws(AdapterError) {
-            let (key, proof) = try adapter.locate(call)
+            let (key, caller) = try adapter.locate(call)
             let binding: BoundCall?
-            let isProven: Bool
+            let verdict: SenderGate.Verdict
             do throws(StoreError) {
                 if let remembered = directory.remembered(key) {
                     binding = remembered
                 } else {
                     binding = try await directory.binding(key)
                 }
-                if case .bearer(let secret) = proof {
-                    isProven = try await proves(secret, binding)
-                } else {
-                    isProven = Self.isLeftToTheAdapter(proof)
-                }
+                verdict = try await judged(call, caller, adapter, binding)
             } catch {
                 note(call, adapter, "\(error)")
                 return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
@@ -171,14 +168,17 @@ final class VendorEndpoint: Sendable {
             guard let binding else { return refused(.unknownBinding, call, adapter, &record) }
             settings = binding.settings
             record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
-            guard isProven else { throw AdapterError(.unauthorized) }
+            if case .refused(let reason) = verdict {
+                return refusedSender(reason, call, adapter, settings, &record)
+            }
             let commands = withBodyHash(try adapter.decode(call, settings: settings), call.body)
             let scope = CallScope(
                 tenant: binding.tenant,
                 app: binding.app,
                 vendor: adapter.vendor,
                 settings: settings,
-                remoteAddress: call.remoteAddress
+                remoteAddress: call.remoteAddress,
+                isProvenSender: caller == .sender && verdict == .proven
             )
             var replies = await perform(commands, in: scope)
             if let multiStep = multiStep[adapter.vendor] {
@@ -206,24 +206,34 @@ final class VendorEndpoint: Sendable {
         return result.replies
     }
 
-    /// The scope that a key needs for vendor calls that carry one; these calls are sends.
-    private static let provenScope = "send"
-
-    /// Whether the secret is an API key of the binding's tenant with a sufficient scope.
+    /// Whether the caller is of the kind that the call needs. Callers that the adapter checks itself, and calls without a binding, pass.
     ///
     /// - Throws: `StoreError` when the store cannot answer now.
-    private func proves(_ secret: String, _ binding: BoundCall?) async throws(StoreError) -> Bool {
-        guard let grant = try await directory.apiKey(secret), grant.tenant == binding?.tenant else { return false }
-        return !grant.scopes.isDisjoint(with: [Self.provenScope, "admin"])
+    private func judged(
+        _ call: VendorRequest,
+        _ caller: CallerKind,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall?
+    ) async throws(StoreError) -> SenderGate.Verdict {
+        guard caller == .sender, let binding else { return .proven }
+        let gate = SenderGate(call, adapter.senders, binding)
+        return try await gate.judge(in: binding.tenant) { (key) async throws(StoreError) in
+            try await directory.apiKey(key)
+        }
     }
 
-    /// The adapter checks keys that the dialect itself issues, because it has the binding's secret.
-    private static func isLeftToTheAdapter(_ proof: Proof) -> Bool {
-        switch proof {
-        case .none, .authorizationKey, .sharedAccessSignature: true
-        // No adapter uses the last two.
-        case .bearer, .basic, .jwt: false
-        }
+    @inline(never)
+    private func refusedSender(
+        _ reason: String,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        note(call, adapter, reason)
+        let error = AdapterError(.unauthorized)
+        record.refused(error)
+        return adapter.refuse(error, for: call, settings: settings)
     }
 
     @inline(never)

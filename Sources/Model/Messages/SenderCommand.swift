@@ -1,6 +1,7 @@
 /// Registers back ends that send messages, where a vendor requires it.
 package enum SenderCommand: Sendable, Hashable {
-    /// Registers a back end by name; the same name gives the same sender.
+    /// Registers a back end by name; the same name gives the same sender. Refused with `.unauthorized` if a proven caller registered the name and this one
+    /// is not proven (`CallScope.isProvenSender`).
     case register(name: String)
     /// Permits a registered back end to send messages. `address` is the address that it specifies.
     case enrol(SenderID, name: String?, address: String?)

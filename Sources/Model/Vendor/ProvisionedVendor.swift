@@ -118,6 +118,18 @@ package struct VendorBinding: Sendable, Hashable {
         }
     }
 
+    /// A back end that is registered by the file.
+    package struct Sender: Sendable, Hashable {
+        package var name: String
+        /// Nil: the gateway makes one.
+        package var id: SenderID?
+
+        package init(name: String, id: SenderID? = nil) {
+            self.name = name
+            self.id = id
+        }
+    }
+
     package var keys: [Key]
     /// The settings that calls and payloads receive as `BindingSettings.values`.
     package var settings: JSONObject
@@ -125,17 +137,20 @@ package struct VendorBinding: Sendable, Hashable {
     package var secrets: [String: String]
     /// The handling of messages to the vendor's devices outside of their receiving windows. Nil: no default. The app's `receivingWindows` take precedence.
     package var outsideWindow: AppTiming.Hold?
+    package var senders: [Sender]
 
     package init(
         keys: [Key],
         settings: JSONObject = JSONObject(),
         secrets: [String: String] = [:],
-        outsideWindow: AppTiming.Hold? = nil
+        outsideWindow: AppTiming.Hold? = nil,
+        senders: [Sender] = []
     ) {
         self.keys = keys
         self.settings = settings
         self.secrets = secrets
         self.outsideWindow = outsideWindow
+        self.senders = senders
     }
 }
 

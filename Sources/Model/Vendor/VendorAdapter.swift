@@ -12,10 +12,14 @@ package protocol VendorAdapter: Sendable {
     /// Every call that it answers, in the order in which they are matched.
     var routes: [VendorRoute] { get }
 
-    /// Returns the binding key of the call and its proof.
+    /// How back ends prove that they may send, for calls of kind `.sender`. Nil: the vendor has no such calls.
+    var senders: SenderForm? { get }
+
+    /// Returns the binding key of the call and the kind of caller that it needs. The gateway refuses a call of kind `.sender` before `decode` unless its
+    /// caller may send; the adapter itself checks callers of kind `.credential` in `decode`.
     ///
     /// - Throws: `AdapterError` when the request cannot be read; `refuse` then writes the answer.
-    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof)
+    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind)
 
     /// Returns the commands of the call.
     ///
@@ -96,8 +100,10 @@ package struct VendorRequest: Sendable {
     package var query: String? { didSet { reading = RequestReading() } }
     package var headers: HTTPFields { didSet { reading = RequestReading() } }
     package var body: [UInt8] { didSet { reading = RequestReading() } }
-    /// The client's address, as far as it can be trusted.
+    /// The client's address; behind a trusted proxy that did not name its client, the proxy's.
     package var remoteAddress: String?
+    /// False if `remoteAddress` is that of a proxy, and therefore proves nothing about the caller.
+    package var isAddressKnown: Bool
     /// The time on the database's clock.
     package var receivedAt: Timestamp
     /// The adapter's cached reading of the request.
@@ -111,6 +117,7 @@ package struct VendorRequest: Sendable {
         headers: HTTPFields = HTTPFields(),
         body: [UInt8] = [],
         remoteAddress: String? = nil,
+        isAddressKnown: Bool = true,
         receivedAt: Timestamp = Timestamp(milliseconds: 0)
     ) {
         self.route = route
@@ -120,8 +127,12 @@ package struct VendorRequest: Sendable {
         self.headers = headers
         self.body = body
         self.remoteAddress = remoteAddress
+        self.isAddressKnown = isAddressKnown
         self.receivedAt = receivedAt
     }
+
+    /// The client's address, if it is known and proves where the call came from.
+    package var provenAddress: IPAddress? { isAddressKnown ? remoteAddress.flatMap { IPAddress($0) } : nil }
 }
 
 /// The answer to an inbound call.
@@ -152,17 +163,6 @@ package struct BindingKey: Sendable, Hashable {
         self.value = value
         self.host = host
     }
-}
-
-/// The credentials of a call. A value: one authenticator in `Gateway`, which has keys and a clock, checks it.
-package enum Proof: Sendable, Hashable {
-    /// The vendor has no credentials: ids in the body are capabilities.
-    case none
-    case bearer(String)
-    case basic(user: String, password: String)
-    case authorizationKey(String)
-    case sharedAccessSignature(String)
-    case jwt(String)
 }
 
 /// Why a request did not become a command.

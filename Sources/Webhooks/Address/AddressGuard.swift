@@ -1,3 +1,5 @@
+package import Model
+
 /// Decides which addresses outgoing calls may reach: the public internet and the addresses that the operator allows.
 ///
 /// The address comes from the party that set the callback, so without this check a tenant could make the gateway connect to the database, the cloud's

@@ -1,3 +1,4 @@
+package import Model
 import NIOCore
 import NIOPosix
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Model
 
 /// The URL of a callback, parsed and written again so that no later parser finds another host in it.
 package struct CallbackTarget: Sendable, Hashable {

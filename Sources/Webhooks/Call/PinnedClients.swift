@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Model
 import NIOConcurrencyHelpers
 
 /// The clients whose connections stay open between calls. Each belongs to one URL and one address, and connects to nothing else. An attempt checks its

@@ -113,7 +113,7 @@ struct MutationStage: Sendable {
                         bindings: [("account", account), ("service", service)].map {
                             ProvisionedBinding(
                                 key: BindingKey(vendor: .rationalOwl, kind: $0.0, value: $0.1),
-                                settings: JSONObject()
+                                settings: ["senderNetworks": ["127.0.0.1"]]
                             )
                         }
                     )
@@ -131,7 +131,12 @@ struct MutationStage: Sendable {
         -> RationalOwlRequests
     {
         func call(_ path: String, _ route: String, _ body: JSON) async throws -> JSON {
-            let request = VendorRequest(route: route, path: path, body: JSONWriter.bytes(body))
+            let request = VendorRequest(
+                route: route,
+                path: path,
+                body: JSONWriter.bytes(body),
+                remoteAddress: "127.0.0.1"
+            )
             let response = await endpoint.carryOut(request, RationalOwlAdapter())
             return try JSONParser.parse(response.body)
         }
@@ -203,7 +208,10 @@ struct MutationStage: Sendable {
             let body = mutator.body(index, from: request.body)
             let flag = NIOLockedValueBox(false)
             let response = await Reached.$flag.withValue(flag) {
-                await endpoint.carryOut(VendorRequest(route: name, path: request.path, body: body), adapter)
+                await endpoint.carryOut(
+                    VendorRequest(route: name, path: request.path, body: body, remoteAddress: "127.0.0.1"),
+                    adapter
+                )
             }
             let fault = RationalOwlRequests.fault(response.status, response.body, to: request.path, body)
             counts.note(reached: flag.withLockedValue { $0 }, wrong: fault)

@@ -21,6 +21,8 @@ struct UPMCCaller: Sendable {
     var prefix = "/upmc"
     /// The host name in place of the called address, because an app of 3.0 is identified by its host.
     var host: String?
+    /// Headers in addition to those of a form.
+    var headers: [String: String] = [:]
 
     init(base: String, ending: String = "") {
         self.base = base
@@ -92,6 +94,7 @@ struct UPMCCaller: Sendable {
         request.method = .POST
         request.headers.add(name: "content-type", value: type)
         if let host { request.headers.add(name: "host", value: host) }
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let buffer = try await response.body.collect(upTo: 1 << 20)
@@ -198,7 +201,7 @@ extension World {
                     platforms:
                       ios: { topic: \(StageMaterial.topic), production: apple }
                     bindings:
-                      upmc: { applicationId: com.example.\(name)\(ending), version: "\(version)"\(rest), settings: { mutableContent: "off"\(page)
+                      upmc: { applicationId: com.example.\(name)\(ending), version: "\(version)"\(rest), settings: { senderNetworks: [127.0.0.1, "::1"], mutableContent: "off"\(page)
             """
         }
         var text = app("upmc", "4.0EE") + " } }"
@@ -217,7 +220,7 @@ extension World {
             apps:
               - id: upmc
                 bindings:
-                  upmc: { applicationId: com.example.other\(ending), version: "4.0EE" }
+                  upmc: { applicationId: com.example.other\(ending), version: "4.0EE", settings: { senderNetworks: [127.0.0.1, "::1"] } }
         """
     }
 

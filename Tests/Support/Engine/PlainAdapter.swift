@@ -22,8 +22,9 @@ package struct PlainAdapter: VendorAdapter {
     }
 
     package var routes: [VendorRoute] { [] }
+    package var senders: SenderForm? { nil }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         throw AdapterError(.notFound)
     }
 

@@ -14,18 +14,19 @@ package struct StubAdapter: VendorAdapter {
     package var routes: [VendorRoute] { StubCall.routes }
     package var isPersonal: Bool { false }
 
-    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, Proof) {
+    package var senders: SenderForm? {
+        SenderForm(ownKey: .init(header: StubBinding.keyHeader, secret: StubBinding.sendKeyName))
+    }
+
+    package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let call = try StubCall(request)
         let app = try StubRequest(call, request).text("app")
         let key = BindingKey(vendor: vendor, kind: StubBinding.appKind, value: app, host: request.host)
-        guard call == .send else { return (key, .none) }
-        guard let shown = request.header(StubBinding.keyHeader) else { throw AdapterError(.unauthorized) }
-        return (key, .authorizationKey(shown))
+        return (key, call == .send ? .sender : .device)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let call = try StubCall(request)
-        if call == .send { try StubBinding(settings).check(request) }
         return [try StubRequest(call, request).command(settings: StubBinding(settings))]
     }
 

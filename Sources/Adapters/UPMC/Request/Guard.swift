@@ -1,8 +1,7 @@
-import Crypto
-import HTTPTypes
 import Model
 
-/// Checks whether a call is authorized: apps by `AUTHKEY` if the binding requires it, senders by the operator's key if there is one.
+/// Checks whether a call of an app is authorized: by `AUTHKEY`, if the binding requires it. Anyone can get an `AUTHKEY`, so it never allows a call of a back end;
+/// the gateway has checked the sender of such a call already.
 struct Guard {
     private let endpoint: UPMCCall
     private let parameters: Parameters
@@ -18,15 +17,7 @@ struct Guard {
 
     /// - Throws: `AdapterError(.unauthorized)`.
     func check(_ request: VendorRequest) throws(AdapterError) {
-        if endpoint.isSend {
-            guard let key = secrets[UPMCSettings.sendSecretName] else { return }
-            // An app with a valid `AUTHKEY` may send, as the vendor's library does.
-            guard Self.shows(key, request) || settings.needsKey && hasKey(request) else {
-                throw AdapterError(.unauthorized)
-            }
-            return
-        }
-        guard settings.needsKey, !isExempt else { return }
+        guard settings.needsKey, endpoint.caller == .device, !isExempt else { return }
         guard hasKey(request) else { throw AdapterError(.unauthorized) }
     }
 
@@ -46,11 +37,5 @@ struct Guard {
             token: parameters.echo("PSID"),
             now: request.receivedAt
         )
-    }
-
-    /// Checks `X-Gateway-Key`. The time of the comparison does not reveal how much of the key is right.
-    private static func shows(_ key: [UInt8], _ request: VendorRequest) -> Bool {
-        guard let name = HTTPField.Name("X-Gateway-Key"), let shown = request.headers[name] else { return false }
-        return SHA256.hash(data: Array(shown.utf8)) == SHA256.hash(data: key)
     }
 }

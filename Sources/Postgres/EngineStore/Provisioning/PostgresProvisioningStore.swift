@@ -51,6 +51,7 @@ private struct ProvisioningPlan: Sendable {
         ) { (results) throws(PostgresError) in
             try refuseTaken(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
+                try refuseTakenSenders(results + written)
                 let audit = try ProvisioningAudit(parts, results + written).statements()
                 return audit.isEmpty ? .commit : Step(audit + [ProvisioningSQL.notify()])
             }
@@ -69,6 +70,15 @@ private struct ProvisioningPlan: Sendable {
         }
     }
 
+    private func refuseTakenSenders(_ results: [ResultSet]) throws(PostgresError) {
+        let places = ProvisioningPlaces(count: parts.count)
+        for index in parts.indices {
+            if let row = try results.result(places.takenSenders(index)).first {
+                throw .abandoned("sender \(index) \(try row.int("place") - 1)")
+            }
+        }
+    }
+
     /// Converts the reason of an abandoned transaction to an error.
     func refusal(for error: PostgresError) -> ProvisioningError {
         let words = (error.reason ?? "").split(separator: " ")
@@ -81,6 +91,9 @@ private struct ProvisioningPlan: Sendable {
         }
         if words[0] == "key", part.tenant.apiKeys.indices.contains(place) {
             return .keyTaken(part.tenant.apiKeys[place].name)
+        }
+        if words[0] == "sender", part.senders.indices.contains(place) {
+            return .senderTaken(part.senders[place].sender.name)
         }
         return .store(StoreError(error))
     }
@@ -97,6 +110,7 @@ private struct ProvisioningPlan: Sendable {
             summary.tenants += try rows(places.retention(index)) + rows(places.rate(index))
             summary.apps += try rows(places.apps(index))
             summary.credentials += try rows(places.credentials(index))
+            summary.senders += try rows(places.senders(index))
             summary.removed += try rows(places.retiredApps(index)) + rows(places.droppedCredentials(index))
         }
         return summary

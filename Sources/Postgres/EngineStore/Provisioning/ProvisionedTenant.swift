@@ -101,19 +101,37 @@ package struct ProvisionedApp: Sendable, Hashable {
     package var defaultTimeToLive: Duration?
     package var bindings: [ProvisionedBinding]
     package var timing: AppTiming
+    package var senders: [ProvisionedSender]
 
     package init(
         id: AppID,
         platforms: [Platform: PlatformRoute] = [:],
         defaultTimeToLive: Duration? = nil,
         bindings: [ProvisionedBinding] = [],
-        timing: AppTiming = .none
+        timing: AppTiming = .none,
+        senders: [ProvisionedSender] = []
     ) {
         self.id = id
         self.timing = timing
+        self.senders = senders
         self.platforms = platforms
         self.defaultTimeToLive = defaultTimeToLive
         self.bindings = bindings
+    }
+}
+
+/// A back end that is registered by the file. It counts as one that has proved itself.
+package struct ProvisionedSender: Sendable, Hashable {
+    package var vendor: Vendor
+    /// Unique within the app and the vendor.
+    package var name: String
+    /// Nil: the stored one, or a new one.
+    package var id: SenderID?
+
+    package init(vendor: Vendor, name: String, id: SenderID? = nil) {
+        self.vendor = vendor
+        self.name = name
+        self.id = id
     }
 }
 
@@ -136,12 +154,15 @@ package struct ProvisioningSummary: Sendable, Hashable {
     package var credentials = 0
     package var bindings = 0
     package var apiKeys = 0
+    package var senders = 0
     /// Objects that the file does not list any longer.
     package var removed = 0
+    /// Consequences of the file that its author may not expect, one sentence each. Not changes.
+    package var warnings: [String] = []
 
     package init() {}
 
-    package var isChanged: Bool { tenants + apps + credentials + bindings + apiKeys + removed > 0 }
+    package var isChanged: Bool { tenants + apps + credentials + bindings + apiKeys + senders + removed > 0 }
 }
 
 /// Why a provisioning file was not applied. Nothing of the file was applied then.
@@ -150,6 +171,8 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
     case bindingTaken(BindingKey)
     /// Another key, of any tenant, has the same hash. Contains the name of the key in the file.
     case keyTaken(String)
+    /// The sender is stored with another id, or its id with another name. Contains the name in the file.
+    case senderTaken(String)
     /// The file lists an object twice.
     case duplicate(String)
     case store(StoreError)
@@ -158,6 +181,7 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
         switch self {
         case .bindingTaken(let key): "the \(key.vendor) \(key.kind) \(key.value) belongs to another tenant"
         case .keyTaken(let name): "the secret of the API key \(name) is in use by another key"
+        case .senderTaken(let name): "the sender \(name) is known by another id, or its id by another name"
         case .duplicate(let what): "\(what) is listed twice"
         case .store(let error): error.description
         }

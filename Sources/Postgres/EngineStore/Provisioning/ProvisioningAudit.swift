@@ -20,10 +20,12 @@ struct ProvisioningPlaces: Sendable {
     func keys(_ index: Int) -> Int { references + 4 * index + 1 }
     func retention(_ index: Int) -> Int { references + 4 * index + 2 }
     func rate(_ index: Int) -> Int { references + 4 * index + 3 }
-    func apps(_ index: Int) -> Int { rows + 4 * index }
-    func credentials(_ index: Int) -> Int { rows + 4 * index + 1 }
-    func retiredApps(_ index: Int) -> Int { rows + 4 * index + 2 }
-    func droppedCredentials(_ index: Int) -> Int { rows + 4 * index + 3 }
+    func apps(_ index: Int) -> Int { rows + 6 * index }
+    func credentials(_ index: Int) -> Int { rows + 6 * index + 1 }
+    func retiredApps(_ index: Int) -> Int { rows + 6 * index + 2 }
+    func droppedCredentials(_ index: Int) -> Int { rows + 6 * index + 3 }
+    func takenSenders(_ index: Int) -> Int { rows + 6 * index + 4 }
+    func senders(_ index: Int) -> Int { rows + 6 * index + 5 }
 }
 
 /// The audit rows of an apply, with one statement per tenant. They contain only names, and of a vendor's key only its ends.
@@ -75,6 +77,7 @@ struct ProvisioningAudit {
         }
         try add(places.apps(index), .write, "app", "app_id")
         try add(places.credentials(index), .write, "credential", "credential_id")
+        try add(places.senders(index), .write, "sender", "name")
         try add(places.retiredApps(index), .retire, "app", "app_id")
         try add(places.droppedCredentials(index), .remove, "credential", "credential_id")
         return records

@@ -101,6 +101,31 @@ enum ProvisioningSQL {
         """
     )
 
+    /// Indexes of the senders in the list whose name is stored with another id, or whose id is stored with another name.
+    static let takenSenders = StoreSQL.tenant(
+        """
+        SELECT u.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+            WITH ORDINALITY AS u(app_id, vendor, name, id, place)
+        JOIN gateway.sender s ON s.tenant_id = $1 AND s.app_id = u.app_id AND s.vendor = u.vendor
+            AND (s.name = u.name) <> (s.sender_id = u.id)
+        ORDER BY u.place
+        """
+    )
+
+    /// A sender whose id has another name is left out, because `takenSenders` reports it.
+    static let putSenders = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.sender AS s (tenant_id, app_id, vendor, name, sender_id, is_proven)
+        SELECT $1, u.app_id, u.vendor, u.name, coalesce(u.id, 'SVR' || gen_random_uuid()::text), true
+        FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS u(app_id, vendor, name, id)
+        WHERE NOT EXISTS (
+            SELECT FROM gateway.sender o WHERE o.tenant_id = $1 AND o.app_id = u.app_id AND o.vendor = u.vendor
+                AND o.sender_id = u.id AND o.name <> u.name)
+        ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET is_proven = true WHERE NOT s.is_proven
+        RETURNING s.name
+        """
+    )
+
     static let dropCredentials = StoreSQL.tenant(
         "DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id"
     )

@@ -61,12 +61,13 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Writes to tenant tables: apps and credentials are stored, then unlisted apps and credentials are removed.
+    /// Writes to tenant tables: apps and credentials are stored, unlisted apps and credentials are removed, and senders are stored. Unlisted senders stay,
+    /// because messages name them. The last but one statement is a check that must return no rows: senders with another id or name.
     var rows: [Statement] {
         [putApps, putCredentials] + [
             ProvisioningSQL.retireApps(id, .strings(tenant.apps.map(\.id.rawValue))),
             ProvisioningSQL.dropCredentials(id, .strings(tenant.credentials.map(\.id.rawValue))),
-        ]
+        ] + [takenSenders, putSenders]
     }
 
     private var putApps: Statement {
@@ -84,6 +85,21 @@ struct ProvisioningStatements: Sendable {
             )
         )
     }
+
+    /// The senders of all apps, with their apps.
+    var senders: [(app: AppID, sender: ProvisionedSender)] {
+        tenant.apps.flatMap { app in app.senders.map { (app.id, $0) } }
+    }
+
+    private var senderValues: [PostgresValue] {
+        [
+            id, .strings(senders.map(\.app.rawValue)), .strings(senders.map(\.sender.vendor.rawValue)),
+            .strings(senders.map(\.sender.name)), .strings(senders.map(\.sender.id?.rawValue)),
+        ]
+    }
+
+    private var takenSenders: Statement { ProvisioningSQL.takenSenders.with(senderValues) }
+    private var putSenders: Statement { ProvisioningSQL.putSenders.with(senderValues) }
 
     private var putCredentials: Statement {
         let credentials = tenant.credentials
@@ -108,6 +124,7 @@ struct ProvisioningStatements: Sendable {
             ?? Self.duplicate(tenant.apiKeys.map { "API key \($0.name)" })
             ?? Self.duplicate(tenant.credentials.map { "credential \($0.id)" })
             ?? Self.duplicate(tenant.apps.map { "app \($0.id)" })
+            ?? Self.duplicate(senders.map { "sender \($0.app) \($0.sender.vendor) \($0.sender.name)" })
     }
 
     static func duplicate(_ names: [String]) -> String? {

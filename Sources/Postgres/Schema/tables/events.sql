@@ -181,6 +181,8 @@ CREATE TABLE gateway.sender (
     next_at timestamptz NOT NULL DEFAULT now(),
     owner text,
     epoch bigint NOT NULL DEFAULT 0,
+    -- Whether a caller that proved that it may send registered it, or a provisioning file. Others do not get its id by its name.
+    is_proven boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, app_id, vendor, sender_id)
 );
 SELECT gateway.colocate('gateway.sender');

@@ -1,4 +1,4 @@
-/// An IPv4 or IPv6 address as bytes, parsed strictly: the guard and the connecting client must never interpret a text differently.
+/// An IPv4 or IPv6 address as bytes, parsed strictly: whoever judges an address and whoever connects to it must never interpret a text differently.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16 bytes, network order.
     package let bytes: [UInt8]
@@ -9,7 +9,17 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
     package var isV4: Bool { bytes.count == 4 }
+
+    /// The IPv4 address that an IPv4-mapped IPv6 address contains, as a listener for both families reports IPv4 peers; any other address itself.
+    package var unmapped: IPAddress {
+        guard bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
+            return self
+        }
+        return IPAddress(bytes: Array(bytes.suffix(4)))
+    }
 
     package var description: String {
         if isV4 { return bytes.map(String.init).joined(separator: ".") }

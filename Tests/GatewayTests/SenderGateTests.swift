@@ -1,0 +1,127 @@
+import GatewayHTTP
+import HTTPTypes
+import Model
+import Testing
+
+@testable import Gateway
+
+/// The rule for calls of kind `.sender` (docs/security.md), the same for every vendor.
+struct SenderGateTests {
+    private static let form = SenderForm(ownKey: .init(header: "X-Own-Key", secret: "own"))
+
+    private static let keys: [String: APIKeyGrant] = [
+        "sends": APIKeyGrant(tenant: "acme", name: "a", scopes: ["send"]),
+        "administers": APIKeyGrant(tenant: "acme", name: "b", scopes: ["admin"]),
+        "reads": APIKeyGrant(tenant: "acme", name: "c", scopes: ["read", "devices"]),
+        "foreign": APIKeyGrant(tenant: "other", name: "d", scopes: ["send", "admin"]),
+    ]
+
+    private func judge(
+        _ settings: JSONObject = [:],
+        own: String? = nil,
+        form: SenderForm? = SenderGateTests.form,
+        headers: [String: String] = [:],
+        from address: String? = "10.1.2.3",
+        isKnown: Bool = true,
+        method: HTTPRequest.Method = .post
+    ) async throws -> SenderGate.Verdict {
+        var fields = HTTPFields()
+        for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
+        let call = VendorRequest(
+            route: "send",
+            method: method,
+            path: "/send",
+            headers: fields,
+            remoteAddress: address,
+            isAddressKnown: isKnown
+        )
+        var binding = BindingSettings(tenant: "acme", app: "shop", values: settings)
+        if let own { binding.secrets["own"] = Array(own.utf8) }
+        let gate = SenderGate(call, form, BoundCall(tenant: "acme", app: "shop", settings: binding))
+        return try await gate.judge(in: "acme") { (key) async throws(StoreError) in Self.keys[key] }
+    }
+
+    @Test func withoutAnySettingNobodyMaySendAndTheLogNamesTheSettings() async throws {
+        guard case .refused(let reason) = try await judge() else {
+            Issue.record("admitted")
+            return
+        }
+        #expect(reason.contains("senderNetworks") && reason.contains("openSends"))
+    }
+
+    @Test(arguments: [
+        ("Authorization", "Bearer sends", true), ("authorization", "bearer  sends", true),
+        ("Authorization", "Bearer administers", true), ("X-API-Key", "sends", true), ("X-Own-Key", "sends", true),
+        ("Authorization", "Bearer reads", false), ("Authorization", "Bearer foreign", false),
+        ("Authorization", "Bearer ", false), ("Authorization", "Bearer", false),
+        ("Authorization", "Basic sends", false),
+        ("Authorization", "sends", false), ("X-API-Key", "unknown", false), ("X-Other-Key", "sends", false),
+        ("X-API-Key", String(repeating: "k", count: 300), false),
+    ])
+    func anAPIKeyOfTheTenantWithTheScopeSendIsAProof(_ header: String, _ value: String, _ isProof: Bool) async throws {
+        let verdict = try await judge(headers: [header: value])
+        #expect((verdict == .proven) == isProof)
+    }
+
+    @Test func oneOfSeveralKeysSuffices() async throws {
+        #expect(try await judge(headers: ["Authorization": "Bearer reads", "X-API-Key": "sends"]) == .proven)
+    }
+
+    @Test func theDialectsOwnKeyIsComparedOnlyWithTheBindingsSecret() async throws {
+        #expect(try await judge(own: "secret", headers: ["X-Own-Key": "secret"]) == .proven)
+        #expect(try await judge(own: "secret", headers: ["X-Own-Key": "secre"]) != .proven)
+        #expect(try await judge(own: "secret", headers: ["X-API-Key": "secret"]) != .proven)
+        #expect(try await judge(own: nil, headers: ["X-Own-Key": "secret"]) != .proven)
+        #expect(try await judge(own: "secret", form: nil, headers: ["X-Own-Key": "secret"]) != .proven)
+    }
+
+    @Test(
+        arguments: [
+            ("10.1.2.3", true), ("10.255.255.255", true), ("11.0.0.0", false), ("2001:db8::7", true),
+            ("2001:db9::7", false), (nil, false), ("nonsense", false),
+        ] as [(String?, Bool)]
+    )
+    func aSourceNetworkIsAProof(_ address: String?, _ isProof: Bool) async throws {
+        let settings: JSONObject = ["senderNetworks": ["10.0.0.0/8", "2001:db8::/32"]]
+        let verdict = try await judge(settings, from: address)
+        #expect((verdict == .proven) == isProof)
+        // The address of a proxy proves nothing about its client.
+        #expect(try await judge(settings, from: address, isKnown: false) != .proven)
+    }
+
+    // C2: a page of any site can make the browser of somebody in the network send such calls.
+    @Test func aNetworkIsNoProofForACallThatAPageCanMake() async throws {
+        let settings: JSONObject = ["senderNetworks": ["10.0.0.0/8"]]
+        #expect(try await judge(settings, headers: ["Origin": "https://evil.example"]) != .proven)
+        #expect(try await judge(settings, headers: ["Origin": "null"]) != .proven)
+        #expect(try await judge(settings, method: .get) != .proven)
+        #expect(try await judge(settings, headers: ["Origin": "null", "X-API-Key": "sends"], method: .get) == .proven)
+    }
+
+    @Test func openSendsAdmitsAnyoneAndProvesNothing() async throws {
+        #expect(try await judge(["openSends": true]) == .open)
+        #expect(try await judge(["openSends": true], headers: ["X-API-Key": "foreign"]) == .open)
+        #expect(try await judge(["openSends": true], headers: ["X-API-Key": "sends"]) == .proven)
+        for closed in [false, "true", 1, .null] as [JSON] {
+            #expect(try await judge(["openSends": closed]) != .open, "\(closed)")
+        }
+        // With a key of the dialect, only it, an API key or a network sends.
+        let own = try await judge(["openSends": true], own: "secret")
+        #expect(own != .open && own != .proven)
+    }
+
+    @Test func invalidNetworksOpenNothing() {
+        for value in ["10.0.0.0/8", ["10.0.0.0/8", "x"], [1], [:], true] as [JSON] {
+            #expect(SenderSettings(BindingSettings(values: ["senderNetworks": value])).networks.isEmpty, "\(value)")
+            #expect(
+                !VendorSettings(SenderSettings.declared).problems(in: ["senderNetworks": value]).isEmpty,
+                "\(value)"
+            )
+        }
+        let many = JSON.array(Array(repeating: "10.0.0.0/8", count: SenderSettings.networkLimit + 1))
+        #expect(!VendorSettings(SenderSettings.declared).problems(in: ["senderNetworks": many]).isEmpty)
+        #expect(
+            VendorSettings(SenderSettings.declared).problems(in: ["senderNetworks": [], "openSends": false]).isEmpty
+        )
+    }
+}

@@ -1,0 +1,85 @@
+import Adapters
+import Model
+import Testing
+
+@testable import Gateway
+
+/// The settings of senders and the back ends of a provisioning file, which are read in the same way for every vendor.
+struct SenderProvisioningTests {
+    private func read(_ bindings: String, keys: String = "") throws -> ProvisioningFile {
+        let reader = ProvisioningReader(
+            directory: ".",
+            environment: ["KEY": "0123456789abcdef0123"],
+            allowsInlineSecrets: false
+        )
+        return try reader.read(
+            "tenants: [ { id: acme, apiKeys: [\(keys)], apps: [ { id: shop, bindings: { \(bindings) } } ] } ]"
+        )
+    }
+
+    private func warnings(_ bindings: String, keys: String = "") throws -> [String] {
+        SenderWarnings(vendors: .product).warnings(of: try read(bindings, keys: keys))
+    }
+
+    @Test(arguments: ["rationalowl: { accountId: a", "upmc: { applicationId: a", "ipns: { appId: a"])
+    func everyVendorWithSendersHasTheSameSettings(_ binding: String) throws {
+        let settings = "settings: { senderNetworks: [10.0.0.0/8, 'fd00::/8'], openSends: false }"
+        let read = try #require(try read("\(binding), \(settings) }").tenants.first?.apps.first?.bindings.first)
+        let senders = SenderSettings(BindingSettings(values: read.settings))
+        #expect(senders.networks == ["10.0.0.0/8", "fd00::/8"].compactMap { AddressRange($0) } && !senders.isOpen)
+        for wrong in [
+            "senderNetworks: 10.0.0.0/8", "senderNetworks: [10.0.0.0/33]", "openSends: 'yes'", "openSend: true",
+        ] {
+            #expect(throws: ProvisioningProblem.self) { try self.read("\(binding), settings: { \(wrong) } }") }
+        }
+    }
+
+    @Test(arguments: [
+        "notificationhubs: { hub: h, keys: [ { name: a, valueEnv: KEY, rights: [send] } ]", "braze: { restKeyEnv: KEY",
+    ])
+    func aVendorWithoutSendersDoesNotHaveThem(_ binding: String) throws {
+        #expect(try warnings("\(binding) }") == [])
+        #expect(throws: ProvisioningProblem.self) { try read("\(binding), settings: { openSends: true } }") }
+    }
+
+    @Test(arguments: [
+        "upmc: { applicationId: a, sendKeyEnv: KEY }", "ipns: { appId: a, settings: { senderNetworks: [10.0.0.0/8] } }",
+        "ipns: { appId: a, settings: { senderNetworks: [] } }", "ipns: { appId: a, settings: { openSends: true } }",
+        "rationalowl: { accountId: a, settings: { openSends: false } }",
+    ])
+    func aBindingThatStatesItsSendersIsNotNamed(_ binding: String) throws {
+        #expect(try warnings(binding) == [])
+    }
+
+    @Test func aBindingWithoutSettingsIsNamedWithThem() throws {
+        let warning = try #require(try warnings("upmc: { applicationId: a, authKeySecretEnv: KEY }").first)
+        for part in ["tenants[0].apps[0].bindings.upmc", "senderNetworks", "sendKey", "openSends", "no API key"] {
+            #expect(warning.contains(part), "\(warning)")
+        }
+        let keys = "{ name: b, secretEnv: KEY, scopes: [send] }"
+        let keyed = try #require(try warnings("ipns: { appId: a }", keys: keys).first)
+        #expect(keyed.contains("refused that carry no API key") && !keyed.contains("sendKey"), "\(keyed)")
+    }
+
+    @Test func aKeyOfTheDialectContradictsOpenSends() {
+        #expect(throws: ProvisioningProblem.self) {
+            try read("upmc: { applicationId: a, sendKeyEnv: KEY, settings: { openSends: true } }")
+        }
+    }
+
+    @Test func backEndsAreRegisteredByTheFile() throws {
+        let file = try read("rationalowl: { accountId: a, senders: [ { name: core, id: SVR1 }, { name: shop } ] }")
+        let senders = file.tenants.first?.apps.first?.bindings.first?.content.senders
+        #expect(senders == [.init(name: "core", id: "SVR1"), .init(name: "shop")])
+    }
+
+    @Test(arguments: [
+        "[ { id: S } ]", "[ { name: '' } ]", "[ { name: a, id: '' } ]", "[ { name: a, more: 1 } ]", "a",
+        "[ { name: a }, { name: a } ]", "[ { name: a, id: S }, { name: b, id: S } ]",
+        "[ { name: \(String(repeating: "n", count: 257)) } ]",
+        "[ { name: a, id: \(String(repeating: "i", count: 129)) } ]",
+    ])
+    func anInvalidBackEndIsRefused(_ senders: String) {
+        #expect(throws: ProvisioningProblem.self) { try read("rationalowl: { accountId: a, senders: \(senders) }") }
+    }
+}

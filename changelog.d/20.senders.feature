@@ -1,0 +1,4 @@
+Sends and administration in RationalOwl, UPMC and iPNS need a proof: an API key with the scope `send`, UPMC's `sendKey`, or the binding's setting `senderNetworks`. Without any of them they are refused, also for existing bindings; `openSends: true` restores the former behaviour, and `apply` prints a warning for each binding without a setting ([security](docs/security.md)).
+UPMC: an `AUTHKEY` no longer allows sends; sends and the administration of groups are POST only and their answers are not shared with web pages.
+RationalOwl: `/server/register/` gives the `rId` of a back end only to callers with a proof; `senders:` of a binding registers back ends in advance.
+Behind proxies, `trusted.proxies` makes limits, sender networks and address lists use the client's address. `addresses` of Braze's REST keys may contain networks; a value that is not an address stops `apply`.
