@@ -43,8 +43,10 @@ struct FunctionStatements {
 
     /// The types of fields of records that are no columns, where PostgreSQL cannot derive them.
     private static let fields = [
-        "ids": "uuid[]", "identities": "uuid[]", "devices": "uuid[]", "ways": "text[]", "users": "text[]", "moved": "boolean[]", "rest": "uuid[]",
-        "expand_slice.ids": "uuid[]", "keep_users.consents": "text", "split_slice.targets": "uuid[]", "split_slice.addresses": "text[]",
+        "ids": "uuid[]", "identities": "uuid[]", "devices": "uuid[]", "ways": "text[]", "users": "text[]",
+        "moved": "boolean[]", "rest": "uuid[]",
+        "expand_slice.ids": "uuid[]", "keep_users.consents": "text", "split_slice.targets": "uuid[]",
+        "split_slice.addresses": "text[]",
         "register_many.identities": "uuid[]", "register_many.devices": "uuid[]", "assign_users.users": "text[]",
     ]
 
@@ -81,7 +83,9 @@ struct FunctionStatements {
         var words: [Word] = []
         for match in sql.matches(of: pattern) {
             if !match.output.hasPrefix("--") {
-                words.append(Word(text: String(match.output), gap: sql[end..<match.range.lowerBound].isEmpty ? "" : " "))
+                words.append(
+                    Word(text: String(match.output), gap: sql[end..<match.range.lowerBound].isEmpty ? "" : " ")
+                )
             }
             end = match.range.upperBound
         }
@@ -209,7 +213,10 @@ struct FunctionStatements {
         guard text.contains(/\bgateway\.[a-z_]+(?!\w|\()/) else { return }
         let kept = Self.withoutTargets(words)
         let aliases = Set(
-            Self.join(kept).matches(of: /(?:gateway\.[a-z_]+|\)|unnest|AS) (?:AS )?([a-z][a-z0-9_]*)\b/).map { String($0.1) })
+            Self.join(kept).matches(of: /(?:gateway\.[a-z_]+|\)|unnest|AS) (?:AS )?([a-z][a-z0-9_]*)\b/).map {
+                String($0.1)
+            }
+        )
         var numbers: [String: Int] = [:]
         var types: [String] = []
         var out = ""

@@ -15,16 +15,18 @@ package struct PlanFault: Sendable, Hashable, CustomStringConvertible {
 /// `rowLimit` rows in the filled database, or if it is stopped by a `LIMIT` and skips no rows. Everything that reads all of its input, such as a sort or a
 /// sum, must read limited input.
 package struct PlanCheck: Sendable {
-    /// Runs one statement and returns its rows as text.
-    package typealias Session = @Sendable (String) async throws -> [[String?]]
+    /// Runs one statement and returns the given number of columns of its rows, which are texts.
+    package typealias Session = @Sendable (_ sql: String, _ columns: Int) async throws -> [[String?]]
 
     /// What one look-up may read: about a millisecond.
     package static let rowLimit = 1000
 
     /// Tables with few rows: those that an operator provisions, and one row per node, task or key.
     package static let small: Set<String> = [
-        "tenant", "binding", "api_key", "api_key_use", "app", "credential", "budget", "lane", "webhook", "capture", "captured_exchange",
-        "identity_count", "message_number", "vendor_sequence", "counter_fold", "node", "singleton", "provider_token", "master_key", "log_generation",
+        "tenant", "binding", "api_key", "api_key_use", "app", "credential", "budget", "lane", "webhook", "capture",
+        "captured_exchange",
+        "identity_count", "message_number", "vendor_sequence", "counter_fold", "node", "singleton", "provider_token",
+        "master_key", "log_generation",
         "schema_version", "schema_routine", "campaign",
     ]
 
@@ -66,9 +68,9 @@ package struct PlanCheck: Sendable {
 
     /// The functions of the schema.
     private static let functions = """
-        SELECT p.proname, CASE WHEN p.prosecdef THEN 'gateway_owner'
+        SELECT p.proname::text, CASE WHEN p.prosecdef THEN 'gateway_owner'
                 WHEN has_function_privilege('gateway_call', p.oid, 'EXECUTE') THEN 'gateway_call' ELSE 'gateway_engine' END,
-            l.lanname, array_to_string(p.proargnames, ','),
+            l.lanname::text, array_to_string(p.proargnames, ','),
             (SELECT string_agg(format_type(t, NULL), ',' ORDER BY o) FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) WITH ORDINALITY AS u(t, o)),
             array_to_string(p.proconfig, chr(31)), p.prosrc
         FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
@@ -77,36 +79,35 @@ package struct PlanCheck: Sendable {
 
     /// The columns that have the same type in every table.
     private static let columns = """
-        SELECT a.attname, min(format_type(a.atttypid, NULL)) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        SELECT a.attname::text, min(format_type(a.atttypid, NULL)) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
         WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
         GROUP BY a.attname HAVING count(DISTINCT a.atttypid) = 1
         """
 
-    /// The indexes, with the table that is partitioned where there is one, their columns in order, and their condition.
+    /// The indexes with their columns in order and their condition.
     private static let indexes = """
-        SELECT x.relname, coalesce(parent.relname, t.relname),
-            (SELECT string_agg(coalesce(a.attname, '?'), ',' ORDER BY k.o) FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(n, o)
+        SELECT x.relname::text,
+            (SELECT string_agg(coalesce(a.attname::text, '?'), ',' ORDER BY k.o) FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(n, o)
                 LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.n WHERE k.o <= i.indnkeyatts),
             pg_get_expr(i.indpred, i.indrelid), i.indisunique::text
         FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
-        LEFT JOIN pg_inherits h ON h.inhrelid = t.oid LEFT JOIN pg_class parent ON parent.oid = h.inhparent
         WHERE t.relnamespace = 'gateway'::regnamespace
         """
 
     /// The partitions, with their tables.
     private static let partitions = """
-        SELECT c.relname, p.relname FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid JOIN pg_class p ON p.oid = h.inhparent
+        SELECT c.relname::text, p.relname::text FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid JOIN pg_class p ON p.oid = h.inhparent
         WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind = 'r'
         """
 
     /// All statements inside of the functions.
     package func functionStatements() async throws -> [PlannedStatement] {
         let columns = Dictionary(
-            uniqueKeysWithValues: try await session(Self.columns).compactMap { row in
+            uniqueKeysWithValues: try await session(Self.columns, 2).compactMap { row in
                 row[0].flatMap { name in row[1].map { (name, $0) } }
             }
         )
-        return try await session(Self.functions).flatMap { row -> [PlannedStatement] in
+        return try await session(Self.functions, 7).flatMap { row -> [PlannedStatement] in
             let names = (row[3] ?? "").split(separator: ",").map(String.init)
             let types = (row[4] ?? "").split(separator: ",").map(String.init)
             let settings = (row[5] ?? "").split(separator: "\u{1F}").flatMap { setting in
@@ -127,24 +128,25 @@ package struct PlanCheck: Sendable {
     // MARK: The check
 
     /// The faults of the statements, and the texts of those that could not be explained.
-    package func faults(of statements: [PlannedStatement]) async throws -> (faults: [PlanFault], unexplained: [String]) {
-        _ = try await session(Self.explain)
+    package func faults(of statements: [PlannedStatement]) async throws -> (faults: [PlanFault], unexplained: [String])
+    {
+        _ = try await session(Self.explain, 0)
         var judge = PlanJudge(session: session)
-        for row in try await session(Self.indexes) {
+        for row in try await session(Self.indexes, 4) {
             judge.indexes[row[0] ?? ""] = PlanJudge.Index(
-                columns: (row[2] ?? "").split(separator: ",").map(String.init),
-                condition: row[3],
-                isUnique: row[4] == "true"
+                columns: (row[1] ?? "").split(separator: ",").map(String.init),
+                condition: row[2],
+                isUnique: row[3] == "true"
             )
         }
-        for row in try await session(Self.partitions) { judge.parents[row[0] ?? ""] = row[1] }
+        for row in try await session(Self.partitions, 2) { judge.parents[row[0] ?? ""] = row[1] }
         var faults: [PlanFault] = []
         var unexplained: [String] = []
         statements: for statement in statements {
             var first: [PlanFault]?
             // Without sorts, the planner reads a whole index instead of sorting a few rows. So a second plan may have them.
             for sorts in ["off", "on"] {
-                let row = try await session(Self.call(statement, sorts: sorts)).first ?? []
+                let row = try await session(Self.call(statement, sorts: sorts), 2).first ?? []
                 guard let text = row.first ?? nil else {
                     let reason = row.last.flatMap(\.self) ?? "no plan"
                     unexplained.append("\(statement.function ?? "store"): \(reason): \(statement.sql)")

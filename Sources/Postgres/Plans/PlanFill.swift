@@ -51,6 +51,14 @@ package struct PlanFill: Sendable {
                     CASE WHEN n <= \(large) THEN \(devices) ELSE 0 END, n <= \(large)
                 FROM generate_series(1, \(large + smallMessages)) n
             """,
+            // Without the indexes, the rows take half the time.
+            """
+            CREATE TEMP TABLE plan_index AS SELECT indexname::text AS name, indexdef AS definition FROM pg_indexes
+                WHERE schemaname = 'gateway' AND tablename = 'delivery' AND indexname <> 'delivery_pkey';
+            DO $$ DECLARE n text; BEGIN
+                FOR n IN SELECT name FROM plan_index LOOP EXECUTE format('DROP INDEX gateway.%I', n); END LOOP;
+            END $$
+            """,
             """
             INSERT INTO gateway.delivery
                 (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state, transport, sent_at)
@@ -64,6 +72,11 @@ package struct PlanFill: Sendable {
                 SELECT 'plan', floor(extract(epoch FROM now()) / 86400)::integer, pg_temp.id('m', n), pg_temp.id('i', 1), 'shop', 'native',
                     pg_temp.id('i', 1), pg_temp.id('d', 1), 'user-0', 'sent', 'apns', now()
                 FROM generate_series(\(large + 1), \(large + smallMessages)) n
+            """,
+            """
+            DO $$ DECLARE d text; BEGIN
+                FOR d IN SELECT definition FROM plan_index LOOP EXECUTE replace(d, ' ON ONLY ', ' ON '); END LOOP;
+            END $$
             """,
             """
             INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, owner, first_target, held_by)
@@ -160,7 +173,7 @@ package struct PlanFill: Sendable {
             """
             INSERT INTO gateway.message_open (tenant_id, message_id) SELECT 'plan', pg_temp.id('m', n) FROM generate_series(1, 3000) n;
             INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id)
-                SELECT 'plan', 'shop', CASE n % 2 WHEN 0 THEN 'ipns' ELSE 'native' END, n::text, pg_temp.id('m', n) FROM generate_series(1, 4000) n;
+                SELECT 'plan', 'shop', 'vendor-' || n % 5, n::text, pg_temp.id('m', n) FROM generate_series(1, 4000) n;
             INSERT INTO gateway.message_label (tenant_id, app_id, vendor, label, due_day, message_id)
                 SELECT 'plan', 'shop', 'native', 'label', 20000, pg_temp.id('m', n) FROM generate_series(1, 4000) n;
             INSERT INTO gateway.message_variable (tenant_id, message_id, user_id, variables)

@@ -19,13 +19,20 @@ struct PlanJudge {
 
     /// - Parameter plan: the answer of `EXPLAIN (FORMAT JSON)`.
     mutating func faults(in plan: String, of statement: PlannedStatement) async throws -> [PlanFault] {
-        guard let plan = try JSONDecoder().decode([PlanNode.Answer].self, from: Data(plan.utf8)).first?.plan else { return [] }
+        guard let plan = try JSONDecoder().decode([PlanNode.Answer].self, from: Data(plan.utf8)).first?.plan else {
+            return []
+        }
         var faults: [PlanFault] = []
         for read in plan.reads() {
             let table = parents[read.table] ?? read.table
             guard !table.isEmpty, !PlanCheck.small.contains(table), !table.hasPrefix("pg_") else { continue }
             guard let reason = try await reason(read) else { continue }
-            let fault = PlanFault(place: statement.function ?? "store", table: table, reason: reason, sql: statement.sql)
+            let fault = PlanFault(
+                place: statement.function ?? "store",
+                table: table,
+                reason: reason,
+                sql: statement.sql
+            )
             if !faults.contains(fault) { faults.append(fault) }
         }
         return faults
@@ -55,8 +62,9 @@ struct PlanJudge {
         let source = "FROM gateway.\(table)" + (condition.map { " WHERE \($0)" } ?? "")
         let sql =
             columns.isEmpty
-            ? "SELECT count(*)::text \(source)" : "SELECT coalesce(max(n), 0)::text FROM (SELECT count(*) AS n \(source) GROUP BY \(list)) x"
-        let count = try await session(sql).first?.first?.flatMap { Int($0) } ?? 0
+            ? "SELECT count(*)::text \(source)"
+            : "SELECT coalesce(max(n), 0)::text FROM (SELECT count(*) AS n \(source) GROUP BY \(list)) x"
+        let count = try await session(sql, 1).first?.first?.flatMap { Int($0) } ?? 0
         counts[key] = count
         return count
     }

@@ -52,7 +52,8 @@ extension PlanNode {
 
     /// Nodes that pass each row on before they read the next one.
     private static let passing: Set<String> = [
-        "Append", "Merge Append", "Nested Loop", "Subquery Scan", "Result", "ProjectSet", "LockRows", "Materialize", "Memoize",
+        "Append", "Merge Append", "Nested Loop", "Subquery Scan", "Result", "ProjectSet", "LockRows", "Materialize",
+        "Memoize",
     ]
 
     private func collect(into found: inout [PlannedRead], isLimited: Bool) {
@@ -62,7 +63,9 @@ extension PlanNode {
         case "Index Scan", "Index Only Scan":
             found.append(read(isLimited: isLimited))
         case "Bitmap Heap Scan":
-            for child in children ?? [] where child.isPlainChild { child.collectBitmaps(into: &found, of: relation ?? "") }
+            for child in children ?? [] where child.isPlainChild {
+                child.collectBitmaps(into: &found, of: relation ?? "")
+            }
             for child in children ?? [] where !child.isPlainChild { child.collect(into: &found, isLimited: false) }
             return
         default: break
@@ -70,7 +73,8 @@ extension PlanNode {
         for child in children ?? [] {
             let passes = type == "Limit" || isLimited && Self.passing.contains(type) && filter == nil
             // A semi join stops at the first row of its inner side.
-            let isSought = child.relationship == "Inner" && (joinType == "Semi" || joinType == "Anti") && type == "Nested Loop"
+            let isSought =
+                child.relationship == "Inner" && (joinType == "Semi" || joinType == "Anti") && type == "Nested Loop"
             child.collect(into: &found, isLimited: child.isPlainChild && (passes || isSought))
         }
     }

@@ -57,7 +57,10 @@ package struct PostgresDeviceStore: Sendable {
             return LookPage(
                 try await withIdentities(try results.result(0).rows(DeviceRow.device), in: tenant),
                 limit: limit,
-                end: filter.vendor == nil ? nil : try results.result(1).rows { (row) throws(PostgresError) in try row.id("device_id") as DeviceID }.first,
+                end: filter.vendor == nil
+                    ? nil
+                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("device_id") as DeviceID }
+                        .first,
                 id: \.id
             )
         }

@@ -78,7 +78,10 @@ extension PostgresQueryStore {
             return LookPage(
                 try results.result(0).rows(Self.delivery),
                 limit: limit,
-                end: state == nil ? nil : try results.result(1).rows { (row) throws(PostgresError) in try row.id("target_id") as TargetID }.first,
+                end: state == nil
+                    ? nil
+                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("target_id") as TargetID }
+                        .first,
                 id: \.snapshot.target
             )
         }
@@ -162,7 +165,10 @@ extension PostgresQueryStore {
             return LookPage(
                 try results.result(0).rows(Self.message),
                 limit: limit,
-                end: state == nil ? nil : try results.result(1).rows { (row) throws(PostgresError) in try row.id("message_id") as MessageID }.first,
+                end: state == nil
+                    ? nil
+                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("message_id") as MessageID
+                    }.first,
                 id: \.id,
                 isDescending: true
             )
