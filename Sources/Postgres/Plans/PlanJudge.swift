@@ -50,7 +50,8 @@ struct PlanJudge {
         if rows <= PlanCheck.rowLimit { return nil }
         // The index cannot skip rows by columns behind the next one.
         let ordered = Set(index.columns.prefix(prefix.count + 1))
-        if read.isLimited, !read.hasFilter, read.compared.isSubset(of: ordered) { return nil }
+        let filters = read.filter != nil && read.filter != index.condition
+        if read.isLimited, !filters, read.compared.isSubset(of: ordered) { return nil }
         let search = prefix.isEmpty ? "all of \(name)" : "\(name) by \(prefix.joined(separator: ", "))"
         return "\(rows) rows, \(search)\(read.isLimited ? ", with a filter" : "")"
     }

@@ -37,7 +37,8 @@ struct PlannedRead: Sendable {
     var equal: Set<String>
     /// All columns in the condition.
     var compared: Set<String>
-    var hasFilter: Bool
+    /// Nil: absent, or only the policy of row-level security, which removes no row that the tenant's condition has found.
+    var filter: String?
     /// Whether a `LIMIT` above stops the read, and nothing in between reads all rows.
     var isLimited: Bool
 }
@@ -102,14 +103,18 @@ extension PlanNode {
             index: index,
             equal: equal,
             compared: compared,
-            hasFilter: !isPolicy(filter),
+            filter: withoutPolicy(filter),
             isLimited: isLimited
         )
     }
 
-    /// Whether a filter is absent, or only the policy of row-level security, which removes no row that the tenant's condition has found.
-    private func isPolicy(_ filter: String?) -> Bool {
-        guard let filter else { return true }
-        return filter.wholeMatch(of: /\(?\(?tenant_id = current_setting\('gateway\.tenant'::text, true\)\)?\)?/) != nil
+    private func withoutPolicy(_ filter: String?) -> String? {
+        let policy = "(tenant_id = current_setting('gateway.tenant'::text, true))"
+        guard let filter, filter != policy else { return nil }
+        guard filter.hasPrefix("("), filter.contains(policy) else { return filter }
+        return String(filter.dropFirst().dropLast()).replacing(" AND " + policy, with: "").replacing(
+            policy + " AND ",
+            with: ""
+        )
     }
 }

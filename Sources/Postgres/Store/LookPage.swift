@@ -10,7 +10,7 @@ package struct LookPage<Item: Sendable, ID: UUIDIdentifier>: Sendable {
 
     /// - Parameters:
     ///   - items: the matching items, at most `limit`.
-    ///   - end: the last row that was searched; nil when there are no more rows.
+    ///   - end: the last row that was searched; nil at the end of the list.
     ///   - isDescending: the order of the rows.
     init(_ items: [Item], limit: Int, end: ID?, id: (Item) -> ID, isDescending: Bool = false) {
         self.items = items

@@ -2,7 +2,7 @@
 --
 -- The cost does not depend on the number of slices of the message. A message to listed targets has few, and all of them are searched. Of a message to an
 -- audience, the slices that are being sent are searched. Where the slices are in the order of their targets (everyone, tags), up to 100 before the target
--- follow: its own, and those of the same page of the audience with other due times. For groups, users and variants there is no such order, so the
+-- follow: its own, and those of the same page of the audience with other due times. Targets of groups, users and variants have no such order, so the
 -- identity and the message decide: the message is open, and the audience selects the identity now.
 CREATE OR REPLACE FUNCTION gateway.find_queued(p_tenant text, p_message uuid, p_target uuid) RETURNS TABLE (no integer) LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -38,7 +38,7 @@ enum DeviceSQL {
         """
     }
 
-    /// What the search for devices begins with. Each has an index.
+    /// The attribute with which a search for devices begins. Each has an index.
     enum Start { case token, key, phone, user }
 
     /// Finds devices by attributes of an active identity, `$4` to `$7`, and by token, `$8`; null matches any. The app is joined so that each look-up uses
