@@ -17,7 +17,9 @@ struct PlanJudge {
 
     init(session: @escaping PlanCheck.Session) { self.session = session }
 
-    /// - Parameter plan: the answer of `EXPLAIN (FORMAT JSON)`.
+    /// The reads without a limit in the answer of `EXPLAIN (FORMAT JSON)`.
+    ///
+    /// - Throws: the session's errors, and `DecodingError`.
     mutating func faults(in plan: String, of statement: PlannedStatement) async throws -> [PlanFault] {
         guard let plan = try JSONDecoder().decode([PlanNode.Answer].self, from: Data(plan.utf8)).first?.plan else {
             return []

@@ -8,10 +8,7 @@ package struct LookPage<Item: Sendable, ID: UUIDIdentifier>: Sendable {
     /// Where the next page begins; nil on the last page.
     package var next: ID?
 
-    /// - Parameters:
-    ///   - items: the matching items, at most `limit`.
-    ///   - end: the last row that was searched; nil at the end of the list.
-    ///   - isDescending: the order of the rows.
+    /// `end` is the last row that was searched; nil at the end of the list.
     init(_ items: [Item], limit: Int, end: ID?, id: (Item) -> ID, isDescending: Bool = false) {
         self.items = items
         let last = items.last.map(id)

@@ -1,7 +1,7 @@
 -- Lookups whose cost does not depend on the number of slices of a message, the pages of an app's devices, and the
 -- erasure of a user's badges and campaign marks.
 -- Oldest program: 39
--- Routines: 6a814eb582a84714
+-- Routines: 37c1023f57f9b659
 
 ALTER TABLE gateway.slice ADD COLUMN first_target uuid;
 

@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     SELECT x.app_id, x.vendor, x.state, x.recipients, x.expanded, x.audience, x.content->'variants' IS NOT NULL AS has_variants INTO m
         FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
-    IF NOT FOUND OR m.state IN ('done', 'canceled', 'expired') THEN RETURN; END IF;
+    IF NOT FOUND THEN RETURN; END IF;
     IF m.recipients IS NOT NULL AND m.expanded = 0 THEN
         RETURN QUERY SELECT s.no FROM gateway.slice s
             WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state <> 'done' AND p_target = ANY (s.targets)
@@ -31,6 +31,7 @@ BEGIN
         IF v_no IS NULL THEN RETURN; END IF;
     END IF;
     IF v_no IS NULL THEN
+        IF m.state IN ('done', 'canceled', 'expired') THEN RETURN; END IF;
         SELECT x.identity_id INTO v_identity FROM gateway.variant x WHERE x.tenant_id = p_tenant AND x.target_id = p_target;
         v_identity := coalesce(v_identity, p_target);
         IF NOT EXISTS (
