@@ -245,6 +245,7 @@ var parts: [Part] = [
         path: "Sources/Postgres/Backup",
         [.ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), log, subprocess]
     ),
+    .library("PlanCheck", path: "Sources/Postgres/Plans", [.ours("PostgresClient")]),
     .library(
         "Store",
         path: "Sources/Postgres/Store",
@@ -328,7 +329,7 @@ var parts: [Part] = [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"),
             .ours("Gateway"),
-            .ours("Model"), .ours("Observability"), .ours("Secrets"), argumentParser, locks, log,
+            .ours("Model"), .ours("Observability"), .ours("PlanCheck"), .ours("Secrets"), argumentParser, locks, log,
             nioCore, nioHTTP1, nioPosix,
         ]
     ),
@@ -376,9 +377,10 @@ var parts: [Part] = [
     .library(
         "DatabaseSupport",
         path: "Tests/Support/Database",
+        exclude: ["plan-exceptions.txt", "statements.sql"],
         [
             .ours("DatabaseSchema"), .ours("DeliveryEngine"), .ours("EmbeddedPostgres"), .ours("EngineStore"),
-            .ours("Model"), .ours("PostgresClient"), .ours("Store"), log,
+            .ours("Model"), .ours("PlanCheck"), .ours("PostgresClient"), .ours("Store"), log,
         ]
     ),
     // Shared by the tests and the benchmarks of HTTP/2.
@@ -455,6 +457,7 @@ var parts: [Part] = [
         ],
         resources: [.copy("Fixtures")]
     ),
+    .tests("PlanTests", [.ours("DatabaseSupport"), .ours("PlanCheck"), .ours("PostgresClient")]),
     .tests(
         "GatewayTests",
         [

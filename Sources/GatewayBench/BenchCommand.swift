@@ -10,7 +10,8 @@ package struct Bench: AsyncParsableCommand {
             "Measure the performance on this machine. Machines differ, so only the ratios of 'neighbour' have a threshold.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
-            BenchHistory.self, BenchRetention.self, BenchTags.self, BenchTrack.self, BenchWebhooks.self,
+            BenchHistory.self, BenchPlans.self, BenchRetention.self, BenchTags.self, BenchTrack.self,
+            BenchWebhooks.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )

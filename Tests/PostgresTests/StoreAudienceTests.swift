@@ -189,6 +189,60 @@ private typealias Tag = Model.Tag
         }
     }
 
+    @Test func aQueuedTargetIsFoundWithoutItsDelivery() async throws {
+        let fixture = try await StoreFixture.make()
+        let tag = try #require(Tag("a"))
+        for index in 0..<12 {
+            try await register("k\(index)", fixture, user: "u\(index)", tags: index == 11 ? [] : [tag])
+        }
+        #expect(try await fixture.ask(PutGroup(fixture.scope, "g")) == true)
+        let members = (0..<11).map { UserID("u\($0)") }
+        _ = try await fixture.ask(ChangeMembers(fixture.scope, "g", GroupChange(add: members)))
+        // Slices of everyone and of tags are in the order of their targets; those of groups are not, so their place is unknown.
+        let audiences: [(Audience?, hasPlace: Bool)] = [
+            (nil, true), (.tags(try TagExpression("a")), true), (.groups(["g"]), false),
+        ]
+        for (audience, hasPlace) in audiences {
+            let (message, lease) = try await expanding(audience, fixture)
+            try await expand(lease, fixture, pageSize: 3)
+            let facts = try await fixture.facts(message.id)
+            for index in 0..<12 {
+                let found = try await fixture.ask(
+                    FindDelivery(fixture.scope, message.id, Reporter(key: VendorDeviceKey("k\(index)")))
+                )
+                let isMeant = audience == nil || index < 11
+                #expect(
+                    found.snapshot?.state == (isMeant ? .queued : nil),
+                    "k\(index) of \(String(describing: audience))"
+                )
+                guard let target = found.snapshot?.target else { continue }
+                let trail = try #require(try await fixture.queries.trail(of: facts, target: target, in: fixture.acme))
+                #expect((trail.queue != nil) == hasPlace)
+                let device = try #require(trail.delivery.device)
+                #expect(try await fixture.queries.targets(of: facts, device: "\(device)", in: fixture.acme) == [target])
+            }
+            _ = try await fixture.ask(ControlMessage(fixture.scope, message.id, .cancel, by: nil))
+            let canceled = try await fixture.ask(
+                FindDelivery(fixture.scope, message.id, Reporter(key: VendorDeviceKey("k1")))
+            )
+            // Its open slices are written off later.
+            #expect(canceled.snapshot?.state == (hasPlace ? .queued : nil))
+        }
+    }
+
+    // No index contains the state, so a page with a filter may be short and still have a successor.
+    @Test func pagesWithAFilterFollowEachOther() throws {
+        let ids = (1...5).map { TargetID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, $0))) }
+        func next(_ found: [Int], end: Int?) -> TargetID? {
+            LookPage(found.map { ids[$0] }, limit: 2, end: end.map { ids[$0] }, id: { $0 }).next
+        }
+        #expect(next([], end: nil) == nil && next([0], end: nil) == nil)
+        #expect(next([0, 1], end: nil) == ids[1] && next([0, 1], end: 4) == ids[1])
+        #expect(next([], end: 4) == ids[4] && next([1], end: 4) == ids[4])
+        // A row that was added meanwhile has moved the end.
+        #expect(next([3], end: 2) == ids[3])
+    }
+
     @Test func aPageReadsABoundedNumberOfCandidates() async throws {
         let fixture = try await StoreFixture.make()
         let (common, rare) = (try #require(Tag("common")), try #require(Tag("rare")))

@@ -36,8 +36,15 @@ package final class StatementInspector: Sendable {
 
     /// Checks the statements of a transaction, and the order of its locks, when they are first used. A statement of a test declares no reach and is
     /// not checked.
-    func inspect(_ statements: [Statement]) {
+    func inspect(_ statements: [Statement], as role: GatewayRole) {
         statements.forEach(inspect)
+        // Only statements of the schema's tables and functions have plans worth checking; one that breaks a rule is a test's own.
+        for statement in statements {
+            guard let reach = statement.reach, statement.sql.contains("gateway."),
+                breaches(in: statement.sql, reach).isEmpty
+            else { continue }
+            StatementRecord.shared.note(statement, role: role.rawValue)
+        }
         let stored = statements.filter { $0.reach != nil }.map(\.sql)
         let key = stored.joined(separator: ";")
         guard !stored.isEmpty, seen.withLock({ $0.insert("BEGIN " + key).inserted }) else { return }

@@ -11,7 +11,7 @@ package struct TestDatabase: Sendable {
 
     package func configuration(_ role: GatewayRole) -> PostgresConfiguration {
         var configuration = TestCluster.configuration(cluster.connectionString(role: role, database: name))
-        if let inspector { configuration.inspect = { inspector.inspect($0) } }
+        if let inspector { configuration.inspect = { inspector.inspect($0, as: role) } }
         return configuration
     }
 
@@ -23,11 +23,10 @@ package struct TestDatabase: Sendable {
     package var adminConnectionString: String { cluster.adminConnectionString(database: name) }
 
     /// A connection of the superuser, to whom row-level security does not apply.
-    package func admin() async throws -> PostgresConnection {
-        try await PostgresConnection.connect(
-            TestCluster.configuration(adminConnectionString),
-            logger: TestCluster.logger
-        )
+    package func admin(statementTimeout: Duration? = nil) async throws -> PostgresConnection {
+        var configuration = TestCluster.configuration(adminConnectionString)
+        if let statementTimeout { configuration.statementTimeout = statementTimeout }
+        return try await PostgresConnection.connect(configuration, logger: TestCluster.logger)
     }
 }
 

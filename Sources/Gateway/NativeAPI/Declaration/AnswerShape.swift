@@ -1,4 +1,5 @@
 package import Model
+import Store
 
 /// Defines how a value is written in answers. The members produce both the schema and the JSON, so that the two always agree.
 package struct AnswerShape<Value>: Sendable {
@@ -227,6 +228,14 @@ struct AnswerPage<Item>: Sendable {
         [
             name: .array(items.map { shape.json($0) }),
             "next": items.count == limit ? items.last.map(next) ?? .null : .null,
+        ]
+    }
+
+    /// A page that may be followed by others although it is not full.
+    func json(_ page: LookPage<Item, some UUIDIdentifier>) -> JSON {
+        [
+            name: .array(page.items.map { shape.json($0) }),
+            "next": page.next.map { .string($0.description) } ?? .null,
         ]
     }
 }

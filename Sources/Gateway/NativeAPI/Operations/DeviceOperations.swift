@@ -245,7 +245,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await devices.devices(in: call.tenant, filter, after: after, limit: limit)
         }
-        return .json(DeviceOperations.page.json(page, limit: limit) { .string($0.id.description) })
+        return .json(DeviceOperations.page.json(page))
     }
 
     func showDevice(_ call: NativeCall<DeviceOperations.IDInput>) async throws(Problem) -> Response {

@@ -122,7 +122,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.messages(in: call.tenant, app: app, state: state, after: after, limit: limit)
         }
-        return .json(MessageOperations.page.json(page, limit: limit) { .string($0.id.description) })
+        return .json(MessageOperations.page.json(page))
     }
 
     private func found(_ reference: String, in tenant: TenantID) async throws(Problem) -> MessageFacts {
@@ -168,11 +168,9 @@ extension NativeAPI {
         let limit = try call.limit
         let facts = try await found(try call.message, in: call.tenant)
         let page = try await asked { () async throws(StoreError) in
-            try await queries.deliveries(of: facts.id, in: call.tenant, state: state, after: after, limit: limit)
+            try await queries.deliveryPage(of: facts.id, in: call.tenant, state: state, after: after, limit: limit)
         }
-        return .json(
-            MessageOperations.deliveries.json(page, limit: limit) { .string($0.snapshot.target.description) }
-        )
+        return .json(MessageOperations.deliveries.json(page))
     }
 
     func showDelivery(_ call: NativeCall<MessageOperations.DeliveryInput>) async throws(Problem) -> Response {

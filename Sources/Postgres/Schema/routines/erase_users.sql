@@ -36,7 +36,7 @@ BEGIN
     DELETE FROM gateway.user_profile
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
     DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor
-        AND holder = ANY (SELECT 'user:' || u FROM unnest(p_users) AS u);
+        AND holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u));
     DELETE FROM gateway.campaign_mark
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
     PERFORM gateway.write_audit(

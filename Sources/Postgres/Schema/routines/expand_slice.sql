@@ -21,6 +21,8 @@ DECLARE
     v_ended boolean := true;
     v_finishes boolean;
     v_is_timed boolean := false;
+    -- Whether the targets of all pages are in the order of their ids.
+    v_is_ordered boolean;
     p record;
     v_app record;
     v_group record;
@@ -64,6 +66,7 @@ BEGIN
         RETURN;
     END IF;
     IF v_count > 0 THEN
+        v_is_ordered := (m.audience IS NULL OR m.audience->'tags' IS NOT NULL) AND m.content->'variants' IS NULL;
         SELECT max(x.no) + 1 INTO v_first FROM gateway.slice x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
         IF v_is_timed THEN
             FOR v_group IN
@@ -71,18 +74,20 @@ BEGIN
                     p_tenant, m.lane, m.due_at, m.due_local, m.expires_at, v_app.defaults, v_ids) AS x
             LOOP
                 FOR k IN 0 .. (cardinality(v_group.ids) - 1) / p_slice_size LOOP
-                    INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at)
+                    INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target)
                         VALUES (p_tenant, p_message, v_first + v_slices, m.lane, 'deliver', m.due_day,
-                            v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due);
+                            v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due,
+                            CASE WHEN v_is_ordered THEN v_group.ids[k * p_slice_size + 1] END);
                     v_slices := v_slices + 1;
                 END LOOP;
             END LOOP;
         ELSE
             v_slices := (v_count + p_slice_size - 1) / p_slice_size;
             FOR k IN 0 .. v_slices - 1 LOOP
-                INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at)
+                INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target)
                     VALUES (p_tenant, p_message, v_first + k, m.lane, 'deliver', m.due_day,
-                        v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', greatest(m.due_at, now()));
+                        v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', greatest(m.due_at, now()),
+                        CASE WHEN v_is_ordered THEN v_ids[k * p_slice_size + 1] END);
             END LOOP;
         END IF;
     END IF;

@@ -33,4 +33,4 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.meant FROM PUBLIC, gateway_call, gateway_engine;
-GRANT EXECUTE ON FUNCTION gateway.meant TO gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.meant TO gateway_call, gateway_engine;

@@ -25,13 +25,20 @@ BEGIN
                 WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = p_message AND d.target_id = v_target;
             RETURN;
         END IF;
-        RETURN QUERY SELECT p_message, u.target, CASE WHEN u.target = i.identity_id THEN u.target END, nullif(u.address, ''),
-                'queued', NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, m.state = 'scheduled',
-                m.fallback, v_platform
-            FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets, s.addresses) AS u(target, address)
-            WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state <> 'done'
-                AND (u.target = i.identity_id OR u.address = 'phone:' || i.phone)
-            ORDER BY u.target = i.identity_id DESC LIMIT 1;
+        IF m.recipients IS NOT NULL AND m.expanded = 0 THEN
+            -- A list has at most 2000 targets, and only a list has addresses.
+            RETURN QUERY SELECT p_message, u.target, CASE WHEN u.target = i.identity_id THEN u.target END, nullif(u.address, ''),
+                    'queued', NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, m.state = 'scheduled',
+                    m.fallback, v_platform
+                FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets, s.addresses) AS u(target, address)
+                WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state <> 'done'
+                    AND (u.target = i.identity_id OR u.address = 'phone:' || i.phone)
+                ORDER BY u.target = i.identity_id DESC LIMIT 1;
+        ELSE
+            RETURN QUERY SELECT p_message, i.identity_id, i.identity_id, NULL::text, 'queued', NULL::text, NULL::timestamptz,
+                    NULL::timestamptz, NULL::timestamptz, m.state = 'scheduled', m.fallback, v_platform
+                FROM gateway.find_queued(p_tenant, p_message, i.identity_id);
+        END IF;
         IF FOUND THEN RETURN; END IF;
     END IF;
     -- The delivery does not exist, but the answer depends on the platform.

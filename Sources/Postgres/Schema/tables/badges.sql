@@ -11,6 +11,8 @@ CREATE TABLE gateway.badge (
 ) WITH (fillfactor = 50);
 SELECT gateway.colocate('gateway.badge');
 ALTER TABLE gateway.badge ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
+-- For erasures, which cover all apps.
+CREATE INDEX badge_holder ON gateway.badge (tenant_id, holder);
 ALTER TABLE gateway.badge ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.badge USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));

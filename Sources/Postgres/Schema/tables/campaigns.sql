@@ -52,6 +52,8 @@ CREATE TABLE gateway.campaign_mark (
 );
 SELECT gateway.colocate('gateway.campaign_mark');
 ALTER TABLE gateway.campaign_mark ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
+-- For erasures, which cover all apps.
+CREATE INDEX campaign_mark_user ON gateway.campaign_mark (tenant_id, user_id);
 ALTER TABLE gateway.campaign_mark ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.campaign_mark USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));

@@ -27,6 +27,8 @@ SELECT gateway.colocate('gateway.device');
 ALTER TABLE gateway.device ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
 -- The environment is the last column: a caller that does not name one looks the token up in both.
 CREATE UNIQUE INDEX device_token ON gateway.device (tenant_id, app_id, platform, token_digest, environment) WHERE token_digest IS NOT NULL;
+-- The pages of an app's devices. The primary key is the order of those of all apps.
+CREATE INDEX device_app ON gateway.device (tenant_id, app_id, device_id);
 ALTER TABLE gateway.device ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.device USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));

@@ -13,7 +13,7 @@ package struct PostgresDeviceStore: Sendable {
         try await call.run(statements, tenant: tenant.rawValue)
     }
 
-    /// Returns a page of devices, ordered by id.
+    /// Returns a page of devices, ordered by id. If only a vendor is given, its devices are searched among the next `PageSearch.limit`.
     ///
     /// - Throws: `StoreError`.
     package func devices(
@@ -21,25 +21,48 @@ package struct PostgresDeviceStore: Sendable {
         _ filter: DeviceFilter,
         after: DeviceID?,
         limit: Int
-    ) async throws(StoreError) -> [DeviceFacts] {
-        try await asStore { () throws(PostgresError) in
-            let isList = filter == DeviceFilter(app: filter.app)
-            let statement =
-                isList
-                ? DeviceSQL.list(.id(tenant), .id(filter.app), .id(after), .int(max(0, limit)))
-                : DeviceSQL.filtered(
-                    .id(tenant),
-                    .id(filter.app),
-                    .id(after),
-                    .id(filter.vendor),
-                    .id(filter.user),
-                    .id(filter.key),
-                    .text(filter.phone),
-                    .text(filter.token),
-                    .int(max(0, limit))
-                )
+    ) async throws(StoreError) -> LookPage<DeviceFacts, DeviceID> {
+        guard let start = filter.start else { return try await list(filter, in: tenant, after: after, limit: limit) }
+        let statement = DeviceSQL.filtered(start)(
+            .id(tenant),
+            .id(filter.app),
+            .id(after ?? .least),
+            .id(filter.vendor),
+            .id(filter.user),
+            .id(filter.key),
+            .text(filter.phone),
+            .text(filter.token),
+            .int(max(0, limit))
+        )
+        return try await asStore { () throws(PostgresError) in
             let devices = try await call.run(statement, tenant: tenant.rawValue).rows(DeviceRow.device)
-            return try await withIdentities(devices, in: tenant)
+            return LookPage(try await withIdentities(devices, in: tenant), limit: limit, end: nil, id: \.id)
+        }
+    }
+
+    private func list(
+        _ filter: DeviceFilter,
+        in tenant: TenantID,
+        after: DeviceID?,
+        limit: Int
+    ) async throws(StoreError) -> LookPage<DeviceFacts, DeviceID> {
+        let key: [PostgresValue] = [.id(tenant), .id(after ?? .least)]
+        let search: PostgresValue = .int(PageSearch.rows(limit, isFiltered: filter.vendor != nil))
+        let ofApp: [PostgresValue] = filter.app.map { [.id($0)] } ?? []
+        let page = (filter.app == nil ? DeviceSQL.list : DeviceSQL.listOfApp)
+            .with(key + [search, .id(filter.vendor), .int(max(0, limit))] + ofApp)
+        let end = (filter.app == nil ? DeviceSQL.listEnd : DeviceSQL.listEndOfApp).with(key + [search] + ofApp)
+        return try await asStore { () throws(PostgresError) in
+            let results = try await run(filter.vendor == nil ? [page] : [page, end], in: tenant)
+            return LookPage(
+                try await withIdentities(try results.result(0).rows(DeviceRow.device), in: tenant),
+                limit: limit,
+                end: filter.vendor == nil
+                    ? nil
+                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("device_id") as DeviceID }
+                        .first,
+                id: \.id
+            )
         }
     }
 
@@ -52,7 +75,7 @@ package struct PostgresDeviceStore: Sendable {
         after: DeviceID?,
         limit: Int
     ) async throws(StoreError) -> [DeviceFacts] {
-        try await devices(in: tenant, DeviceFilter(app: app), after: after, limit: limit)
+        try await devices(in: tenant, DeviceFilter(app: app), after: after, limit: limit).items
     }
 
     /// Returns one device with the number of its unread messages.
@@ -84,5 +107,15 @@ package struct PostgresDeviceStore: Sendable {
             device.identities = byDevice[device.id] ?? []
             return device
         }
+    }
+}
+
+extension DeviceFilter {
+    /// The attribute that the fewest devices share; nil: the devices are listed.
+    fileprivate var start: DeviceSQL.Start? {
+        if token != nil { return .token }
+        if key != nil { return .key }
+        if phone != nil { return .phone }
+        return user != nil ? .user : nil
     }
 }

@@ -19,7 +19,7 @@ extension PostgresDeviceStore {
         limit: Int
     ) async throws(StoreError) -> [InboxItem] {
         try await asStore { () throws(PostgresError) in
-            let statement = DeviceInboxSQL.list(.id(tenant), .id(device), .id(before), .int(max(0, limit)))
+            let statement = DeviceInboxSQL.list(.id(tenant), .id(device), .id(before ?? .greatest), .int(max(0, limit)))
             return try await call.run(statement, tenant: tenant.rawValue).rows(Self.item)
         }
     }

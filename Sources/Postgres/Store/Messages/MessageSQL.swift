@@ -20,15 +20,33 @@ enum MessageSQL {
         """
     )
 
-    /// Ordered by due time, the latest first. `$2` null: every app; `$3` null: every state; `$4` null: starts with the latest.
-    static let list = StoreSQL.tenant(
+    /// Ordered by due time, the latest first: those before `$2`, of the next `$3` those in the state `$4` (null: any), at most `$5`.
+    static let list = StoreSQL.tenant(page(where: ""))
+
+    /// As `list`, of the app `$6`.
+    static let listOfApp = StoreSQL.tenant(page(where: " AND x.app_id = $6"))
+
+    private static func page(where condition: String) -> String {
         """
-        SELECT \(messageColumns) FROM gateway.message m
-        WHERE m.tenant_id = $1 AND ($2::text IS NULL OR m.app_id = $2) AND ($3::text IS NULL OR m.state = $3)
-            AND ($4::uuid IS NULL OR m.message_id < $4)
-        ORDER BY m.message_id DESC LIMIT $5
+        SELECT \(messageColumns) FROM (
+            SELECT x.* FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id < $2\(condition)
+            ORDER BY x.message_id DESC LIMIT $3) m
+        WHERE $4::text IS NULL OR m.state = $4 ORDER BY m.message_id DESC LIMIT $5
         """
-    )
+    }
+
+    /// The last of the next `$3` messages before `$2`; no row when there are fewer.
+    static let listEnd = StoreSQL.tenant(end(where: ""))
+
+    /// As `listEnd`, of the app `$4`.
+    static let listEndOfApp = StoreSQL.tenant(end(where: " AND x.app_id = $4"))
+
+    private static func end(where condition: String) -> String {
+        """
+        SELECT x.message_id FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id < $2\(condition)
+        ORDER BY x.message_id DESC OFFSET $3::bigint - 1 LIMIT 1
+        """
+    }
 
     /// The counts of one message, computed from its rows: exact, and from one partition only. A receipt counts with the outcome of its delivery.
     static let funnel = StoreSQL.tenant(
@@ -79,13 +97,27 @@ enum MessageSQL {
         d.payload_bytes, d.reduced
         """
 
+    /// A message's deliveries in the order of targets: those after `$3`, of the next `$4` those in the state `$5` (null: any), at most `$6`. No index
+    /// contains the state, because receipts change it.
     static let deliveries = StoreSQL.tenant(
         """
-        SELECT \(deliveryColumns) FROM gateway.message m
-        JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
-        WHERE m.tenant_id = $1 AND m.message_id = $2 AND ($3::text IS NULL OR d.state = $3)
-            AND ($4::uuid IS NULL OR d.target_id > $4)
-        ORDER BY d.target_id LIMIT $5
+        SELECT \(deliveryColumns) FROM (
+            SELECT x.* FROM gateway.delivery x
+            WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
+                AND x.message_id = $2 AND x.target_id > $3
+            ORDER BY x.target_id LIMIT $4) d
+        CROSS JOIN (SELECT y.state, y.fallback FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2) m
+        WHERE $5::text IS NULL OR d.state = $5 ORDER BY d.target_id LIMIT $6
+        """
+    )
+
+    /// The last of the next `$4` targets after `$3`; no row when there are fewer.
+    static let deliveriesEnd = StoreSQL.tenant(
+        """
+        SELECT x.target_id FROM gateway.delivery x
+        WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
+            AND x.message_id = $2 AND x.target_id > $3
+        ORDER BY x.target_id OFFSET $4::bigint - 1 LIMIT 1
         """
     )
 
@@ -97,29 +129,14 @@ enum MessageSQL {
         """
     )
 
-    /// The state of a target without a delivery row, from the queue.
+    /// The state of a target without a delivery row, and its place in the queue.
     static let queued = StoreSQL.tenant(
         """
-        SELECT m.message_id, u.target AS target_id, i.identity_id, nullif(u.address, '') AS address, 'queued' AS state,
-            NULL::text AS reason, NULL::timestamptz AS sent_at, NULL::timestamptz AS received_at,
-            NULL::timestamptz AS read_at, m.state = 'scheduled' AS is_reserved, m.fallback, i.device_id, i.user_id,
-            NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, s.attempts, 0 AS payload_bytes,
-            NULL::text AS reduced
-        FROM gateway.message m
-        JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id AND s.state <> 'done'
-        CROSS JOIN LATERAL unnest(s.targets, s.addresses) AS u(target, address)
-        LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = u.target
-        WHERE m.tenant_id = $1 AND m.message_id = $2 AND u.target = $3 LIMIT 1
-        """
-    )
-
-    /// The queue position of a target that has no delivery row yet.
-    static let queue = StoreSQL.tenant(
-        """
-        SELECT s.no, s.state, s.next_at, s.attempts, s.held_by, s.dead_reason, coalesce(l.is_paused, false) AS is_paused,
-            now() AS seen_at
-        FROM gateway.slice s LEFT JOIN gateway.lane l ON l.tenant_id = $1 AND l.lane = s.lane
-        WHERE s.tenant_id = $1 AND s.message_id = $2 AND s.state <> 'done' AND $3 = ANY (s.targets) ORDER BY s.no LIMIT 1
+        SELECT q.message_id, q.target_id, q.identity_id, q.address, 'queued' AS state, NULL::text AS reason, NULL::timestamptz AS sent_at,
+            NULL::timestamptz AS received_at, NULL::timestamptz AS read_at, q.is_reserved, q.fallback, q.device_id, q.user_id,
+            NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, q.attempts, 0 AS payload_bytes,
+            NULL::text AS reduced, q.no, q.slice_state, q.next_at, q.held_by, q.dead_reason, q.is_paused, q.seen_at
+        FROM gateway.queued_delivery($1, $2, $3) q
         """
     )
 
@@ -136,21 +153,8 @@ enum MessageSQL {
         """
     )
 
-    /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`. Each branch uses an index, because the message may have a million targets.
-    static let targetsOfDevice = StoreSQL.tenant(
-        """
-        WITH i AS (
-            SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = $1 AND x.app_id = $5 AND x.device_id = $3
-            UNION SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = $1 AND x.app_id = $5 AND x.key = $4)
-        SELECT d.target_id FROM i JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = $6 AND d.message_id = $2
-            AND d.target_id = i.identity_id
-        UNION SELECT d.target_id FROM gateway.delivery d
-        WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.message_id = $2 AND d.device_id = $3
-        UNION SELECT i.identity_id FROM i JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = $2
-            AND s.state <> 'done' AND i.identity_id = ANY (s.targets)
-        ORDER BY 1 LIMIT 20
-        """
-    )
+    /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`.
+    static let targetsOfDevice = StoreSQL.function("targets_of_device", 6)
 
     /// `$2` null: every app. Quarter hours since 1970; the second is excluded.
     static let analytics = StoreSQL.tenant(

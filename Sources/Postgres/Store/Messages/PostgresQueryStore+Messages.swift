@@ -59,7 +59,35 @@ extension PostgresQueryStore {
         DeadPart(reason: try row.text("reason"), slices: try row.int("slices"), targets: try row.int("targets"))
     }
 
-    /// Returns a page of a message's settled deliveries, ordered by target.
+    /// Returns a page of a message's settled deliveries, ordered by target. With a state, it is searched among the next `PageSearch.limit` deliveries.
+    ///
+    /// - Throws: `StoreError`.
+    package func deliveryPage(
+        of message: MessageID,
+        in tenant: TenantID,
+        state: DeliveryState? = nil,
+        after: TargetID? = nil,
+        limit: Int
+    ) async throws(StoreError) -> LookPage<DeliveryFacts, TargetID> {
+        let key: [PostgresValue] = [.id(tenant), .id(message), .id(after ?? .least)]
+        let look = PageSearch.rows(limit, isFiltered: state != nil)
+        let page = MessageSQL.deliveries.with(key + [.int(look), .text(state?.rawValue), .int(max(0, limit))])
+        let end = MessageSQL.deliveriesEnd.with(key + [.int(look)])
+        return try await asStore { () throws(PostgresError) in
+            let results = try await call.run(state == nil ? [page] : [page, end], tenant: tenant.rawValue)
+            return LookPage(
+                try results.result(0).rows(Self.delivery),
+                limit: limit,
+                end: state == nil
+                    ? nil
+                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("target_id") as TargetID }
+                        .first,
+                id: \.snapshot.target
+            )
+        }
+    }
+
+    /// The deliveries of `deliveryPage`.
     ///
     /// - Throws: `StoreError`.
     package func deliveries(
@@ -69,16 +97,7 @@ extension PostgresQueryStore {
         after: TargetID? = nil,
         limit: Int
     ) async throws(StoreError) -> [DeliveryFacts] {
-        try await asStore { () throws(PostgresError) in
-            let statement = MessageSQL.deliveries(
-                .id(tenant),
-                .id(message),
-                .text(state?.rawValue),
-                .id(after),
-                .int(max(0, limit))
-            )
-            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.delivery)
-        }
+        try await deliveryPage(of: message, in: tenant, state: state, after: after, limit: limit).items
     }
 
     static func delivery(_ row: Row) throws(PostgresError) -> DeliveryFacts {
@@ -124,7 +143,8 @@ extension PostgresQueryStore {
         )
     }
 
-    /// Returns messages, ordered by due time, the latest first. Their deliveries and failed parts are not counted.
+    /// Returns messages, ordered by due time, the latest first. Their deliveries and failed parts are not counted. With a state, it is searched among the
+    /// next `PageSearch.limit` messages.
     ///
     /// - Throws: `StoreError`.
     package func messages(
@@ -133,15 +153,26 @@ extension PostgresQueryStore {
         state: MessageState?,
         after: MessageID?,
         limit: Int
-    ) async throws(StoreError) -> [MessageFacts] {
-        let statement = MessageSQL.list(
-            .id(tenant),
-            .id(app),
-            .text(state?.rawValue),
-            .id(after),
-            .int(max(0, limit))
-        )
-        return try await page(statement, in: tenant, Self.message)
+    ) async throws(StoreError) -> LookPage<MessageFacts, MessageID> {
+        let key: [PostgresValue] = [.id(tenant), .id(after ?? .greatest)]
+        let look = PageSearch.rows(limit, isFiltered: state != nil)
+        let ofApp: [PostgresValue] = app.map { [.id($0)] } ?? []
+        let page = (app == nil ? MessageSQL.list : MessageSQL.listOfApp)
+            .with(key + [.int(look), .text(state?.rawValue), .int(max(0, limit))] + ofApp)
+        let end = (app == nil ? MessageSQL.listEnd : MessageSQL.listEndOfApp).with(key + [.int(look)] + ofApp)
+        return try await asStore { () throws(PostgresError) in
+            let results = try await call.run(state == nil ? [page] : [page, end], tenant: tenant.rawValue)
+            return LookPage(
+                try results.result(0).rows(Self.message),
+                limit: limit,
+                end: state == nil
+                    ? nil
+                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("message_id") as MessageID
+                    }.first,
+                id: \.id,
+                isDescending: true
+            )
+        }
     }
 }
 

@@ -5,7 +5,7 @@ import PostgresClient
 /// All stored facts about one delivery: its events, its place in the queue, and the addressee that it would reach now.
 package struct DeliveryTrail: Sendable, Hashable {
     package var delivery: DeliveryFacts
-    /// Nil once the delivery has left the queue.
+    /// Nil once the delivery has left the queue, and while its place is unknown: a message to groups or users has no order in which to search.
     package var queue: QueueFacts?
     /// The current state of the target. Nil when no identity belongs to it, or the identity was erased.
     package var target: TargetFacts?
@@ -47,7 +47,7 @@ extension PostgresQueryStore {
         try await asStore { () throws(PostgresError) in
             let key: [PostgresValue] = [.id(tenant), .id(message.id), .id(target)]
             let first = try await call.run(
-                [MessageSQL.delivery.with(key), MessageSQL.queued.with(key), MessageSQL.queue.with(key)],
+                [MessageSQL.delivery.with(key), MessageSQL.queued.with(key)],
                 tenant: tenant.rawValue
             )
             let (settled, queued) = (try first.result(0), try first.result(1))
@@ -65,7 +65,7 @@ extension PostgresQueryStore {
             let app = try second.result(1).first
             return DeliveryTrail(
                 delivery: delivery,
-                queue: settled.isEmpty ? try first.result(2).rows(Self.queue).first : nil,
+                queue: settled.isEmpty ? try Self.queue(row) : nil,
                 target: try addressee.map(TargetRow.read),
                 tokenReason: try addressee?.optionalText("token_reason"),
                 routes: PlatformRouteCoding.decode(try app?.object("platforms") ?? JSONObject()),
@@ -74,10 +74,11 @@ extension PostgresQueryStore {
         }
     }
 
-    private static func queue(_ row: Row) throws(PostgresError) -> QueueFacts {
-        QueueFacts(
+    private static func queue(_ row: Row) throws(PostgresError) -> QueueFacts? {
+        guard try !row.isNull("no") else { return nil }
+        return QueueFacts(
             slice: try row.int("no"),
-            state: try row.text("state"),
+            state: try row.text("slice_state"),
             nextAt: try row.time("next_at"),
             attempts: try row.int("attempts"),
             heldBy: try row.optionalID("held_by"),

@@ -1,0 +1,46 @@
+import Foundation
+package import Model
+
+/// A page of items that match a condition no index contains. A page searches a limited number of rows and may therefore contain few items or none, although
+/// more follow.
+package struct LookPage<Item: Sendable, ID: UUIDIdentifier>: Sendable {
+    package var items: [Item]
+    /// Where the next page begins; nil on the last page.
+    package var next: ID?
+
+    /// `end` is the last row that was searched; nil at the end of the list.
+    init(_ items: [Item], limit: Int, end: ID?, id: (Item) -> ID, isDescending: Bool = false) {
+        self.items = items
+        let last = items.last.map(id)
+        guard items.count < limit else {
+            next = last
+            return
+        }
+        // Rows that were added meanwhile move the end, but never before an item of this page.
+        guard let end, let last else {
+            next = end
+            return
+        }
+        let isBehind = isDescending ? end < last : end > last
+        next = isBehind ? end : last
+    }
+}
+
+/// The limits of pages.
+package enum PageSearch {
+    /// About 10 ms.
+    package static let limit = 10_000
+
+    /// The number of rows that a page searches.
+    static func rows(_ limit: Int, isFiltered: Bool) -> Int { isFiltered ? max(limit, Self.limit) : max(0, limit) }
+}
+
+extension UUIDIdentifier {
+    /// Before all others in the order of a page.
+    static var least: Self { Self(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) }
+
+    /// After all others in the order of a page.
+    static var greatest: Self {
+        Self(UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255)))
+    }
+}

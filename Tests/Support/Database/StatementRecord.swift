@@ -1,0 +1,51 @@
+import Foundation
+package import PlanCheck
+import PostgresClient
+import Synchronization
+import Testing
+
+/// The statements that tests have used (`statements.sql`), which `PlanTests` explains. A statement that is missing there is an issue of the test that uses it.
+/// With `GATEWAY_RECORD_STATEMENTS=1`, the missing ones are added instead.
+package final class StatementRecord: Sendable {
+    package static let shared = StatementRecord()
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    private static let file = folder.appending(path: "statements.sql")
+
+    private struct State {
+        var list = StatementList()
+        var seen: Set<StatementList.Entry> = []
+    }
+
+    private let state: Mutex<State>
+    private let isRecording = ProcessInfo.processInfo.environment["GATEWAY_RECORD_STATEMENTS"] == "1"
+
+    private init() {
+        let text = (try? String(contentsOf: Self.file, encoding: .utf8)) ?? ""
+        state = Mutex(State(list: StatementList(text: text)))
+    }
+
+    package var list: StatementList { state.withLock { $0.list } }
+
+    /// The intended reads without a limit.
+    package static func exceptions() throws -> PlanExceptions {
+        PlanExceptions(text: try String(contentsOf: folder.appending(path: "plan-exceptions.txt"), encoding: .utf8))
+    }
+
+    /// Called with each statement of a store that a pool runs.
+    func note(_ statement: Statement, role: String) {
+        let entry = StatementList.Entry(role: role, sql: statement.sql)
+        let isMissing = state.withLock { state in
+            guard state.seen.insert(entry).inserted, !state.list.entries.contains(entry) else { return false }
+            if isRecording {
+                state.list.formUnion(StatementList([entry]))
+                try? state.list.text.write(to: Self.file, atomically: true, encoding: .utf8)
+            }
+            return !isRecording
+        }
+        guard isMissing else { return }
+        Issue.record(
+            "not in Tests/Support/Database/statements.sql; 'GATEWAY_RECORD_STATEMENTS=1 scripts/test --filter …' adds it: \(entry.sql)"
+        )
+    }
+}
