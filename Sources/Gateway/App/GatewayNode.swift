@@ -27,6 +27,7 @@ struct GatewayNode {
         let node: NodeID
         let identifiers: any IdentifierSource
         let masterKey: MasterKey
+        let auditSigner: AuditSigner
         let directory: PostgresDirectory
         let clock: DatabaseClock
     }
@@ -105,6 +106,7 @@ struct GatewayNode {
             node: NodeID("node-\(identifiers.randomHex(byteCount: 8))"),
             identifiers: identifiers,
             masterKey: masterKey,
+            auditSigner: try AuditSigner(masterKey),
             directory: directory,
             clock: DatabaseClock()
         )
@@ -317,6 +319,13 @@ extension GatewayNode {
             MaintenanceService(
                 maintenance: PostgresMaintenance(engine: engine, node: base.node),
                 counts: PostgresCountKeeper(engine: engine, node: base.node),
+                logger: base.logger
+            ),
+            AuditCheckpointService(
+                keeper: PostgresAuditKeeper(engine: engine, node: base.node),
+                store: PostgresAuditStore(call: base.database.call),
+                signer: base.auditSigner,
+                clock: base.clock,
                 logger: base.logger
             ),
             sampler,

@@ -27,7 +27,11 @@ package struct Provisioner: Sendable {
     }
 
     /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for the stored objects, `MasterKeyError`.
-    package func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
+    package func apply(
+        fileAt path: String,
+        allowsInlineSecrets: Bool,
+        by actor: AuditActor = .provisioning
+    ) async throws -> ProvisioningSummary {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ProvisioningProblem(path: "", problem: "cannot read \(path)")
         }
@@ -42,7 +46,7 @@ package struct Provisioner: Sendable {
         try await checkMasterKey()
         var tenants: [ProvisionedTenant] = []
         for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
-        return try await store.apply(tenants)
+        return try await store.apply(tenants, by: actor)
     }
 
     /// Binds this database to this node's master key, or refuses when the database is bound to another key.
