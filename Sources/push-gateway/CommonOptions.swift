@@ -39,7 +39,7 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
-    /// Who runs this command.
+    /// The person who runs this command.
     var actor: AuditActor { .command(user: getuid(), name: by) }
 
     /// The given flags: dotted names with their values.

@@ -26,6 +26,8 @@ struct Serve: AsyncParsableCommand {
     var adminListen: [String] = []
     @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
     var addressFile: String?
+    @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
+    var auditFile: String?
     @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
     @Option(help: "Factor for the delays between tries; below 1 only with a simulator.")
@@ -59,6 +61,7 @@ struct Serve: AsyncParsableCommand {
         flags["tls.cert"] = tlsCert
         flags["tls.key"] = tlsKey
         flags["address.file"] = addressFile
+        flags["audit.file"] = auditFile
         flags["webhook.allow"] = webhookAllow
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)

@@ -151,4 +151,29 @@ import Testing
         #expect(named == [])
         #expect(try await verify().faults == [])
     }
+
+    @Test func rowsAreCopiedToAFileOnce() async throws {
+        let path = NSTemporaryDirectory() + "audit-\(UUID().uuidString).jsonl"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let copier = AuditFileService(
+            path: path,
+            keeper: PostgresAuditKeeper(engine: stores.engine, node: stores.node),
+            store: stores.audit,
+            logger: service.logger
+        )
+        try await write(3)
+        try await copier.copy()
+        try await write(2)
+        try await copier.copy()
+        try await copier.copy()
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let rows = try text.split(separator: "\n").map { try JSONParser.parse(String($0)) }
+        let links = try await stores.audit.links(in: tenant, after: 0, limit: 100)
+        #expect(rows.map { $0["position"] } == (1...6).map { .int($0) })
+        #expect(rows.map { $0["hash"] } == links.map { .string(HexCoding.encode($0.hash ?? [])) })
+        #expect(!text.contains("u1, ü"), "the file has pseudonyms")
+        #expect(rows.allSatisfy { $0["tenant"] == "acme" })
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
 }

@@ -13,7 +13,8 @@ import Testing
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter", "counter_delta",
         "counter_fold", "counter_reason", "message_counter", "message_open", "event_batch", "event_position",
         "event_single",
-        "idempotency", "audit", "audit_key", "audit_subject", "audit_checkpoint", "identity_tag", "user_group",
+        "idempotency", "audit", "audit_key", "audit_subject", "audit_checkpoint", "audit_copy", "identity_tag",
+        "user_group",
         "group_member", "group_count", "webhook",
         "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
     ]

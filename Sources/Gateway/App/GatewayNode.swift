@@ -331,6 +331,18 @@ extension GatewayNode {
             sampler,
             provisioning.recorder,
             provisioning.service,
+        ] + auditFile
+    }
+
+    private var auditFile: [any Service] {
+        guard let path = base.configuration.auditFile else { return [] }
+        return [
+            AuditFileService(
+                path: path,
+                keeper: PostgresAuditKeeper(engine: base.database.engine, node: base.node),
+                store: PostgresAuditStore(call: base.database.call),
+                logger: base.logger
+            )
         ]
     }
 

@@ -77,7 +77,7 @@ package struct AuditChain {
         Array(SHA256.hash(data: previous + link.covered))
     }
 
-    /// What retention left begins behind a checkpoint, which contains the digest of the last removed row.
+    /// The rows that retention left begin behind a checkpoint, which contains the digest of the last removed row.
     private mutating func start(before link: AuditLink) -> [UInt8] {
         var found: AuditCheckpoint?
         while let next = checkpoints.first, next.position < link.position { found = checkpoints.removeFirst() ?? next }
@@ -125,7 +125,7 @@ package struct AuditChain {
     }
 }
 
-/// What the verification of an audit found.
+/// A finding of the verification of an audit.
 package enum AuditFault: Sendable, Hashable, CustomStringConvertible {
     /// The digest does not fit the row and the digest before it.
     case changed(Int64)

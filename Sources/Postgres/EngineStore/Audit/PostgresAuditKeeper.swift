@@ -32,14 +32,45 @@ package struct PostgresAuditKeeper: Sendable {
     /// - Throws: `StoreError`.
     package func unsigned() async throws(StoreError) -> [Tip]? {
         try await asStore { () throws(PostgresError) -> [Tip]? in
-            let lead = MaintenanceSQL.lead(.text("audit"), .id(node), .interval(Self.lease))
-            guard try await engine.run(lead, tenant: nil).first != nil else { return nil }
+            guard try await leads("audit") else { return nil }
             var tips: [Tip] = []
             for row in try await engine.run(MaintenanceSQL.tenants(), tenant: nil) {
                 let tenant: TenantID = try row.id("tenant_id")
                 if let tip = try await tip(of: tenant) { tips.append(tip) }
             }
             return tips
+        }
+    }
+
+    private func leads(_ task: String) async throws(PostgresError) -> Bool {
+        let lead = MaintenanceSQL.lead(.text(task), .id(node), .interval(Self.lease))
+        return try await engine.run(lead, tenant: nil).first != nil
+    }
+
+    /// Returns each tenant with rows that were not copied to a file, and the position of the last copied row; nil if another node copies.
+    ///
+    /// - Throws: `StoreError`.
+    package func uncopied() async throws(StoreError) -> [(tenant: TenantID, after: Int64)]? {
+        try await asStore { () throws(PostgresError) -> [(tenant: TenantID, after: Int64)]? in
+            guard try await leads("audit copy") else { return nil }
+            var found: [(tenant: TenantID, after: Int64)] = []
+            for row in try await engine.run(MaintenanceSQL.tenants(), tenant: nil) {
+                let tenant: TenantID = try row.id("tenant_id")
+                let state = try await engine.run(KeeperSQL.copied(.id(tenant)), tenant: nil).only()
+                if try state.int64("newest") > state.int64("copied") {
+                    found.append((tenant, try state.int64("copied")))
+                }
+            }
+            return found
+        }
+    }
+
+    /// Notes that the rows up to `position` were copied.
+    ///
+    /// - Throws: `StoreError`.
+    package func noteCopied(_ position: Int64, in tenant: TenantID) async throws(StoreError) {
+        try await asStore { () throws(PostgresError) in
+            _ = try await engine.run(KeeperSQL.noteCopied(.id(tenant), .int64(position)), tenant: nil)
         }
     }
 
@@ -84,6 +115,20 @@ enum KeeperSQL {
         """
         SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
         WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1
+        """
+    )
+
+    static let copied = StoreSQL.tenant(
+        """
+        SELECT coalesce((SELECT a.position FROM gateway.audit a WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT 1), 0) AS newest,
+            coalesce((SELECT c.position FROM gateway.audit_copy c WHERE c.tenant_id = $1), 0) AS copied
+        """
+    )
+
+    static let noteCopied = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.audit_copy AS c (tenant_id, position) VALUES ($1, $2)
+        ON CONFLICT (tenant_id) DO UPDATE SET position = EXCLUDED.position WHERE c.position < EXCLUDED.position
         """
     )
 

@@ -48,5 +48,16 @@ CREATE POLICY tenant_only ON gateway.audit_checkpoint USING (tenant_id = current
 GRANT SELECT ON gateway.audit_checkpoint TO gateway_call, gateway_engine;
 GRANT INSERT ON gateway.audit_checkpoint TO gateway_engine;
 
+-- The last row of the audit that was appended to a file of a node (`audit.file`).
+CREATE TABLE gateway.audit_copy (
+    tenant_id text PRIMARY KEY,
+    position bigint NOT NULL
+);
+SELECT gateway.colocate('gateway.audit_copy');
+ALTER TABLE gateway.audit_copy ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.audit_copy USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.audit_copy TO gateway_engine;
+
 --@ index
 CREATE INDEX audit_unchained ON gateway.audit (tenant_id, subject) WHERE hash IS NULL;

@@ -71,6 +71,17 @@ CREATE POLICY tenant_only ON gateway.audit_checkpoint USING (tenant_id = current
 GRANT SELECT ON gateway.audit_checkpoint TO gateway_call, gateway_engine;
 GRANT INSERT ON gateway.audit_checkpoint TO gateway_engine;
 
+-- The last row of the audit that was appended to a file of a node (`audit.file`).
+CREATE TABLE gateway.audit_copy (
+    tenant_id text PRIMARY KEY,
+    position bigint NOT NULL
+);
+SELECT gateway.colocate('gateway.audit_copy');
+ALTER TABLE gateway.audit_copy ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.audit_copy USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.audit_copy TO gateway_engine;
+
 -- An idempotency key with the answer of its first call: a message and its number of recipients, or the status and body of another write.
 CREATE TABLE gateway.idempotency (
     tenant_id text NOT NULL,
