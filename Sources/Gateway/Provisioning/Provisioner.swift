@@ -6,6 +6,7 @@ import Foundation
 import Logging
 package import Model
 package import Secrets
+package import Store
 
 /// Applies a provisioning file: reads, checks and seals it, and stores it in one transaction.
 package struct Provisioner: Sendable {

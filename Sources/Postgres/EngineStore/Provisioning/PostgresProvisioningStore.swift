@@ -1,6 +1,6 @@
 import Model
 package import PostgresClient
-import Store
+package import Store
 
 /// Channels of LISTEN/NOTIFY. Notifications are only a hint: a listener also reads the tables after it has reconnected.
 package enum PostgresChannel {

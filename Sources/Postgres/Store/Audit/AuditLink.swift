@@ -1,5 +1,5 @@
-import Model
-import PostgresClient
+package import Model
+package import PostgresClient
 
 /// A row of the audit as its digest covers it.
 package struct AuditLink: Sendable, Hashable {
