@@ -275,7 +275,7 @@ var parts: [Part] = [
     .library(
         "Secrets",
         path: "Sources/Gateway/Secrets",
-        [.ours("EngineStore"), .ours("APNs"), .ours("HTTP2"), .ours("Model"), crypto]
+        [.ours("EngineStore"), .ours("Store"), .ours("APNs"), .ours("HTTP2"), .ours("Model"), crypto]
     ),
     .library(
         "Imports",
@@ -461,7 +461,7 @@ var parts: [Part] = [
     .tests(
         "GatewayTests",
         [
-            .ours("EngineStore"), .ours("Store"),
+            .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
             coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"),
             .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
             .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("TestKit"),

@@ -37,7 +37,11 @@ struct Apply: AsyncParsableCommand {
                 masterKey: try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
             )
             do {
-                return try await provisioner.apply(fileAt: file, allowsInlineSecrets: allowInlineSecrets)
+                return try await provisioner.apply(
+                    fileAt: file,
+                    allowsInlineSecrets: allowInlineSecrets,
+                    by: .provisioning(by: common.by)
+                )
             } catch let problem as ProvisioningProblem {
                 throw CommandFailure("apply: \(file): \(problem). Nothing was changed.")
             }

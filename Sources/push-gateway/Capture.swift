@@ -87,7 +87,7 @@ struct Capture: AsyncParsableCommand {
             )
             let start = try await options.with { store, handler, tenant in
                 let isBound = try await store.hasBinding(order, in: tenant)
-                let request = CaptureRules.start(UUID(), order, isBound: isBound, by: .command(user: getuid()))
+                let request = CaptureRules.start(UUID(), order, isBound: isBound, by: options.common.actor)
                 return try await handler.run(request, in: tenant)
             }
             switch start {
@@ -113,7 +113,7 @@ struct Capture: AsyncParsableCommand {
         func run() async throws {
             let didStop = try await options.with { store, handler, tenant in
                 let facts = try await reference.find(store, tenant)
-                return try await handler.run(CaptureRules.stop(facts.id, by: .command(user: getuid())), in: tenant)
+                return try await handler.run(CaptureRules.stop(facts.id, by: options.common.actor), in: tenant)
             }
             Console.print(didStop ? "stopped" : "it had already ended")
         }
@@ -203,7 +203,7 @@ struct Capture: AsyncParsableCommand {
         func run() async throws {
             _ = try await options.with { store, handler, tenant in
                 let facts = try await reference.find(store, tenant)
-                return try await handler.run(CaptureRules.remove(facts.id, by: .command(user: getuid())), in: tenant)
+                return try await handler.run(CaptureRules.remove(facts.id, by: options.common.actor), in: tenant)
             }
             Console.print("removed")
         }

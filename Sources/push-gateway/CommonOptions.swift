@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import Logging
 import Observability
+import Store
 
 /// The options of every command that uses the database.
 struct CommonOptions: ParsableArguments {
@@ -27,6 +28,19 @@ struct CommonOptions: ParsableArguments {
 
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel: String?
+
+    @Option(help: "Your name, for the audit: at most 64 characters.")
+    var by: String?
+
+    func validate() throws {
+        guard let by else { return }
+        guard (1...64).contains(by.count), by.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            throw ValidationError("--by must be 1 to 64 printable characters")
+        }
+    }
+
+    /// The person who runs this command.
+    var actor: AuditActor { .command(user: getuid(), name: by) }
 
     /// The given flags: dotted names with their values.
     var flags: [String: String] {

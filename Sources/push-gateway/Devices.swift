@@ -125,7 +125,7 @@ struct Devices: AsyncParsableCommand {
             _ tenant: TenantID
         ) async throws -> DeviceImport.State {
             let handler = database.commands
-            let actor = AuditActor.command(user: getuid())
+            let actor = common.actor
             let rejects = RejectsFile(path: rejectsPath, keep: start.rejectBytes)
             var progress = ImportProgress(start: start, size: isStandardInput ? nil : start.sourceBytes)
             let work = DeviceImport(
@@ -217,6 +217,10 @@ struct Devices: AsyncParsableCommand {
         func run() async throws {
             try await common.withDatabase { _, database in
                 let store = PostgresDeviceStore(call: database.call)
+                try await database.commands.run(
+                    ExportRules.begin(AppID(app), vendor: vendor, by: common.actor),
+                    in: TenantID(tenant)
+                )
                 if format == .csv { Console.print(CSV.record(DeviceLine.columns)) }
                 var bar = ProgressBar()
                 var count = 0

@@ -44,7 +44,7 @@ struct Key: AsyncParsableCommand {
                         expiresAt: days.map { now + .seconds(Int64($0) * 86_400) }
                     ),
                     in: TenantID(tenant),
-                    by: .command(user: getuid())
+                    by: common.actor
                 )
             }
             guard let id else {
@@ -143,7 +143,7 @@ struct Key: AsyncParsableCommand {
                 try await PostgresKeyStore(engine: database.engine).revoke(
                     key,
                     in: TenantID(tenant),
-                    by: .command(user: getuid())
+                    by: common.actor
                 )
             }
             guard didRevoke else { throw CommandFailure("key revoke: tenant '\(tenant)' has no key '\(key)'") }

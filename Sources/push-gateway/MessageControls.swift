@@ -61,7 +61,7 @@ struct MessageOptions: ParsableArguments {
                 control,
                 before.id,
                 AppScope(app: before.scope.app, vendor: .native),
-                by: AuditActor.command(user: getuid()).description
+                by: common.actor.description
             )
             let isChanged = try await database.commands.run(request, in: tenant)
             guard let after = try await queries.message(before.id.description, in: tenant) else {

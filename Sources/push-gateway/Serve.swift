@@ -26,6 +26,8 @@ struct Serve: AsyncParsableCommand {
     var adminListen: [String] = []
     @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
     var addressFile: String?
+    @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
+    var auditFile: String?
     @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
     @Option(
@@ -63,6 +65,7 @@ struct Serve: AsyncParsableCommand {
         flags["tls.cert"] = tlsCert
         flags["tls.key"] = tlsKey
         flags["address.file"] = addressFile
+        flags["audit.file"] = auditFile
         flags["webhook.allow"] = webhookAllow
         flags["trusted.proxies"] = trustedProxies
         flags["retry.scale"] = retryScale

@@ -101,7 +101,10 @@ extension BrazeTests.Users {
         )
         #expect(rest == "0")
         let audited = try await braze.world.value(
-            "SELECT count(*)::text AS value FROM gateway.audit WHERE subject = 'user erased' AND action = 'erase'"
+            """
+            SELECT count(*)::text AS value FROM gateway.audit
+            WHERE subject = gateway.audit_pseudonym(tenant_id, 'user erased') AND action = 'erase'
+            """
         )
         #expect(audited == "1")
     }

@@ -352,7 +352,12 @@ private typealias Tag = Model.Tag
         #expect(try await count("SELECT count(*) FROM gateway.identity_tag", fixture) == 0)
         // A user without a device is known by memberships alone, and that erasure is audited as well.
         #expect(try await fixture.eraseUser("u3", in: fixture.acme, by: .key("test")) == .done(0))
-        #expect(try await count("SELECT count(*) FROM gateway.audit WHERE subject = 'user u3'", fixture) == 1)
+        #expect(
+            try await count(
+                "SELECT count(*) FROM gateway.audit WHERE subject = gateway.audit_pseudonym(tenant_id, 'user u3')",
+                fixture
+            ) == 1
+        )
         #expect(try await count("SELECT sum(members) FROM gateway.group_count", fixture) == 1)
         #expect(try await fixture.eraseUser("u1", in: fixture.other, by: .key("test")) == .done(0))
         #expect(try await count("SELECT count(*) FROM gateway.group_member", fixture) == 1)

@@ -84,7 +84,7 @@ struct SubscriptionActs: Sendable {
     let queries: PostgresQueryStore
 
     func create(_ webhook: NewWebhook, in tenant: TenantID, limit: Int) async throws -> Bool {
-        try await commands.run(WebhookRules.create(webhook, limit: limit), in: tenant)
+        try await commands.run(WebhookRules.create(webhook, limit: limit, by: .key("test")), in: tenant)
     }
 
     func webhooks(in tenant: TenantID) async throws -> [WebhookFacts] { try await queries.webhooks(in: tenant) }
@@ -94,11 +94,11 @@ struct SubscriptionActs: Sendable {
     }
 
     func change(_ id: WebhookID, _ change: WebhookChange, in tenant: TenantID) async throws -> Bool {
-        try await commands.run(WebhookRules.change(id, change), in: tenant)
+        try await commands.run(WebhookRules.change(id, change, by: .key("test")), in: tenant)
     }
 
     func remove(_ id: WebhookID, in tenant: TenantID) async throws -> Bool {
-        try await commands.run(WebhookRules.remove(id), in: tenant)
+        try await commands.run(WebhookRules.remove(id, by: .key("test")), in: tenant)
     }
 
     func replay(_ id: WebhookID, from offset: Int64, in tenant: TenantID) async throws -> ReplayOutcome {

@@ -201,6 +201,7 @@ import Testing
             """
             \(EventAge.older(by: 9));
             UPDATE gateway.idempotency SET created_at = now() - interval '3 days';
+            UPDATE gateway.audit SET hash = NULL;
             INSERT INTO gateway.audit (tenant_id, at, actor, action, subject, position)
                 SELECT t, now() - interval '2 years', 'a', 'b', 'c', 1000000 + n FROM unnest(ARRAY['acme', 'other']) t, generate_series(1, 3) n;
             """

@@ -13,7 +13,9 @@ import Testing
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter", "counter_delta",
         "counter_fold", "counter_reason", "message_counter", "message_open", "event_batch", "event_position",
         "event_single",
-        "idempotency", "audit", "identity_tag", "user_group", "group_member", "group_count", "webhook",
+        "idempotency", "audit", "audit_key", "audit_subject", "audit_checkpoint", "audit_copy", "identity_tag",
+        "user_group",
+        "group_member", "group_count", "webhook",
         "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
     ]
 
@@ -124,14 +126,16 @@ import Testing
                 "analyze_devices", "analyze_grown", "attach_staged_weeks", "current_generation",
                 "default_partition_rows",
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
-                "make_delivery_partitions", "make_event_partitions", "resolve_api_key", "resolve_binding",
+                "forget_subjects", "make_delivery_partitions", "make_event_partitions", "resolve_api_key",
+                "resolve_binding",
                 "resolve_page", "stage_default_rows",
             ]
         )
         for row in rows {
             #expect(try row.texts("settings").contains("search_path=pg_catalog, pg_temp"))
             let mayCall = try row.bool("call")
-            let isForCalls = try row.text("name").hasPrefix("resolve") || row.text("name") == "current_generation"
+            let name = try row.text("name")
+            let isForCalls = name.hasPrefix("resolve") || ["current_generation", "forget_subjects"].contains(name)
             #expect(mayCall == isForCalls)
         }
     }

@@ -27,6 +27,7 @@ struct GatewayNode {
         let node: NodeID
         let identifiers: any IdentifierSource
         let masterKey: MasterKey
+        let auditSigner: AuditSigner
         let directory: PostgresDirectory
         let clock: DatabaseClock
     }
@@ -109,6 +110,7 @@ struct GatewayNode {
             node: NodeID("node-\(identifiers.randomHex(byteCount: 8))"),
             identifiers: identifiers,
             masterKey: masterKey,
+            auditSigner: try AuditSigner(masterKey),
             directory: directory,
             clock: DatabaseClock()
         )
@@ -325,9 +327,28 @@ extension GatewayNode {
                 counts: PostgresCountKeeper(engine: engine, node: base.node),
                 logger: base.logger
             ),
+            AuditCheckpointService(
+                keeper: PostgresAuditKeeper(engine: engine, node: base.node),
+                store: PostgresAuditStore(call: base.database.call),
+                signer: base.auditSigner,
+                clock: base.clock,
+                logger: base.logger
+            ),
             sampler,
             provisioning.recorder,
             provisioning.service,
+        ] + auditFile
+    }
+
+    private var auditFile: [any Service] {
+        guard let path = base.configuration.auditFile else { return [] }
+        return [
+            AuditFileService(
+                path: path,
+                keeper: PostgresAuditKeeper(engine: base.database.engine, node: base.node),
+                store: PostgresAuditStore(call: base.database.call),
+                logger: base.logger
+            )
         ]
     }
 

@@ -21,6 +21,8 @@ package struct GatewayConfiguration: Sendable {
     var tlsKeyFile: String?
     var adminListen: [ListenAddress]
     var addressFile: String?
+    /// A file to which the rows of the audit are appended. Nil: none.
+    var auditFile: String?
     package var logLevel: Logger.Level
     /// CIDR ranges of private addresses that webhooks may target.
     var webhookAllowedNetworks: [String]
@@ -97,6 +99,7 @@ package struct GatewayConfiguration: Sendable {
         tlsCertificateFile = reader.string(forKey: "tls.cert")
         tlsKeyFile = reader.string(forKey: "tls.key")
         addressFile = reader.string(forKey: "address.file")
+        auditFile = reader.string(forKey: "audit.file")
         logLevel = try settings.logLevel("log.level", "log-level")
         webhookAllowedNetworks = settings.list("webhook.allow")
         trustedProxies = settings.list("trusted.proxies")

@@ -6,6 +6,7 @@ import Foundation
 import Logging
 package import Model
 package import Secrets
+package import Store
 
 /// Applies a provisioning file: reads, checks and seals it, and stores it in one transaction.
 package struct Provisioner: Sendable {
@@ -27,7 +28,11 @@ package struct Provisioner: Sendable {
     }
 
     /// - Throws: `ProvisioningProblem` for the file, `ProvisioningError` for the stored objects, `MasterKeyError`.
-    package func apply(fileAt path: String, allowsInlineSecrets: Bool) async throws -> ProvisioningSummary {
+    package func apply(
+        fileAt path: String,
+        allowsInlineSecrets: Bool,
+        by actor: AuditActor = .provisioning
+    ) async throws -> ProvisioningSummary {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ProvisioningProblem(path: "", problem: "cannot read \(path)")
         }
@@ -42,7 +47,7 @@ package struct Provisioner: Sendable {
         try await checkMasterKey()
         var tenants: [ProvisionedTenant] = []
         for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
-        var summary = try await store.apply(tenants)
+        var summary = try await store.apply(tenants, by: actor)
         summary.warnings = SenderWarnings(vendors: vendors).warnings(of: file)
         return summary
     }

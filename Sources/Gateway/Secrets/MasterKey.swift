@@ -66,6 +66,14 @@ package struct MasterKey: Sendable {
         return Array(code.finalize())
     }
 
+    /// 32 bytes for one purpose, derived from the master key (HKDF-SHA256, RFC 5869). Two purposes never share a key, and no derived key reveals another.
+    package func derived(_ purpose: String) -> [UInt8] {
+        let extracted = HKDF<SHA256>.extract(inputKeyMaterial: key, salt: [UInt8]())
+        // 32 bytes are the first block of the expansion.
+        let info = Array("push-gateway \(purpose)".utf8) + [1]
+        return Array(HMAC<SHA256>.authenticationCode(for: info, using: SymmetricKey(data: extracted)))
+    }
+
     /// Opens the output of `seal` for the same `context`.
     ///
     /// - Throws: `MasterKeyError.notOurs` for another key, another context or damaged bytes.

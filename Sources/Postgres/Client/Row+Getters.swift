@@ -38,6 +38,9 @@ extension Row {
     /// `bytea`.
     package func bytes(_ column: ColumnReference) throws(PostgresError) -> [UInt8] { try required(column) }
 
+    /// `bytea`, or nil for NULL.
+    package func optionalBytes(_ column: ColumnReference) throws(PostgresError) -> [UInt8]? { try optional(column) }
+
     /// `uuid`.
     package func uuid(_ column: ColumnReference) throws(PostgresError) -> UUID { try required(column) }
 

@@ -208,7 +208,7 @@ extension NativeAPI {
             order: try call.order
         )
         let isCreated = try await asked { () async throws(StoreError) in
-            try await handler.run(WebhookRules.create(webhook), in: call.tenant)
+            try await handler.run(WebhookRules.create(webhook, by: call.actor), in: call.tenant)
         }
         guard isCreated else {
             throw .invalid("webhooks", "at most \(CommandLimits.webhooksPerTenant) per tenant; delete one first")
@@ -236,7 +236,7 @@ extension NativeAPI {
         change.isActive = try call.active
         let wanted = change
         let isKnown = try await asked { () async throws(StoreError) in
-            try await handler.run(WebhookRules.change(id, wanted), in: call.tenant)
+            try await handler.run(WebhookRules.change(id, wanted, by: call.actor), in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
@@ -245,7 +245,7 @@ extension NativeAPI {
     func deleteWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {
         let id = try call.webhook
         let isKnown = try await asked { () async throws(StoreError) in
-            try await handler.run(WebhookRules.remove(id), in: call.tenant)
+            try await handler.run(WebhookRules.remove(id, by: call.actor), in: call.tenant)
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return Response(status: .noContent)

@@ -1,6 +1,6 @@
 import Model
 package import PostgresClient
-import Store
+package import Store
 
 /// Channels of LISTEN/NOTIFY. Notifications are only a hint: a listener also reads the tables after it has reconnected.
 package enum PostgresChannel {
@@ -21,7 +21,10 @@ package struct PostgresProvisioningStore: Sendable {
     /// Each change writes a row of the audit in the same transaction.
     ///
     /// - Throws: `ProvisioningError`.
-    package func apply(_ tenants: [ProvisionedTenant]) async throws(ProvisioningError) -> ProvisioningSummary {
+    package func apply(
+        _ tenants: [ProvisionedTenant],
+        by actor: AuditActor = .provisioning
+    ) async throws(ProvisioningError) -> ProvisioningSummary {
         let parts = tenants.map(ProvisioningStatements.init)
         if let twice = ProvisioningStatements.duplicate(tenants.map { "tenant \($0.id)" })
             ?? parts.compactMap(\.duplicate).first
@@ -29,9 +32,10 @@ package struct PostgresProvisioningStore: Sendable {
             throw .duplicate(twice)
         }
         do throws(PostgresError) {
-            return try ProvisioningPlan(parts).summary(of: try await engine.run(ProvisioningPlan(parts).transaction))
+            let plan = ProvisioningPlan(parts, actor)
+            return try plan.summary(of: try await engine.run(plan.transaction))
         } catch {
-            throw ProvisioningPlan(parts).refusal(for: error)
+            throw ProvisioningPlan(parts, actor).refusal(for: error)
         }
     }
 }
@@ -39,8 +43,12 @@ package struct PostgresProvisioningStore: Sendable {
 /// The transaction of one apply: remove, check for keys of other tenants, write, notify.
 private struct ProvisioningPlan: Sendable {
     let parts: [ProvisioningStatements]
+    let actor: AuditActor
 
-    init(_ parts: [ProvisioningStatements]) { self.parts = parts }
+    init(_ parts: [ProvisioningStatements], _ actor: AuditActor) {
+        self.parts = parts
+        self.actor = actor
+    }
 
     var transaction: Transaction {
         let ids = PostgresValue.strings(parts.map(\.tenant.id.rawValue))
@@ -52,7 +60,7 @@ private struct ProvisioningPlan: Sendable {
             try refuseTaken(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
                 try refuseTakenSenders(results + written)
-                let audit = try ProvisioningAudit(parts, results + written).statements()
+                let audit = try ProvisioningAudit(parts, results + written).statements(by: actor)
                 return audit.isEmpty ? .commit : Step(audit + [ProvisioningSQL.notify()])
             }
         }

@@ -44,7 +44,7 @@ struct ProvisioningAudit {
     }
 
     /// Returns the statements that write the audit rows. Empty when nothing was changed.
-    func statements() throws(PostgresError) -> [Statement] {
+    func statements(by actor: AuditActor) throws(PostgresError) -> [Statement] {
         let created = Set(try results.result(ProvisioningPlaces.tenants).rows(Self.tenant))
         var statements: [Statement] = []
         for (index, part) in parts.enumerated() {
@@ -52,7 +52,7 @@ struct ProvisioningAudit {
             var records = created.contains(id) ? [AuditRecord(.create, "tenant \(id)")] : []
             records += try self.records(of: part, at: index)
             guard !records.isEmpty else { continue }
-            statements.append(records.written(by: .provisioning, in: id))
+            statements.append(records.written(by: actor, in: id))
         }
         return statements
     }

@@ -25,6 +25,7 @@ BEGIN
     PERFORM gateway.write_audit(
         p_tenant, p_actor, ARRAY['erase'], ARRAY['user ' || p_user],
         ARRAY[json_build_object('devices', v_count, 'identities', coalesce(cardinality(v_identities), 0), 'groups', v_groups)::text]);
+    PERFORM gateway.forget_subjects(p_tenant, ARRAY['user ' || p_user]);
     RETURN coalesce(cardinality(v_identities), 0);
 END $$;
 

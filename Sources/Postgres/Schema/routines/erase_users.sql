@@ -41,6 +41,7 @@ BEGIN
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
     PERFORM gateway.write_audit(
         p_tenant, p_actor, array_agg('erase'::text), array_agg('user ' || u ORDER BY u), array_agg('{}'::text)) FROM unnest(v_known) AS u;
+    PERFORM gateway.forget_subjects(p_tenant, array_agg('user ' || u ORDER BY u)) FROM unnest(v_known) AS u;
     RETURN cardinality(v_known);
 END $$;
 

@@ -1,17 +1,21 @@
 -- The audit log, and the answers kept for repeated calls.
 
 -- One action with its actor and subject. Calls and the engine insert and read; only the owner, which cannot log in, may change or delete a row
--- (`drop_audit`).
+-- (`drop_audit`, `forget_subjects`).
 CREATE TABLE gateway.audit (
     tenant_id text NOT NULL,
     audit_id uuid NOT NULL DEFAULT gen_random_uuid(),
     at timestamptz NOT NULL DEFAULT now(),
     actor text NOT NULL,
     action text NOT NULL,
+    -- The kind and name of the object. A person's name is a pseudonym of `audit_subject`.
     subject text NOT NULL,
     data json,
     -- Increases by one per row of a tenant, in the order of the commits.
     position bigint NOT NULL,
+    -- SHA-256 over the digest of the row before (nothing, if that has none) and the fields position, time in microseconds since 1970, actor, action, subject and data
+    -- ('' without), each as `length in bytes:text`, separated by commas. Null in rows of programs of version 49 and older.
+    hash bytea,
     PRIMARY KEY (tenant_id, audit_id)
 );
 SELECT gateway.colocate('gateway.audit');
@@ -21,6 +25,62 @@ ALTER TABLE gateway.audit ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.audit USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT ON gateway.audit TO gateway_call, gateway_engine;
+CREATE INDEX audit_unchained ON gateway.audit (tenant_id, subject) WHERE hash IS NULL;
+
+-- The key of the pseudonyms of a tenant.
+CREATE TABLE gateway.audit_key (
+    tenant_id text PRIMARY KEY,
+    key bytea NOT NULL
+);
+SELECT gateway.colocate('gateway.audit_key');
+ALTER TABLE gateway.audit_key ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.audit_key USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT ON gateway.audit_key TO gateway_call, gateway_engine;
+
+-- The person behind a pseudonym of the audit. Erasing the person deletes the row.
+CREATE TABLE gateway.audit_subject (
+    tenant_id text NOT NULL,
+    pseudonym text NOT NULL,
+    subject text NOT NULL,
+    PRIMARY KEY (tenant_id, pseudonym)
+);
+SELECT gateway.colocate('gateway.audit_subject');
+ALTER TABLE gateway.audit_subject ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.audit_subject USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT ON gateway.audit_subject TO gateway_call, gateway_engine;
+
+-- A node's signature under the digest of an audit row: nothing up to this position was changed since.
+CREATE TABLE gateway.audit_checkpoint (
+    tenant_id text NOT NULL,
+    position bigint NOT NULL,
+    hash bytea NOT NULL,
+    -- When the signed row was written.
+    last_at timestamptz NOT NULL,
+    at timestamptz NOT NULL DEFAULT now(),
+    -- The public key of the signature (Ed25519), and the signature.
+    signer bytea NOT NULL,
+    signature bytea NOT NULL,
+    PRIMARY KEY (tenant_id, position)
+);
+SELECT gateway.colocate('gateway.audit_checkpoint');
+ALTER TABLE gateway.audit_checkpoint ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.audit_checkpoint USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT ON gateway.audit_checkpoint TO gateway_call, gateway_engine;
+GRANT INSERT ON gateway.audit_checkpoint TO gateway_engine;
+
+-- The last row of the audit that was appended to a file of a node (`audit.file`).
+CREATE TABLE gateway.audit_copy (
+    tenant_id text PRIMARY KEY,
+    position bigint NOT NULL
+);
+SELECT gateway.colocate('gateway.audit_copy');
+ALTER TABLE gateway.audit_copy ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.audit_copy USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.audit_copy TO gateway_engine;
 
 -- An idempotency key with the answer of its first call: a message and its number of recipients, or the status and body of another write.
 CREATE TABLE gateway.idempotency (

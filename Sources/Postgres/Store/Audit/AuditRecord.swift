@@ -33,6 +33,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case importBegun = "import"
     /// An import ended. Contains its counts.
     case imported
+    /// Devices with their whole tokens were exported.
+    case export
     /// An operator changed the delivery of a message.
     case pause, resume, requeue, cancel
     /// A capture of a binding's calls was started or stopped by hand.
@@ -57,10 +59,16 @@ package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
 
     /// A caller of the native API, identified by the name of its key.
     package static func key(_ name: String) -> AuditActor { AuditActor("key:\(name)") }
-    /// A person at a shell, identified by the number of the system account.
-    package static func command(user: UInt32) -> AuditActor { AuditActor("cli:\(user)") }
+    /// A person at a shell, identified by the number of the system account, and by the name that the person gave.
+    package static func command(user: UInt32, name: String? = nil) -> AuditActor {
+        AuditActor("cli:\(user)" + suffix(name))
+    }
     /// A provisioning file.
     package static let provisioning = AuditActor("provisioning")
+    /// A provisioning file that the named person applied.
+    package static func provisioning(by name: String?) -> AuditActor { AuditActor("provisioning" + suffix(name)) }
+
+    private static func suffix(_ name: String?) -> String { name.map { " \($0)" } ?? "" }
 }
 
 /// A stored row of the audit.

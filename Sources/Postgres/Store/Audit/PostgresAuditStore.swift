@@ -26,6 +26,38 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.newest(.id(tenant), .int(max(0, limit))), tenant).reversed()
     }
 
+    /// Returns a tenant's rows after `position` as their digests cover them, in order.
+    ///
+    /// - Throws: `StoreError`.
+    package func links(
+        in tenant: TenantID,
+        after position: Int64,
+        limit: Int
+    ) async throws(StoreError) -> [AuditLink] {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(
+                AuditSQL.links(.id(tenant), .int64(position), .int(max(0, limit))),
+                tenant: tenant.rawValue
+            ).rows { (row) throws(PostgresError) in try AuditLink(row) }
+        }
+    }
+
+    /// Returns a tenant's checkpoints after `position`, in order.
+    ///
+    /// - Throws: `StoreError`.
+    package func checkpoints(
+        in tenant: TenantID,
+        after position: Int64,
+        limit: Int
+    ) async throws(StoreError) -> [AuditCheckpoint] {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(
+                AuditSQL.checkpoints(.id(tenant), .int64(position), .int(max(0, limit))),
+                tenant: tenant.rawValue
+            ).rows { (row) throws(PostgresError) in try AuditCheckpoint(row) }
+        }
+    }
+
     private func read(_ statement: Statement, _ tenant: TenantID) async throws(StoreError) -> [AuditEntry] {
         try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in

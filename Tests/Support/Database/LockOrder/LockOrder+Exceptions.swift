@@ -20,6 +20,18 @@ extension LockOrder {
             nil,
             "only after `orphan`, for which `record_receipt` writes nothing"
         ),
+        Exception(
+            "write_audit",
+            "audit_key audit_subject audit",
+            after: "audit_key audit_subject audit",
+            "the audit's name is locked first"
+        ),
+        Exception(
+            "forget_subjects",
+            "audit_key audit_subject audit",
+            after: "audit_key audit_subject audit",
+            "the audit's name is locked first"
+        ),
         Exception("register_tagged", "identity identity_tag", "the registration has written the identity"),
         Exception("register_timed", "identity identity_tag device", "the registration has written identity and device"),
         Exception("put_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),

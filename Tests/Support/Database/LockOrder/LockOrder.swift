@@ -15,7 +15,7 @@ package struct LockOrder: Sendable {
         badge_mark badge inbox_open
         webhook sender capture captured_exchange
         name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
-        name:audit audit
+        name:audit audit_key audit_subject audit audit_checkpoint audit_copy
         name:events event_single event_batch event_position vendor_sequence
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
 

@@ -1,0 +1,2 @@
+`push-gateway audit verify` finds changed, removed and reordered rows of the audit: rows form a chain of digests, and gateways sign its end once a minute. Erased users are no longer named by the audit; until the schema is migrated everywhere, older programs show pseudonyms (`user ~4f2a…`) instead of names.
+Changes of webhooks and exports of devices are audited, and `--by NAME` names the person who runs a command.
