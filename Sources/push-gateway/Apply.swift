@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import Model
 import Secrets
+import Store
 
 /// Applies a provisioning file in one transaction.
 struct Apply: AsyncParsableCommand {

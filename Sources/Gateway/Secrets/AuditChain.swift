@@ -80,7 +80,7 @@ package struct AuditChain {
     /// The rows that retention left begin behind a checkpoint, which contains the digest of the last removed row.
     private mutating func start(before link: AuditLink) -> [UInt8] {
         var found: AuditCheckpoint?
-        while let next = checkpoints.first, next.position < link.position { found = checkpoints.removeFirst() ?? next }
+        while let next = checkpoints.first, next.position < link.position { found = checkpoints.removeFirst() }
         guard let found else {
             // A chain begins with the first row, or behind rows that programs without digests wrote and retention has removed.
             return []
