@@ -479,7 +479,7 @@ var parts: [Part] = [
             .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
-            .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix,
+            .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix, nioSSL,
         ],
         resources: [.copy("Clients")]
     ),

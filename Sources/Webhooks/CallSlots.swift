@@ -1,31 +1,30 @@
+import Model
 import NIOConcurrencyHelpers
 
-/// Counts the concurrent calls.
+/// The calls in progress of a dispatcher: `CallTurns` behind a lock. Only the dispatcher's loop takes calls; any task gives them back.
 final class CallSlots: Sendable {
-    private let limit: Int
-    private let used = NIOLockedValueBox(0)
+    private let turns: NIOLockedValueBox<CallTurns>
 
-    init(_ limit: Int) { self.limit = max(1, limit) }
+    init(_ limits: CallTurns.Limits) { turns = NIOLockedValueBox(CallTurns(limits)) }
 
-    var free: Int { used.withLockedValue { max(0, limit - $0) } }
+    var free: Int { turns.withLockedValue { $0.free } }
 
-    func take(_ count: Int) { used.withLockedValue { $0 += count } }
+    func choose(from due: [DueSubscription]) -> [Int] { turns.withLockedValue { $0.choose(from: due) } }
 
-    /// Takes up to `count` more slots for a subscription that makes several calls at once, but at most half of the free ones, so that another
-    /// subscription finds a slot. Returns how many.
-    func takeMore(_ count: Int) -> Int {
-        used.withLockedValue { used in
-            let more = max(0, min(count, (limit - used) / 2))
-            used += more
-            return more
-        }
+    func take(_ lease: WebhookLease, _ count: Int = 1) {
+        turns.withLockedValue { $0.take(Self.subscription(lease), count) }
     }
 
-    /// Frees slots. True if all slots were in use: a subscription may be waiting for one.
-    func giveBack(_ count: Int) -> Bool {
-        used.withLockedValue { used in
-            defer { used -= count }
-            return used >= limit
-        }
+    func takeMore(_ lease: WebhookLease, _ count: Int) -> Int {
+        turns.withLockedValue { $0.takeMore(Self.subscription(lease), count) }
+    }
+
+    /// True if a subscription may be waiting for a call.
+    func giveBack(_ lease: WebhookLease, _ count: Int) -> Bool {
+        turns.withLockedValue { $0.giveBack(Self.subscription(lease), count) }
+    }
+
+    private static func subscription(_ lease: WebhookLease) -> DueSubscription {
+        DueSubscription(tenant: lease.tenant, url: lease.url)
     }
 }

@@ -62,23 +62,25 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
 
     package func run() async throws {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let slots = CallSlots(policy.concurrency)
+        let slots = CallSlots(
+            CallTurns.Limits(total: policy.concurrency, perTenant: policy.tenantCalls, perHost: policy.hostCalls)
+        )
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await tick(wake) }
                 for await _ in wakes {
                     let free = slots.free
                     guard free > 0 else { continue }
-                    let leases = await claim(free)
-                    slots.take(leases.count)
+                    let leases = await claim(free) { slots.choose(from: $0) }
+                    for lease in leases { slots.take(lease) }
                     for lease in leases {
                         // After a failure one call at a time, until one succeeds: parallel ones would only repeat more events.
                         let isParallel = lease.order == .device && lease.attempts == 0
-                        let calls = 1 + (isParallel ? slots.takeMore(policy.lanes - 1) : 0)
+                        let calls = 1 + (isParallel ? slots.takeMore(lease, policy.lanes - 1) : 0)
                         group.addTask {
                             let hasMore = await serve(lease, calls: calls)
-                            // All slots were in use, or there are more events: look again at once instead of at the next tick.
-                            if slots.giveBack(calls) || hasMore { wake.yield() }
+                            // A subscription waits for a slot, or there are more events: look again at once instead of at the next tick.
+                            if slots.giveBack(lease, calls) || hasMore { wake.yield() }
                         }
                     }
                 }
@@ -98,8 +100,8 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         }
     }
 
-    private func claim(_ limit: Int) async -> [WebhookLease] {
-        do { return try await store.claim(limit: limit, by: node, lease: policy.lease) } catch {
+    private func claim(_ limit: Int, _ choose: @Sendable ([DueSubscription]) -> [Int]) async -> [WebhookLease] {
+        do { return try await store.claim(limit: limit, by: node, lease: policy.lease, choosing: choose) } catch {
             observe(.storeFailed(error))
             return []
         }

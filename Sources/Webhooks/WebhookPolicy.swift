@@ -2,6 +2,9 @@
 package struct WebhookPolicy: Sendable {
     /// 64 concurrent calls. With more, a few dead receivers would use up the node's sockets; with fewer, they would delay the working ones.
     package static let defaultConcurrency = 64
+    /// 32 concurrent calls of one tenant, and 16 to one host: the slow receivers of one tenant or one provider leave calls for the others.
+    package static let defaultTenantCalls = 32
+    package static let defaultHostCalls = 16
     /// 8 parallel calls to one webhook in the order of devices: enough to hide the receiver's network delay, and few enough that one webhook does not
     /// use up the calls of a node.
     package static let defaultLanes = 8
@@ -22,6 +25,9 @@ package struct WebhookPolicy: Sendable {
     /// How often to poll for due subscriptions.
     package var interval: Duration
     package var concurrency: Int
+    /// The greatest number of concurrent calls of one tenant, and to one host.
+    package var tenantCalls: Int
+    package var hostCalls: Int
     /// The duration of a subscription's lease. It must exceed an attempt, its DNS lookup and its bookkeeping together; otherwise two nodes would call.
     package var lease: Duration
     /// The waits after consecutive failures; the last one repeats (docs/contracts/rationalowl.md#8.6).
@@ -38,6 +44,8 @@ package struct WebhookPolicy: Sendable {
         lanes: Int = WebhookPolicy.defaultLanes,
         interval: Duration = .seconds(1),
         concurrency: Int = WebhookPolicy.defaultConcurrency,
+        tenantCalls: Int = WebhookPolicy.defaultTenantCalls,
+        hostCalls: Int = WebhookPolicy.defaultHostCalls,
         lease: Duration = .seconds(60),
         retries: [Duration] = [
             .seconds(5), .seconds(30), .seconds(120), .seconds(600), .seconds(3600), .seconds(6 * 3600),
@@ -54,6 +62,8 @@ package struct WebhookPolicy: Sendable {
         self.callsPerLane = 4
         self.interval = interval
         self.concurrency = concurrency
+        self.tenantCalls = tenantCalls
+        self.hostCalls = hostCalls
         self.lease = lease
         self.retries = retries
         self.giveUpAfter = giveUpAfter

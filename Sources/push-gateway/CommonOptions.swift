@@ -60,7 +60,13 @@ struct CommonOptions: ParsableArguments {
     ///
     /// - Throws: `ConfigurationProblem`.
     func load(_ more: [String: String] = [:]) async throws -> GatewayConfiguration {
-        try await GatewayConfiguration.load(flags: flags.merging(more) { $1 }, configFile: config)
+        if let databaseUrl, GatewayConfiguration.hasPassword(databaseUrl) {
+            Console.error(
+                "push-gateway: --database-url contains a password, which other users of this machine can see (ps); "
+                    + "set DATABASE_URL, or name a file with PGPASSFILE"
+            )
+        }
+        return try await GatewayConfiguration.load(flags: flags.merging(more) { $1 }, configFile: config)
     }
 
     /// The logger of a short command, which writes warnings to standard error.

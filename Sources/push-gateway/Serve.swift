@@ -22,6 +22,10 @@ struct Serve: AsyncParsableCommand {
     var tlsCert: String?
     @Option(help: "Private key (PEM) of the HTTPS listeners.")
     var tlsKey: String?
+    @Option(
+        help: "Authorities (PEM) of client certificates; with it, every client of the HTTPS listeners must show one."
+    )
+    var tlsClientCa: String?
     @Option(help: "host:port for /healthz, /readyz and /metrics; may be repeated. Default 127.0.0.1:8081.")
     var adminListen: [String] = []
     @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
@@ -64,6 +68,7 @@ struct Serve: AsyncParsableCommand {
         if !adminListen.isEmpty { flags["admin.listen"] = adminListen.joined(separator: ",") }
         flags["tls.cert"] = tlsCert
         flags["tls.key"] = tlsKey
+        flags["tls.client.ca"] = tlsClientCa
         flags["address.file"] = addressFile
         flags["audit.file"] = auditFile
         flags["webhook.allow"] = webhookAllow

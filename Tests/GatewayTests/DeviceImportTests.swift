@@ -52,6 +52,7 @@ import Testing
         #expect(throws: CSV.Fault.self) { try CSV.fields([0xFF]) }
         for fields in [["a", "b,c", "d\"e", "f\ng", ""], [""], ["\""]] {
             #expect(try CSV.fields(Array(CSV.record(fields).utf8)) == fields)
+            #expect(fields.map { CSV.original(CSV.neutral($0)) } == fields)
         }
     }
 
@@ -310,5 +311,22 @@ import Testing
         let text = ProgressBar.text(done: 25, of: 100, rows: 5000, elapsed: .seconds(10))
         #expect(text == "[#######.......................] 25 %  5000 rows, 500/s, 30 s left")
         #expect(ProgressBar.text(done: 9, of: nil, rows: 9, elapsed: .seconds(3)) == "9 rows, 3/s")
+    }
+
+    /// A spreadsheet runs cells that begin with these characters. The import restores the texts.
+    @Test(arguments: [
+        "=HYPERLINK(\"http://x.example\")", "+82 10-1234-5678", "-1", "@SUM(A1)", "\t=1", "\r=1", "\r\n=1", "\n=1",
+        "'=1",
+        "''+1", "'", "''", "'quoted'", "plain", "1-2", "", "=", "'@",
+    ])
+    func anExportedCellIsNotAFormula(_ text: String) throws {
+        let line = DeviceLine.line([("name", .string(text)), ("key", "k")], .csv)
+        let cells = try CSV.fields(Array(line.utf8))
+        let first = try #require(cells.first).utf8.first
+        #expect(!Set("=+-@\t\r\n".utf8).contains(first ?? 0), "\(line)")
+        let fields = try DeviceLine.fields(csv: Array(line.utf8), headings: ["name", "key"])
+        #expect(fields["name"]?.string ?? "" == text)
+        // Other formats contain the text itself.
+        #expect(try JSONParser.parse(DeviceLine.line([("name", .string(text))], .ndjson))["name"]?.string == text)
     }
 }

@@ -44,6 +44,22 @@ struct MasterKeyTests {
         #expect(throws: MasterKeyError.self) { try MasterKey(bytes: [UInt8](repeating: 0, count: count)) }
     }
 
+    @Test func theDataDirectoryIsPrivate() throws {
+        let path = NSTemporaryDirectory() + "pgw-data-" + SystemIdentifiers().randomHex(byteCount: 4)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func mode() throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        try GatewayRuntime.prepare(path, passesOthers: false)
+        #expect(try mode() == 0o700)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        // The account of an embedded PostgreSQL only passes through.
+        try GatewayRuntime.prepare(path, passesOthers: true)
+        #expect(try mode() == 0o711)
+        try GatewayRuntime.prepare(path, passesOthers: false)
+        #expect(try mode() == 0o700)
+    }
+
     @Test func keyFileIsCreatedOnceAndReadAgain() throws {
         let path = NSTemporaryDirectory() + "pgw-key-" + SystemIdentifiers().randomHex(byteCount: 4)
         #expect(throws: MasterKeyError.self) { try MasterKey.load(path: path, createIfMissing: false) }
@@ -51,6 +67,20 @@ struct MasterKeyTests {
         #expect(try MasterKey.load(path: path, createIfMissing: false).id == made.id)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
+        for open in [0o640, 0o604, 0o620, 0o644, 0o666, 0o601] {
+            try FileManager.default.setAttributes([.posixPermissions: open], ofItemAtPath: path)
+            let error = #expect(throws: MasterKeyError.self) {
+                try MasterKey.load(path: path, createIfMissing: true)
+            }
+            #expect(error?.description.contains("chmod 600 '\(path)'") == true)
+        }
+        // A link is judged by the file that it leads to.
+        let link = path + ".link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(throws: MasterKeyError.self) { try MasterKey.load(path: link, createIfMissing: false) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
+        #expect(try MasterKey.load(path: link, createIfMissing: false).id == made.id)
+        try FileManager.default.removeItem(atPath: link)
         try FileManager.default.removeItem(atPath: path)
     }
 }

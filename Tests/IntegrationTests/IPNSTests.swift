@@ -340,7 +340,7 @@ extension World {
     /// Adds the vendor's binding to the demo's app and waits until the gateway serves it.
     func bindIPNS(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let file = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
-        try (file + "\n          ipns: { appId: hr.mobile }\n").write(
+        try (file + "\n          ipns: { appId: hr.mobile, settings: { deviceIdAlone: true } }\n").write(
             toFile: material.path("ipns.yaml"),
             atomically: true,
             encoding: .utf8

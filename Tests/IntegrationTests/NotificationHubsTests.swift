@@ -162,6 +162,27 @@ struct NotificationHubsTests {
         #expect(try await call(.GET, "/installations/x", token: listener).status == 404)
     }
 
+    // A back end issues a token for one installation, with an API key.
+    @Test func anIssuedTokenRegistersItsInstallationOnly() async throws {
+        let world = try world
+        let order: JSON = ["installation": "issued-1", "user": "issued-user", "seconds": 600]
+        let issued = try await world.native("POST", "/v1/apps/shop/sas", order)
+        #expect(issued.status == 201, "\(issued.text)")
+        let token = try #require(issued.json?["sas"]?.string)
+        func body(_ user: String) -> String {
+            JSONWriter.text([
+                "platform": "apns", "pushChannel": .string(Self.token(880)), "userId": .string(user),
+                "tags": ["issued"],
+            ])
+        }
+        #expect(try await call(.PUT, "/installations/issued-1", body("issued-user"), token: token).status == 200)
+        #expect(try await call(.GET, "/installations/issued-1").json?["userId"] == "issued-user")
+        #expect(try await call(.PUT, "/installations/issued-1", body("other"), token: token).status == 401)
+        #expect(try await call(.PUT, "/installations/issued-2", body("issued-user"), token: token).status == 401)
+        #expect(try await world.native("POST", "/v1/apps/shop/sas", ["installation": "a#b"]).status == 422)
+        #expect(try await world.native("POST", "/v1/apps/none/sas", ["installation": "a"]).status == 404)
+    }
+
     // MARK: Installations (docs/contracts/notificationhubs.md#4)
 
     @Test(.covers("notificationhubs", "PUT /{hub}/installations/{id}", "GET /{hub}/installations/{id}"))
@@ -397,6 +418,7 @@ extension World {
                         keys:
                           - { name: DefaultFullSharedAccessSignature, valueEnv: NH_FULL, rights: [listen, send, manage] }
                           - { name: DefaultListenSharedAccessSignature, valueEnv: NH_LISTEN, rights: [listen] }
+                        settings: { listenMayTag: true }
                         appBackend:
                           prefix: Site
                           users: [{ name: mina, passwordEnv: NH_MINA }, { name: hong, passwordEnv: NH_HONG }]

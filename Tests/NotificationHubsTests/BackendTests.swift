@@ -120,6 +120,45 @@ struct BackendTests {
         #expect(shelf.answer(request).text == "\"1-1-1\"")
     }
 
+    // MARK: Owners
+
+    /// Another user neither overwrites, nor deletes, nor finds a registration, even with its id or its handle.
+    @Test func aRegistrationBelongsToItsUser() throws {
+        let shelf = Shelf()
+        #expect(shelf.answer(try Self.documented("put.request.txt")).status == 200)
+        let key = Registration.key(Self.id)
+        let stored = try #require(shelf.standings[key])
+        let hong = Self.basic("hong", "gildong")
+        let other = String(repeating: "ab", count: 32)
+        let body = #"{"Platform":"apns","Handle":"\#(other)","Tags":null}"#
+        // 410, so that the app of the other user requests an id of its own.
+        #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body, as: hong)).status == 410)
+        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)", as: hong)).status == 200)
+        #expect(shelf.standings[key] == stored)
+        let query = "handle=\(Fixture.token)"
+        let found = shelf.answer(Self.request(.post, "/api/register", query: query, as: hong))
+        #expect(found.status == 200 && found.text != "\"\(Self.id)\"")
+        #expect(shelf.standings[key] == stored)
+        // Names that differ only in case are one user.
+        let mina = Self.basic("MINA", "MINA")
+        #expect(shelf.answer(Self.request(.post, "/api/register", query: query, as: mina)).text == "\"\(Self.id)\"")
+        #expect(shelf.answer(Self.request(.put, "/api/register/\(Self.id)", body, as: mina)).status == 200)
+        #expect(shelf.answer(Self.request(.delete, "/api/register/\(Self.id)", as: mina)).status == 200)
+        #expect(shelf.standings[key]?.state == .unregistered)
+    }
+
+    /// The hub's own registrations have no user of this back end.
+    @Test func aRegistrationOfTheHubIsNotAUsers() throws {
+        let shelf = Shelf()
+        let atom = try Fixture.request("registrations/put.request.txt")
+        #expect(shelf.answer(atom).status == 200)
+        let body = #"{"Platform":"apns","Handle":"\#(Fixture.token)","Tags":null}"#
+        let id = try #require(atom.path.split(separator: "/").last)
+        #expect(shelf.answer(Self.request(.put, "/api/register/\(id)", body)).status == 410)
+        let found = shelf.answer(Self.request(.post, "/api/register", query: "handle=\(Fixture.token)"))
+        #expect(found.text != "\"\(id)\"")
+    }
+
     @Test(.covers("notificationhubs", "DELETE /api/register/{id}")) func whatWasDeletedIsGone() throws {
         let shelf = Shelf()
         let put = try Self.documented("put.request.txt")

@@ -263,6 +263,74 @@ import Testing
         #expect(try await fixture.devices.device(kept.device, in: fixture.acme) != nil)
     }
 
+    // A message to several people keeps its content for the others; an answer keeps its key, so that a repeated call changes nothing.
+    @Test func erasingAUserRemovesContentAndAnswersOfThatUserAlone() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let kept = try await fixture.register("k0", token: "aa00", phone: "01033332222")
+        let gone = try await fixture.register("k1", token: "feedfacefeedface", phone: "01044445555")
+        _ = try await fixture.patch(gone.device, DevicePatch(user: "kim"), in: fixture.acme)
+        func send(_ identities: [IdentityID]) async throws -> NewMessage {
+            let (message, lease) = try await fixture.sending(to: identities)
+            let progress = try await fixture.progress(lease, Array(identities.indices))
+            _ = try await fixture.delivery.record(progress, by: fixture.node)
+            return message
+        }
+        let alone = try await send([gone.identity])
+        let shared = try await send([gone.identity, kept.identity])
+        let others = try await send([kept.identity])
+        func waiting(_ identities: [IdentityID]) async throws -> NewMessage {
+            let targets = identities.map { (TargetID($0), Address?.none) }
+            let message = try await fixture.message(to: targets, dueIn: .seconds(600), leased: false)
+            try await fixture.accept(message)
+            return message
+        }
+        let scheduled = try await waiting([gone.identity])
+        let scheduledForTwo = try await waiting([gone.identity, kept.identity])
+        let everyone = try await fixture.message(
+            slices: [NewSlice(number: 0, work: .expand(after: nil))],
+            dueIn: .seconds(600),
+            leased: false
+        )
+        try await fixture.accept(everyone)
+        try await admin.script(
+            """
+            INSERT INTO gateway.page (tenant_id, page_id, message_id, name, body, expires_at)
+            SELECT 'acme', m::text, m::uuid, 'p', 'secret', now() + interval '1 day'
+            FROM unnest(ARRAY['\(alone.id)', '\(shared.id)']) AS m;
+            """
+        )
+        func answer(_ key: String, _ body: String) async throws {
+            let keep = Keep<DeviceFacts?>(IdempotencyKey(key: key, bodyHash: "h")) { _ in
+                KeptAnswer(status: 200, body: Array(body.utf8))
+            }
+            _ = try await fixture.patch(kept.device, DevicePatch(name: key), in: fixture.acme, keeping: keep)
+        }
+        let answers = [
+            "key": #"{"key":"k1"}"#, "user": #"{"user":"kim"}"#, "device": #"{"device":"\(gone.device)"}"#,
+            "other": #"{"key":"k0","user":"kimberly","name":"k1 and kim"}"#,
+        ]
+        for (key, body) in answers { try await answer(key, body) }
+        #expect(try await fixture.eraseUser("kim", in: fixture.acme, by: .key("dpo")) == .done(1))
+
+        let rows = try await admin.query(
+            "SELECT message_id::text AS id, content::text AS content FROM gateway.message WHERE tenant_id = 'acme'"
+        )
+        let empty = try rows.filter { try $0.text("content") == "{}" }.map { try $0.text("id") }
+        #expect(Set(empty) == ["\(alone.id)", "\(scheduled.id)"])
+        for message in [shared, others, scheduledForTwo, everyone] {
+            #expect(try rows.contains { try $0.text("id") == "\(message.id)" && $0.text("content").contains("title") })
+        }
+        let pages = try await admin.query("SELECT message_id::text AS id FROM gateway.page WHERE tenant_id = 'acme'")
+        #expect(try pages.map { try $0.text("id") } == ["\(shared.id)"])
+        for key in answers.keys.sorted() {
+            let keep = Keep<DeviceFacts?>(IdempotencyKey(key: key, bodyHash: "h")) { _ in nil }
+            let again = try await fixture.patch(kept.device, DevicePatch(name: "x"), in: fixture.acme, keeping: keep)
+            let body = key == "other" ? Array((answers[key] ?? "").utf8) : []
+            #expect(again == .repeated(KeptAnswer(status: 200, body: body)), "\(key)")
+        }
+    }
+
     // Deliveries of a tenant with a shorter retention are deleted row by row; the week stays while another tenant
     // keeps it.
     @Test func aTenantsRetentionAffectsItsOwnRowsOnly() async throws {

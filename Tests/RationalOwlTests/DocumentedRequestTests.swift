@@ -147,8 +147,24 @@ struct DocumentedRequestTests {
     @Test(arguments: commands.keys.sorted())
     func documentedRequestBecomesItsCommand(fixture: String) throws {
         let request = try Mount.documented(fixture)
-        let decoded = try Mount.adapter.decode(request, settings: .unbound)
+        let decoded = try Mount.adapter.decode(request, settings: Self.byPhone)
         #expect(decoded == [try #require(Self.commands[fixture])])
+    }
+
+    private static let byPhone = BindingSettings(values: ["unregisterByPhone": true])
+
+    /// docs/contracts/rationalowl.md#5.2: a phone number is known to others. The app gets the success that makes it delete its own data.
+    @Test func aPhoneAloneUnregistersNothing() throws {
+        let request = try Mount.documented("unregUser/phone.request.json")
+        #expect(try Mount.adapter.decode(request, settings: .unbound) == [])
+        let silent = Mount.adapter.encode([], for: request, settings: .unbound)
+        let known = Mount.adapter.encode([.registration(.unregistered(2))], for: request, settings: .unbound)
+        #expect(silent == known)
+        #expect(try JSONParser.parse(silent.body)["rc"] == 1)
+        let unnamed = Mount.request("/pushApp/unregUser", body: Array(#"{"aId":"A"}"#.utf8))
+        #expect(throws: AdapterError(.missing, field: "dRId")) {
+            try Mount.adapter.decode(unnamed, settings: .unbound)
+        }
     }
 
     /// docs/contracts/rationalowl.md#1: `aId` names the account; `serviceId` and `sId` the service.

@@ -41,7 +41,11 @@ struct LenientInputTests {
 
     /// docs/contracts/rationalowl.md#3: "ints for strings (`pn: 1022221111`)".
     @Test func numbersAreAcceptedAsTexts() throws {
-        let command = try Self.decode("/pushApp/unregUser", #"{"aId":1,"pn":1022221111}"#)
+        let command = try Self.decode(
+            "/pushApp/unregUser",
+            #"{"aId":1,"pn":1022221111}"#,
+            settings: BindingSettings(values: ["unregisterByPhone": true])
+        )
         #expect(command == .registration(.unregister(.phone("1022221111"))))
     }
 

@@ -99,7 +99,8 @@ struct DecodingTests {
         ])
         var ack = request
         ack.path = "/upmc/rcv_register_sent_ack.ctl"
-        guard case .receipt(.acknowledge(.received, "104", let holder, nil))? = try Mount.command(ack) else {
+        let settings = Mount.settings("4.0EE", ["receiptsByUser": true])
+        guard case .receipt(.acknowledge(.received, "104", let holder, nil))? = try Mount.command(ack, settings) else {
             Issue.record("no receipt")
             return
         }

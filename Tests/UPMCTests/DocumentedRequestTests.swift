@@ -107,7 +107,7 @@ struct DocumentedRequestTests {
     // docs/contracts/upmc.md#1.8.9
     @Test func aReceiptIsByNumber() throws {
         let key = VendorDeviceKey("APNS:#\(Digest.sha1(Fixture.token))")
-        let holder = BadgeHolder(key: key, token: token, user: "hong")
+        let holder = BadgeHolder(key: key, token: token)
         let wanted = ReceiptCommand.acknowledge(.received, reference: "104", holder, nil)
         #expect(try command("rcv_register_sent_ack/ack.request.txt") == .receipt(wanted))
     }
@@ -126,14 +126,32 @@ struct DocumentedRequestTests {
                 Issue.record("\(String(describing: found)) for \(line)")
                 continue
             }
-            #expect(holder.user == "hong")
-            #expect(holder.token == token)
+            #expect(holder.user == nil && holder.token == token)
         }
+    }
+
+    // A CUID and a number are known to others; they change nothing unless the binding accepts them.
+    @Test func aUserAloneReportsNothing() throws {
+        let open = Mount.settings("4.0EE", ["receiptsByUser": true])
+        let form = "APP_ID=a&CUID=hong&SEQNO=104&BADGENO=3"
+        for (kind, call, change) in [
+            (ReceiptKind.received, "rcv_register_sent_ack", nil),
+            (.read, "rcv_register_send_result", .set(3)),
+        ] as [(ReceiptKind, String, BadgeChange?)] {
+            func wanted(_ holder: BadgeHolder) -> Command {
+                .receipt(.acknowledge(kind, reference: "104", holder, change))
+            }
+            #expect(try Mount.command(Mount.call(call, form)) == wanted(BadgeHolder()))
+            #expect(try Mount.command(Mount.call(call, form), open) == wanted(BadgeHolder(user: "hong")))
+        }
+        let badge = Mount.call("rcv_init_badgeNo", form)
+        #expect(try Mount.command(badge) == .badge(.set(3, of: BadgeHolder())))
+        #expect(try Mount.command(badge, open) == .badge(.set(3, of: BadgeHolder(user: "hong"))))
     }
 
     // docs/contracts/upmc.md#1.8.12
     @Test func aBadgeIsUpdated() throws {
-        let holder = BadgeHolder(key: "APNS:6F0A", token: token, user: "hong")
+        let holder = BadgeHolder(key: "APNS:6F0A", token: token)
         let found = try command("rcv_init_badgeNo/update.request.txt", "/upmc/rcv_init_badgeNo.ctl")
         #expect(found == .badge(.set(3, of: holder)))
     }

@@ -41,11 +41,17 @@ final class ScriptedWebhookStore: WebhookStore {
     // MARK: Controls and state
 
     /// A subscription that starts at the end of the log.
-    func add(_ subscriber: Subscriber, url: String, secret: CallSecret, order: WebhookOrder = .log) {
+    func add(
+        _ subscriber: Subscriber,
+        url: String,
+        secret: CallSecret,
+        order: WebhookOrder = .log,
+        tenant: TenantID = ScriptedWebhookStore.tenant
+    ) {
         let now = clock.now()
         state.withLockedValue { state in
             let lease = WebhookLease(
-                tenant: Self.tenant,
+                tenant: tenant,
                 subscriber: subscriber,
                 url: url,
                 secret: secret,
@@ -95,15 +101,25 @@ final class ScriptedWebhookStore: WebhookStore {
 
     // MARK: WebhookStore
 
-    func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease] {
+    func claim(
+        limit: Int,
+        by node: NodeID,
+        lease: Duration,
+        choosing choose: @Sendable ([DueSubscription]) -> [Int]
+    ) async throws(StoreError) -> [WebhookLease] {
         let now = clock.now()
         return try transaction { state in
             var claimed: [WebhookLease] = []
-            for index in state.standings.indices where claimed.count < limit {
+            let due = state.standings.indices.filter { index in
                 let standing = state.standings[index]
-                guard standing.isActive, standing.nextAt <= now, !Self.news(state, for: standing.lease).isEmpty else {
-                    continue
-                }
+                return standing.isActive && standing.nextAt <= now && !Self.news(state, for: standing.lease).isEmpty
+            }
+            let offered = due.map { index in
+                let lease = state.standings[index].lease
+                return DueSubscription(tenant: lease.tenant, url: lease.url)
+            }
+            for index in choose(offered).prefix(limit).map({ due[$0] }) {
+                let standing = state.standings[index]
                 state.standings[index].owner = node
                 state.standings[index].nextAt = now + lease
                 state.standings[index].lease.epoch += 1

@@ -167,8 +167,13 @@ private struct DyingStore: WebhookStore {
 
     init(_ store: ScriptedWebhookStore) { self.store = store }
 
-    func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease] {
-        try await store.claim(limit: limit, by: node, lease: lease)
+    func claim(
+        limit: Int,
+        by node: NodeID,
+        lease: Duration,
+        choosing choose: @Sendable ([DueSubscription]) -> [Int]
+    ) async throws(StoreError) -> [WebhookLease] {
+        try await store.claim(limit: limit, by: node, lease: lease, choosing: choose)
     }
 
     func batch(for lease: WebhookLease, limit: Int) async throws(StoreError) -> WebhookBatch {

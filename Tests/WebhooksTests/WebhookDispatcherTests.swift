@@ -22,8 +22,8 @@ import Webhooks
 
         func url(_ sender: SenderID) -> String { "https://\(sender).example/" }
 
-        func subscribe(_ sender: SenderID) {
-            store.add(.sender(sender, app, vendor, .unbound), url: url(sender), secret: .derived)
+        func subscribe(_ sender: SenderID, of tenant: TenantID = ScriptedWebhookStore.tenant) {
+            store.add(.sender(sender, app, vendor, .unbound), url: url(sender), secret: .derived, tenant: tenant)
         }
 
         /// A message to `count` phones without the app. Each target causes an event at once.
@@ -179,6 +179,30 @@ import Webhooks
             #expect(office.caller.calls.count == 2)
             office.caller.release()
             await office.caller.calls(atLeast: 3)
+        }
+    }
+
+    // Held calls represent receivers that use their full time.
+    @Test func aTenantsSlowReceiversLeaveCallsForOthers() async throws {
+        let office = Office()
+        let slow = (0..<8).map { SenderID("slow\($0)") }
+        for sender in slow {
+            office.subscribe(sender)
+            office.send(sender)
+            office.caller.hold(office.url(sender))
+        }
+        office.subscribe("swift", of: "globex")
+        office.send("swift")
+        try await office.run(WebhookPolicy(concurrency: 4, tenantCalls: 3, hostCalls: 2)) {
+            await office.caller.calls(atLeast: 4)
+            #expect(office.caller.calls.contains { $0.url == office.url("swift") })
+            // The limit holds at later turns too.
+            await office.pass(.seconds(1))
+            await office.clock.sleepers(atLeast: 1)
+            #expect(office.caller.calls.count { $0.url != office.url("swift") } == 3)
+            office.caller.release()
+            // Each end of a call lets the next one begin, without another tick.
+            await office.caller.calls(atLeast: slow.count + 1)
         }
     }
 

@@ -35,7 +35,11 @@ struct BrazeRequest {
     /// - Throws: `AdapterError` if the data that was read does not allow the call.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         if sdkCall != nil {
+            // Another call changed the device in the meantime: read it again.
+            if replies.contains(.refused(.outdated)) { return [try SDKData(request, settings).question] }
             guard case .registration(.standing(let standing))? = replies.first else { return [] }
+            let authentication = SDKAuthentication(SDKSettings(settings))
+            guard authentication.failure(request, on: standing) == nil else { throw AdapterError(.unauthorized) }
             return try SDKData(request, settings).commands(after: standing)
         }
         return try CampaignCalls(try BrazeCall(request), request).sequel(to: replies)

@@ -36,17 +36,26 @@ package struct IPNSAdapter: VendorAdapter {
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        let call = try call(request, settings)
+        // If only the mapping identifies the call as `send`, no API key was checked.
+        if call.operation == .send, try Self.documented(request).operation != .send {
+            throw AdapterError(.unauthorized)
+        }
+        return try call.commands()
+    }
+
+    private func call(_ request: VendorRequest, _ settings: BindingSettings) throws(AdapterError) -> IPNSRequest {
         let settings = IPNSSettings(settings)
         let call = try Self.mapped(request, settings)
         guard let operation = call.operation else { throw AdapterError(.notFound) }
         // If only the mapping identifies the call as `send`, the gateway has not checked its sender.
         if operation == .send, try Self.documented(request).operation != .send { throw AdapterError(.unauthorized) }
-        return try IPNSRequest(
+        return IPNSRequest(
             operation: operation,
             fields: call.fields,
             settings: settings,
             idempotencyKey: request.header("Idempotency-Key")
-        ).commands()
+        )
     }
 
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
@@ -84,6 +93,16 @@ package struct IPNSAdapter: VendorAdapter {
 }
 
 extension IPNSAdapter: InboxVendor {}
+
+extension IPNSAdapter: MultiStepVendor {
+    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+        -> [Command]
+    {
+        // Only a registration has a second step, and its first reply identifies it.
+        guard case .registration(.standing)? = replies.first else { return [] }
+        return try call(request, settings).sequel(to: replies)
+    }
+}
 
 extension IPNSAdapter: DeviceImporting {
     package var importColumns: [String: DeviceColumn] { ["DEVICE_ID": .key, "USER_CN": .user, "PUSH_TOKEN": .token] }

@@ -12,6 +12,8 @@ package struct IPNSSettings: Sendable, Hashable {
     package var operations: [String: IPNSCall] = [:]
     /// Further names of fields, folded. `APP_ID` identifies the binding, so the binding cannot rename it.
     package var fields: [String: IPNSFields.Key] = [:]
+    /// Whether a `DEVICE_ID` alone permits a change of the device's settings, its token and its user at once.
+    package var trustsDeviceID = false
     /// The environment of its tokens; nil: production first, and the other if that one rejects the token.
     package var environment: PushEnvironment?
 
@@ -26,6 +28,7 @@ package struct IPNSSettings: Sendable, Hashable {
             guard let key = value.string.flatMap({ IPNSFields.Key(rawValue: $0) }), key != .appID else { continue }
             fields[IPNSFields.folded(name)] = key
         }
+        trustsDeviceID = binding["deviceIdAlone"]?.bool ?? false
         environment = binding["environment"]?.string.flatMap { PushEnvironment(rawValue: $0) }
     }
 
@@ -46,6 +49,11 @@ package struct IPNSSettings: Sendable, Hashable {
         ) {
             $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
         },
+        VendorSetting(
+            "deviceIdAlone",
+            default: "false",
+            "Whether a DEVICE_ID without the device's token permits updateConfig, and a registration with another token and another user."
+        ) { $0.bool != nil },
         VendorSetting(
             "outsideWindow",
             default: "suppress",

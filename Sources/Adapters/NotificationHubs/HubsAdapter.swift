@@ -38,7 +38,7 @@ package struct HubsAdapter: VendorAdapter {
         if let path = BackendPath(request.path) {
             return BackendResponse(path: path, request: request).answer(replies, settings: HubsSettings(settings))
         }
-        return HubsResponse(request: request).answer(replies)
+        return HubsResponse(request: request, settings: HubsSettings(settings)).answer(replies)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -46,7 +46,7 @@ package struct HubsAdapter: VendorAdapter {
         if let path = BackendPath(request.path) {
             return BackendResponse(path: path, request: request).failure(error)
         }
-        return HubsResponse(request: request).failure(HubsError(error))
+        return HubsResponse(request: request, settings: HubsSettings(settings)).failure(HubsError(error))
     }
 
     package var isPersonal: Bool { false }
@@ -69,6 +69,20 @@ extension HubsAdapter: MultiStepVendor {
         -> [Command]
     {
         try HubsRequest(request, settings).sequel(to: replies)
+    }
+}
+
+extension HubsAdapter: DeviceTokenIssuing {
+    package func deviceToken(for grant: DeviceGrant, settings: BindingSettings) throws(AdapterError) -> String {
+        let settings = HubsSettings(settings)
+        // A `#` would end the path of the signed resource, and the token would be valid for other installations.
+        guard Installation.isIdentifier(grant.device), !grant.device.contains("#") else {
+            throw AdapterError(.invalid, field: "device")
+        }
+        if let user = grant.user, !Installation.isIdentifier(user) { throw AdapterError(.invalid, field: "user") }
+        guard !VendorRequest.bareHost(grant.host).isEmpty else { throw AdapterError(.invalid, field: "host") }
+        guard let hub = settings.hub, let rule = settings.signingRule else { throw AdapterError(.notFound) }
+        return SharedAccessSignature.header(for: grant, hub: hub, rule: rule.name, key: rule.key)
     }
 }
 

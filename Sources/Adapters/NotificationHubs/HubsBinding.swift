@@ -11,6 +11,8 @@ package struct HubsSettings: Sendable {
     package static let keyKind = "hub"
     /// The setting that contains the rules: `{"DefaultFullSharedAccessSignature": ["listen", "send", "manage"]}`.
     package static let rulesKey = "rules"
+    /// The setting with the hub's name.
+    package static let hubKey = "hub"
     /// The setting with the topic of the app, as provisioned for iOS.
     package static let topicKey = "topic"
 
@@ -38,6 +40,21 @@ package struct HubsSettings: Sendable {
         )
     }
 
+    /// The rule that signs tokens for devices: the first one with the manage right, by name.
+    var signingRule: (name: String, key: [UInt8])? {
+        let names = (binding.values[Self.rulesKey]?.object?.pairs ?? []).map(\.key).sorted()
+        for name in names {
+            if let rule = rule(name), rule.rights.contains(.manage), let key = rule.keys.first { return (name, key) }
+        }
+        return nil
+    }
+
+    /// The hub's name; nil for a binding that was provisioned by an older gateway.
+    var hub: String? { binding.values[Self.hubKey]?.string }
+
+    /// Whether a key without the manage right may set users and tags, as at the vendor.
+    var listenMayTag: Bool { binding.values["listenMayTag"]?.bool ?? false }
+
     var backend: BackendSettings { BackendSettings(binding) }
 
     var topic: String? { binding.values[Self.topicKey]?.string }
@@ -53,7 +70,12 @@ package struct HubsSettings: Sendable {
             "The environment of its tokens: production or sandbox. Default: production, then the other."
         ) {
             $0.string.flatMap { PushEnvironment(rawValue: $0) } != nil
-        }
+        },
+        VendorSetting(
+            "listenMayTag",
+            default: "false",
+            "Whether a key without the right manage, which every app contains, may set users, tags and templates and read tokens."
+        ) { $0.bool != nil },
     ])
 }
 
@@ -90,6 +112,7 @@ extension HubsAdapter: ProvisionedVendor {
             )
         }
         var binding = VendorBinding(keys: [.init(HubsSettings.keyKind, name)], settings: source.settings)
+        binding.settings[HubsSettings.hubKey] = .string(name)
         try HubKeys.read(&source, into: &binding)
         try BackendBinding.read(&source, into: &binding)
         return binding

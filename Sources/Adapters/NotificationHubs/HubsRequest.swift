@@ -17,11 +17,11 @@ struct HubsRequest {
             return try BackendRequest(path: path, request: request, settings: settings).commands()
         }
         let path = try Self.path(of: request)
-        try HubGuard(settings: settings, path: path).check(request)
+        let access = try HubGuard(settings: settings, path: path).check(request)
         try APIVersion.check(request)
         switch path.call {
         case .installation(let id):
-            return [try InstallationRequest(id: id, request: request, settings: settings).command()]
+            return [try InstallationRequest(id: id, request: request, settings: settings, access: access).command()]
         case .messages: return try SendRequest(request, settings: settings).commands()
         case .batch: return try SendRequest(request, settings: settings, kind: .batch).commands()
         case .schedules: return try SendRequest(request, settings: settings, kind: .schedule).commands()
@@ -29,9 +29,9 @@ struct HubsRequest {
         case .schedule(let text): return [.submission(.control(.cancel, message: "\(try message(text))"))]
         case .registrationIDs: return [try RegistrationRequest(id: nil, request: request, settings: settings).command()]
         case .registration(let id):
-            return [try RegistrationRequest(id: id, request: request, settings: settings).command()]
+            return [try RegistrationRequest(id: id, request: request, settings: settings, access: access).command()]
         case .registrations where request.method == .post:
-            return [try RegistrationRequest(id: nil, request: request, settings: settings).command()]
+            return [try RegistrationRequest(id: nil, request: request, settings: settings, access: access).command()]
         case .registrations: return [try RegistrationList(request, tag: nil).command()]
         case .tagged(let tag): return [try RegistrationList(request, tag: tag).command()]
         case .later: throw AdapterError(.notFound, field: HubText.later)
@@ -45,13 +45,18 @@ struct HubsRequest {
         if let path = BackendPath(request.path) {
             return try BackendRequest(path: path, request: request, settings: settings).sequel(to: replies)
         }
-        switch HubPath(request.path)?.call {
+        let path = try Self.path(of: request)
+        switch path.call {
         case .messages: return try SendRequest(request, settings: settings).sequel(to: replies)
         case .schedules: return try SendRequest(request, settings: settings, kind: .schedule).sequel(to: replies)
-        case .installation(let id) where request.method == .patch:
-            return try InstallationRequest(id: id, request: request, settings: settings).sequel(to: replies)
+        case .installation(let id) where request.method == .patch || request.method == .put:
+            let access = try HubGuard(settings: settings, path: path).check(request)
+            return try InstallationRequest(id: id, request: request, settings: settings, access: access)
+                .sequel(to: replies)
         case .registration(let id):
-            return try RegistrationRequest(id: id, request: request, settings: settings).sequel(to: replies)
+            let access = try HubGuard(settings: settings, path: path).check(request)
+            return try RegistrationRequest(id: id, request: request, settings: settings, access: access)
+                .sequel(to: replies)
         case .registrations where request.method == .post:
             return try RegistrationRequest(id: nil, request: request, settings: settings).sequel(to: replies)
         default: return []  // all other calls have a single step

@@ -5,6 +5,12 @@ import Model
 /// Writes the vendor's answer to one request.
 struct HubsResponse {
     let request: VendorRequest
+    let settings: HubsSettings
+
+    /// Whether the caller may see tokens that it did not send.
+    private func showsTokens(_ path: HubPath) -> Bool {
+        (try? HubGuard(settings: settings, path: path).check(request))?.showsTokens ?? false
+    }
 
     func answer(_ replies: [Reply]) -> VendorResponse {
         guard let path = HubPath(request.path), let reply = replies.last else {
@@ -39,7 +45,7 @@ struct HubsResponse {
             return entry(id, standing, path)
         case (.registration, .delete, .registration(.registered), .registration(.unregistered)): return empty(200)
         case (.registration(let id), .get, .registration(.standing(let standing)), _):
-            return standing.flatMap { entry(id, $0, path) } ?? failure(HubsError(404, ""))
+            return standing.flatMap { entry(id, $0, path, isRead: true) } ?? failure(HubsError(404, ""))
         case (.registration(let id), .put, .registration(.standing(let standing)), _),
             (.registration(let id), .delete, .registration(.standing(let standing)), _):
             return refusal(of: id, standing)
@@ -65,10 +71,15 @@ struct HubsResponse {
 
     private static let atom = "application/atom+xml; type="
 
-    private func entry(_ id: String, _ standing: IdentityStanding, _ path: HubPath, isNew: Bool = false)
-        -> VendorResponse?
-    {
-        guard let found = Registration(id: id, standing) else { return nil }
+    private func entry(
+        _ id: String,
+        _ standing: IdentityStanding,
+        _ path: HubPath,
+        isNew: Bool = false,
+        isRead: Bool = false
+    ) -> VendorResponse? {
+        guard var found = Registration(id: id, standing) else { return nil }
+        if isRead, !showsTokens(path) { found.channel = Installation.masked(found.channel) }
         let place = "\(address)/\(PercentCoding.encode(path.hub))/registrations/\(id)\(version)"
         var extra = [("Content-Type", Self.atom + "entry; charset=utf-8"), ("ETag", found.weakTag)]
         if isNew { extra.append(("Content-Location", place)) }
@@ -94,7 +105,9 @@ struct HubsResponse {
             guard let found = standing.flatMap({ Installation(id: id, $0, at: request.receivedAt) }) else {
                 return failure(HubsError(.unknownDevice))
             }
-            return body(200, found.document())
+            return body(200, found.document(showsToken: showsTokens(path)))
+        // A PUT that read first was given up, because other calls kept changing the installation.
+        case (.installation, .put, .registration(.standing)): return failure(HubsError(.outdated))
         case (.installation(let id), .patch, .registration(.standing(let standing))):
             // If the installation exists, the call was given up, because other calls kept changing it.
             let isThere = standing.flatMap { Installation(id: id, $0, at: request.receivedAt) } != nil

@@ -35,7 +35,7 @@ package struct RationalOwlAdapter: VendorAdapter {
             userAgent: request.headers[.userAgent],
             idempotencyKey: request.header("Idempotency-Key")
         )
-        return [try call.command()]
+        return try call.commands()
     }
 
     package func encode(
@@ -46,7 +46,7 @@ package struct RationalOwlAdapter: VendorAdapter {
         guard let response = response(to: request, settings: settings) else {
             return refuse(AdapterError(.notFound), for: request, settings: settings)
         }
-        return response.answer(replies.first ?? .refused(.unavailable(retryAfter: nil)))
+        return response.answer(replies.first ?? response.silentReply)
     }
 
     package func refuse(

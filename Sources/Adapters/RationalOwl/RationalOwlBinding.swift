@@ -36,6 +36,8 @@ package struct RationalOwlSettings: Sendable, Hashable {
     package var msgInfoCommandID: Int?
     package var alreadyCode: AlreadyCode = .fixed(.clientAlreadyRegistered)
     package var isServiceIDStrict = false
+    /// Whether `unregUser` with a phone and without a device unregisters all devices of the phone. A phone number is not a secret.
+    package var unregistersByPhone = false
     package var androidCommentKey = "cmt"
     /// How long after its due time a push may be delivered. Default 72 h (the core's queuing period).
     package var timeToLive: Duration = .seconds(72 * 3600)
@@ -58,6 +60,7 @@ package struct RationalOwlSettings: Sendable, Hashable {
         msgInfoCommandID = binding["compat.msgInfoCid"].flatMap(Self.msgInfoCommandID)
         alreadyCode = binding["installApp.alreadyCode"].flatMap(Self.alreadyCode) ?? alreadyCode
         isServiceIDStrict = binding["installApp.strictServiceId"]?.bool ?? isServiceIDStrict
+        unregistersByPhone = binding["unregisterByPhone"]?.bool ?? unregistersByPhone
         androidCommentKey = binding["verify.commentKeyAndroid"].flatMap(Self.commentKey) ?? androidCommentKey
         timeToLive = binding["push.ttlHours"].flatMap(Self.hours) ?? timeToLive
         timeZone = binding["timezone"]?.string.flatMap { ReservationTime.isZone($0) ? $0 : nil } ?? timeZone
@@ -119,6 +122,13 @@ extension RationalOwlSettings {
             "installApp.strictServiceId",
             default: "false",
             "Whether installApp must name the binding's service."
+        ) {
+            $0.bool != nil
+        },
+        VendorSetting(
+            "unregisterByPhone",
+            default: "false",
+            "Whether unregUser with a phone alone unregisters the phone's devices; otherwise it is answered and changes nothing."
         ) {
             $0.bool != nil
         },

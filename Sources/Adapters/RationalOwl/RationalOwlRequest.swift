@@ -13,10 +13,15 @@ struct RationalOwlRequest {
     /// A header of the gateway; the vendor has no way to repeat a send safely.
     let idempotencyKey: String?
 
-    /// The command of the call.
+    /// The commands of the call: one, or none if the call is answered and changes nothing.
     ///
     /// - Throws: `AdapterError` naming the field that is missing, invalid or over its limit.
-    func command() throws(AdapterError) -> Command {
+    func commands() throws(AdapterError) -> [Command] {
+        if endpoint == .unregUser, case .phone = try leaver(), !settings.unregistersByPhone { return [] }
+        return [try command()]
+    }
+
+    private func command() throws(AdapterError) -> Command {
         switch endpoint {
         case .reqAuthNumber: .registration(try verificationRequest())
         case .verifyAuthNumber: .registration(try verification())

@@ -14,6 +14,11 @@ struct RationalOwlResponse {
     /// The host of the call, with its port.
     let host: String?
 
+    /// The reply to a call without a command: `unregUser` by a phone that the binding does not accept as proof.
+    var silentReply: Reply {
+        endpoint == .unregUser ? .registration(.unregistered(0)) : .refused(.unavailable(retryAfter: nil))
+    }
+
     /// The answer to the reply of the command.
     func answer(_ reply: Reply) -> VendorResponse {
         switch (endpoint.surface, reply) {

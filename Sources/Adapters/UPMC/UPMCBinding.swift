@@ -42,6 +42,8 @@ package struct UPMCSettings: Sendable, Hashable {
     package var isSingleDevicePerUser = false
     /// Whether a `CUID` alone permits reading that user's history.
     package var showsHistoryByUser = false
+    /// Whether a `CUID` alone permits receipts and badges of that user.
+    package var acceptsReceiptsByUser = false
     package var decodesMessageTwice = true
     /// The base URL of pages, without a trailing slash; nil: pages are not supported.
     package var publicURL: String?
@@ -54,6 +56,7 @@ package struct UPMCSettings: Sendable, Hashable {
         needsKey = binding["security.using"].flatMap(Self.flag) ?? needsKey
         isSingleDevicePerUser = binding["singleDevicePerUser"].flatMap(Self.flag) ?? isSingleDevicePerUser
         showsHistoryByUser = binding["history.cuidAlone"].flatMap(Self.flag) ?? showsHistoryByUser
+        acceptsReceiptsByUser = binding["receiptsByUser"].flatMap(Self.flag) ?? acceptsReceiptsByUser
         decodesMessageTwice = binding["doubleDecodeMessage"].flatMap(Self.flag) ?? decodesMessageTwice
         publicURL = binding["publicUrl"].flatMap(Self.url)
     }
@@ -82,6 +85,13 @@ package struct UPMCSettings: Sendable, Hashable {
             "history.cuidAlone",
             default: "false",
             "Whether a CUID alone is enough to read that user's history."
+        ) {
+            flag($0) != nil
+        },
+        VendorSetting(
+            "receiptsByUser",
+            default: "false",
+            "Whether a CUID alone, without the device's PSID or DEVICE_ID, is enough for receipts and badges of that user."
         ) {
             flag($0) != nil
         },

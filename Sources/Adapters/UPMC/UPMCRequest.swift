@@ -34,7 +34,7 @@ struct UPMCRequest {
         case .deleteGroup: return [.group(.delete(try group()))]
         case .acknowledge: return [.receipt(try receipt(.received, nil))]
         case .read: return [.receipt(try receipt(.read, try badgeChange()))]
-        case .setBadge: return [.badge(.set(try badge(), of: DeviceName.reporter(parameters)))]
+        case .setBadge: return [.badge(.set(try badge(), of: DeviceName.reporter(parameters, settings)))]
         case .send, .sendToGroup, .sendToList: return [.submission(.submit(try submission()))]
         case .alive: return [.inbox(.appState(key: try DeviceName(parameters).key, isActive: false))]
         case .messageList: return [try messageList()]
@@ -132,7 +132,7 @@ struct UPMCRequest {
 
     private func receipt(_ kind: ReceiptKind, _ change: BadgeChange?) throws(AdapterError) -> ReceiptCommand {
         let number = try parameters.required("SEQNO")
-        return .acknowledge(kind, reference: number, DeviceName.reporter(parameters), change)
+        return .acknowledge(kind, reference: number, DeviceName.reporter(parameters, settings), change)
     }
 
     private func badgeChange() throws(AdapterError) -> BadgeChange? {

@@ -1,3 +1,5 @@
+import Model
+
 /// Checks whether a text may be stored as a callback URL. Only its form is checked; the address behind the name is checked at every call.
 enum CallbackURL {
     static func isAcceptable(_ text: String) -> Bool {
@@ -32,7 +34,7 @@ enum CallbackURL {
             host = authority[..<colon]
             port = authority[authority.index(after: colon)...]
         }
-        guard !host.isEmpty else { return false }
+        guard !host.isEmpty, !CallbackHost.isObscureAddress(host) else { return false }
         guard let port else { return true }
         return port.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } && (UInt16(port) ?? 0) > 0
     }

@@ -13,10 +13,15 @@ struct AdminResponder: HTTPResponder {
     let readiness: @Sendable () async -> Readiness
     let registry: PrometheusRegistry
     let refresh: @Sendable () -> Void
+    /// Whether the listener is open to this machine only. Its callers then name the machine or an address, not a domain.
+    var isLocal = false
 
     func respond(to request: Request, context: CallContext) async throws -> Response {
         guard request.method == .get || request.method == .head else {
             return Problem.methodNotAllowed(request.method.rawValue).response
+        }
+        guard !isLocal || Self.isLocal(request.head.authority) else {
+            return Problem.notFound("name this machine by localhost or its address").response
         }
         switch request.uri.path {
         case "/healthz": return .json(["status": "ok"])
@@ -34,5 +39,13 @@ struct AdminResponder: HTTPResponder {
             )
         default: return Problem.notFound("the admin listener serves only /healthz, /readyz and /metrics").response
         }
+    }
+
+    /// False for a domain: a web page whose domain leads to this machine could otherwise read the metrics through a browser that runs here.
+    static func isLocal(_ authority: String?) -> Bool {
+        guard let authority, !authority.isEmpty else { return true }
+        if authority.hasPrefix("[") { return true }
+        let host = authority.prefix { $0 != ":" }.lowercased()
+        return host == "localhost" || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 }

@@ -249,7 +249,8 @@ extension GatewayNode {
                 queries: queries,
                 devices: devices,
                 audit: PostgresAuditStore(call: call),
-                captures: provisioning.captures
+                captures: provisioning.captures,
+                bindingSecrets: BindingSecrets(base.masterKey)
             ),
             identifiers: base.identifiers,
             previews: PayloadPreview(

@@ -46,13 +46,35 @@ package struct GatewayRuntime {
         logger.notice("stopped")
     }
 
+    /// Creates the data directory, or closes an existing one to other users.
     private func prepareDataDirectory() throws {
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
-        try FileManager.default.createDirectory(
-            atPath: configuration.dataDirectory,
-            withIntermediateDirectories: true,
-            attributes: attributes
+        try Self.prepare(
+            configuration.dataDirectory,
+            passesOthers: getuid() == 0 && configuration.databaseURL == nil
         )
+    }
+
+    /// - Parameters:
+    ///   - directory: the path of the data directory.
+    ///   - passesOthers: whether other users may enter subdirectories: the account of the embedded PostgreSQL, which is not root.
+    /// - Throws: when the directory cannot be created.
+    static func prepare(_ directory: String, passesOthers: Bool) throws {
+        let files = FileManager.default
+        let mode = passesOthers ? 0o711 : 0o700
+        guard let old = try? files.attributesOfItem(atPath: directory)[.posixPermissions] as? Int else {
+            try files.createDirectory(
+                atPath: directory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: mode]
+            )
+            // The attributes are subject to the umask.
+            try files.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
+            return
+        }
+        // It holds the master key and the database. A directory of another user, such as a mount, keeps its mode.
+        if old & 0o777 & ~mode != 0 {
+            try? files.setAttributes([.posixPermissions: old & mode], ofItemAtPath: directory)
+        }
     }
 
     private func serve(_ database: Database, _ logger: Logger) async throws {
@@ -73,8 +95,17 @@ package struct GatewayRuntime {
         _ addresses: BoundAddresses,
         _ logger: Logger
     ) throws -> [any Service] {
-        try configuration.adminListen.map {
-            try Listener.service(.admin, on: $0, responder: responder, tls: nil, addresses: addresses, logger: logger)
+        try configuration.adminListen.map { address in
+            var responder = responder
+            responder.isLocal = address.isLoopback
+            return try Listener.service(
+                .admin,
+                on: address,
+                responder: responder,
+                tls: nil,
+                addresses: addresses,
+                logger: logger
+            )
         }
     }
 
@@ -89,10 +120,16 @@ package struct GatewayRuntime {
         guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
             return services
         }
-        let tls = try Listener.tlsConfiguration(certificateFile: certificate, keyFile: key)
+        let identity = try ListenerCertificate(
+            certificateFile: certificate,
+            keyFile: key,
+            clientCAFile: configuration.tlsClientCAFile
+        )
+        let tls = identity.configuration
         services += try configuration.tlsListen.map {
             try Listener.service(.https, on: $0, responder: responder, tls: tls, addresses: addresses, logger: logger)
         }
+        services.append(TLSReloadService(identity: identity, logger: logger))
         return services
     }
 

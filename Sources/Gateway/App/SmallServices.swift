@@ -3,6 +3,7 @@ import DeliveryEngine
 import Foundation
 import GatewayHTTP
 import Logging
+import Observability
 import ServiceLifecycle
 import UnixSignals
 
@@ -32,6 +33,40 @@ struct TransportService: Service {
             }
             await ending.value
             group.cancelAll()
+        }
+    }
+}
+
+/// Replaces the certificate of the HTTPS listeners when its files change, or at once on SIGHUP.
+struct TLSReloadService: Service {
+    /// 10 s between looks at the files: a renewed certificate is in use long before the old one ends.
+    static let interval = Duration.seconds(10)
+
+    let identity: ListenerCertificate
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    for await _ in await UnixSignalsSequence(trapping: .sighup) { reload(isRequested: true) }
+                }
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.interval)) != nil { reload(isRequested: false) }
+                }
+            }
+        }
+    }
+
+    private func reload(isRequested: Bool) {
+        do throws(ListenerCertificate.Fault) {
+            if try identity.reload() {
+                logger.notice("TLS certificate replaced")
+            } else if isRequested {
+                logger.notice("TLS certificate unchanged")
+            }
+        } catch {
+            logger.error("TLS certificate not replaced; the old one stays in use", metadata: [LogKey.error: "\(error)"])
         }
     }
 }

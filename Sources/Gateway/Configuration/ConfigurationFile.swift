@@ -7,8 +7,8 @@ enum ConfigurationFile {
     static let names: Set<String> = [
         "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
         "database.notify", "database.shared.flush", "master.key.file",
-        "listen", "tls.listen", "tls.cert", "tls.key", "admin.listen", "address.file", "audit.file", "log.level",
-        "webhook.allow",
+        "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "admin.listen", "address.file",
+        "audit.file", "log.level", "webhook.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second", "trusted.proxies",
     ]
 

@@ -2,6 +2,7 @@ import Configuration
 import Foundation
 import GatewayHTTP
 package import Logging
+import PostgresClient
 import SystemPackage
 
 /// The settings of a gateway process. Flags override the environment, and the environment overrides the YAML file. All three use one name per setting
@@ -19,6 +20,8 @@ package struct GatewayConfiguration: Sendable {
     var tlsListen: [ListenAddress]
     var tlsCertificateFile: String?
     var tlsKeyFile: String?
+    /// Authorities whose certificates the clients of the HTTPS listeners must show, PEM; nil: clients need none.
+    var tlsClientCAFile: String?
     var adminListen: [ListenAddress]
     var addressFile: String?
     /// A file to which the rows of the audit are appended. Nil: none.
@@ -81,6 +84,12 @@ package struct GatewayConfiguration: Sendable {
         return try GatewayConfiguration(ConfigReader(providers: providers))
     }
 
+    /// Whether a connection string contains a password. As an argument, it is visible to all users of the machine.
+    package static func hasPassword(_ connectionString: String) -> Bool {
+        let environment = try? PostgresConfiguration.environment(of: connectionString)
+        return environment?["PGPASSWORD"]?.isEmpty == false
+    }
+
     /// - Throws: `ConfigurationProblem` that names the setting.
     init(_ reader: ConfigReader) throws(ConfigurationProblem) {
         let settings = SettingReader(reader: reader)
@@ -98,6 +107,7 @@ package struct GatewayConfiguration: Sendable {
         adminListen = try settings.addresses("admin.listen", "admin-listen", default: [Self.defaultAdminListen])
         tlsCertificateFile = reader.string(forKey: "tls.cert")
         tlsKeyFile = reader.string(forKey: "tls.key")
+        tlsClientCAFile = reader.string(forKey: "tls.client.ca")
         addressFile = reader.string(forKey: "address.file")
         auditFile = reader.string(forKey: "audit.file")
         logLevel = try settings.logLevel("log.level", "log-level")

@@ -47,17 +47,4 @@ package enum Listener {
             logger: logger
         )
     }
-
-    /// - Throws: when a file is missing or not PEM.
-    package static func tlsConfiguration(certificateFile: String, keyFile: String) throws -> TLSConfiguration {
-        let chain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { NIOSSLCertificateSource.certificate($0) }
-        let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain,
-            privateKey: .privateKey(key)
-        )
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        return configuration
-    }
 }

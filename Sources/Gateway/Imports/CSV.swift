@@ -55,6 +55,24 @@ package enum CSV {
     /// Formats fields as a record without a line end.
     package static func record(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
 
+    /// The first characters that make a spreadsheet run a cell as a formula.
+    private static let formula: Set<UInt8> = Set("=+-@\t\r\n".utf8)
+    private static let apostrophe = UInt8(ascii: "'")
+
+    /// A cell that a spreadsheet shows as text: one that it would run as a formula gets an apostrophe. So does one that begins with apostrophes followed by
+    /// such a character; therefore `original` restores every text.
+    package static func neutral(_ cell: String) -> String { isFormula(cell) ? "'" + cell : cell }
+
+    /// The text of which `neutral` made the cell.
+    package static func original(_ cell: String) -> String {
+        cell.utf8.first == apostrophe && isFormula(cell) ? String(cell.dropFirst()) : cell
+    }
+
+    /// Whether the first byte after any apostrophes begins a formula. Bytes, because a line break and its predecessor are one character.
+    private static func isFormula(_ cell: String) -> Bool {
+        cell.utf8.first { $0 != apostrophe }.map { formula.contains($0) } ?? false
+    }
+
     private static func quoted(_ field: String) -> String {
         let needsQuotes = field.unicodeScalars.contains { $0 == "," || $0 == "\"" || $0 == "\n" || $0 == "\r" }
         guard needsQuotes else { return field }

@@ -76,7 +76,8 @@ package enum DeviceLine {
             throw Fault(reason: "has \(values.count) fields under \(headings.count) headings")
         }
         var fields: [String: JSON] = [:]
-        for (heading, value) in zip(headings, values) where !value.isEmpty {
+        for (heading, cell) in zip(headings, values) where !cell.isEmpty {
+            let value = CSV.original(cell)
             switch heading {
             case "attributes":
                 guard let attributes = try? JSONParser.parse(value) else {
@@ -207,10 +208,11 @@ package enum DeviceLine {
         case .csv:
             return CSV.record(
                 values.map { row in
+                    // The values come from devices and their users, and an operator opens the file in a spreadsheet.
                     switch row.value {
                     case nil: ""
-                    case .string(let text): text
-                    case .array(let tags): tags.compactMap(\.string).joined(separator: " ")
+                    case .string(let text): CSV.neutral(text)
+                    case .array(let tags): CSV.neutral(tags.compactMap(\.string).joined(separator: " "))
                     case .some(let value): JSONWriter.text(value)
                     }
                 }

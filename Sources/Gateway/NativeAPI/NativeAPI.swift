@@ -75,18 +75,18 @@ package struct NativeAPI: Sendable {
             count(response)
             return response
         } catch {
-            return refuse(error, request, context.remoteAddress)
+            return refuse(error, request, context.remoteAddress, path: operation.path)
         }
     }
 
-    /// Answers with a problem, and logs it.
-    func refuse(_ problem: Problem, _ request: Request, _ remoteAddress: String?) -> Response {
+    /// Answers with a problem, and logs it with the declared path: the path of the request contains the ids of users and devices.
+    func refuse(_ problem: Problem, _ request: Request, _ remoteAddress: String?, path: String?) -> Response {
         logger.info(
             "native call refused",
             metadata: [
                 LogKey.status: "\(problem.status)", LogKey.reason: "\(problem.code.rawValue)",
                 LogKey.peer: "\(remoteAddress ?? "?")",
-                LogKey.route: "\(request.method) \(request.uri.path.prefix(64))",
+                LogKey.route: "\(request.method) \(path ?? Self.unknownPath)",
             ]
         )
         let response = problem.response
@@ -94,6 +94,8 @@ package struct NativeAPI: Sendable {
         // An answer to HEAD must not have a body, which would break the connection for the client.
         return request.method == .head ? response.createHeadResponse() : response
     }
+
+    static let unknownPath = "(unknown path)"
 
     private func count(_ response: Response) {
         MetricName.nativeCalls.counter([("status", "\(response.status.code)")]).increment()

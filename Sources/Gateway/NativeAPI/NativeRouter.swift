@@ -41,7 +41,12 @@ package struct NativeRouter: Sendable {
         let names = (allowed + (allowed.contains(.get) ? [.head] : [])).map(\.rawValue).sorted()
         for method in methods where !names.contains(method.rawValue) {
             router.on(RouterPath(path), method: method) { request, context in
-                api.refuse(.methodNotAllowed(request.method.rawValue, allowed: names), request, context.remoteAddress)
+                api.refuse(
+                    .methodNotAllowed(request.method.rawValue, allowed: names),
+                    request,
+                    context.remoteAddress,
+                    path: path
+                )
             }
         }
     }
@@ -60,6 +65,6 @@ private struct UnknownPath: RouterMiddleware {
         context: CallContext,
         next: (Request, CallContext) async throws -> Response
     ) async throws -> Response {
-        api.refuse(.notFound("no such path; /openapi.json lists all paths"), request, context.remoteAddress)
+        api.refuse(.notFound("no such path; /openapi.json lists all paths"), request, context.remoteAddress, path: nil)
     }
 }

@@ -1,4 +1,5 @@
 package import EngineStore
+package import Secrets
 package import Store
 
 /// The stores that operations of the native API read. All writes go through `CommandHandler`.
@@ -7,16 +8,20 @@ package struct NativeStores: Sendable {
     let devices: PostgresDeviceStore
     let audit: PostgresAuditStore
     let captures: PostgresCaptureStore
+    /// Opens the secrets of the bindings that are read.
+    let bindingSecrets: BindingSecrets
 
     package init(
         queries: PostgresQueryStore,
         devices: PostgresDeviceStore,
         audit: PostgresAuditStore,
-        captures: PostgresCaptureStore
+        captures: PostgresCaptureStore,
+        bindingSecrets: BindingSecrets
     ) {
         self.queries = queries
         self.devices = devices
         self.audit = audit
         self.captures = captures
+        self.bindingSecrets = bindingSecrets
     }
 }

@@ -33,6 +33,9 @@ package struct WebhookRegistry: Sendable {
         guard let target = CallbackTarget(text) else {
             throw .invalid("url", "must be http or https with a plain host")
         }
+        guard !CallbackHost.isObscureAddress(target.host) else {
+            throw .invalid("url", "write an IPv4 address as four decimal numbers")
+        }
         if let literal = IPAddress(target.host), !addresses.permits(literal) {
             throw .invalid("url", "is not an address that this gateway may call")
         }

@@ -86,11 +86,12 @@ package struct MasterKey: Sendable {
         }
     }
 
-    /// Reads the key file. If it is absent and `createIfMissing` is true, the file is created with mode 0600.
+    /// Reads the key file, which only its owner may read. If it is absent and `createIfMissing` is true, the file is created with mode 0600.
     ///
     /// - Throws: `MasterKeyError`.
     package static func load(path: String, createIfMissing: Bool) throws(MasterKeyError) -> MasterKey {
         if let text = FileManager.default.contents(atPath: path) {
+            guard !isOpenToOthers(path) else { throw .openToOthers(path) }
             let hex = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             guard let bytes = HexCoding.decode(hex) else { throw .unreadable(path) }
             return try MasterKey(bytes: bytes)
@@ -106,6 +107,13 @@ package struct MasterKey: Sendable {
         }
         return made
     }
+
+    /// Whether the group or other users may read or change the file that the path leads to.
+    private static func isOpenToOthers(_ path: String) -> Bool {
+        let file = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        let mode = (try? FileManager.default.attributesOfItem(atPath: file))?[.posixPermissions] as? Int
+        return mode.map { $0 & 0o077 != 0 } ?? false
+    }
 }
 
 /// The reason why the master key cannot be used. The paths come from the operator's own settings.
@@ -113,6 +121,7 @@ package enum MasterKeyError: Error, CustomStringConvertible {
     case missing(String)
     case unreadable(String)
     case unwritable(String)
+    case openToOthers(String)
     case wrongLength(Int)
     case sealing
     case notOurs
@@ -125,6 +134,8 @@ package enum MasterKeyError: Error, CustomStringConvertible {
                 + "mkdir -p $(dirname '\(path)') && (umask 077 && openssl rand -hex 32 >'\(path)')"
         case .unreadable(let path): "the master key file \(path) must contain 64 hex digits"
         case .unwritable(let path): "cannot write the master key file \(path)"
+        case .openToOthers(let path):
+            "other users can read or change the master key file \(path): chmod 600 '\(path)'; if it was readable for long, replace the secrets that it seals"
         case .wrongLength(let count): "a master key has 32 bytes, this one has \(count)"
         case .sealing: "sealing failed"
         case .notOurs: "a sealed secret cannot be opened with this master key"

@@ -7,8 +7,16 @@
 package protocol WebhookStore: Sendable {
     /// Subscriptions with events after their cursor whose next try is due, now leased to `node`.
     ///
+    /// `choose` receives due subscriptions of all tenants and returns the indices of those to lease, at most `limit`, the most urgent first. An
+    /// implementation must offer subscriptions of every tenant that has one, and of each tenant those of every host.
+    ///
     /// - Throws: `StoreError`.
-    func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease]
+    func claim(
+        limit: Int,
+        by node: NodeID,
+        lease: Duration,
+        choosing choose: @Sendable ([DueSubscription]) -> [Int]
+    ) async throws(StoreError) -> [WebhookLease]
 
     /// Returns the events after the cursor, oldest first, at most `limit` entries: for a sender, the latest state of each delivery that changed; for a
     /// webhook, every event that its filter selects.
@@ -37,6 +45,26 @@ package protocol WebhookStore: Sendable {
     ///
     /// - Throws: `StoreError`.
     func stop(_ lease: WebhookLease, reason: String, node: NodeID) async throws(StoreError)
+}
+
+extension WebhookStore {
+    /// Claims the first due subscriptions.
+    package func claim(limit: Int, by node: NodeID, lease: Duration) async throws(StoreError) -> [WebhookLease] {
+        try await claim(limit: limit, by: node, lease: lease) { Array($0.indices.prefix(limit)) }
+    }
+}
+
+/// A subscription that could be called now.
+package struct DueSubscription: Sendable, Hashable {
+    package var tenant: TenantID
+    /// The receiver's host and port, in lower case: concurrent calls are limited by it.
+    package var host: String
+
+    package init(tenant: TenantID, url: String) {
+        self.tenant = tenant
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        host = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
+    }
 }
 
 /// The receiver of calls. Both kinds have a cursor into the tenant's events, a lease and a count of failures.

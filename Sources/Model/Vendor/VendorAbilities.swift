@@ -37,6 +37,32 @@ package protocol TrackingCallbacks: VendorAdapter {
     func trackingCallback(for deliveries: [DeliverySnapshot], settings: BindingSettings) -> VendorRequestBody?
 }
 
+/// A vendor whose devices act with tokens that a back end obtains for them.
+package protocol DeviceTokenIssuing: VendorAdapter {
+    /// Returns the text with which one device authorizes its calls, in the vendor's format.
+    ///
+    /// - Throws: `AdapterError`: `.invalid` with the name of the field of the grant, `.notFound` if the binding has no key that can sign.
+    func deviceToken(for grant: DeviceGrant, settings: BindingSettings) throws(AdapterError) -> String
+}
+
+/// The extent of a token for one device.
+package struct DeviceGrant: Sendable, Hashable {
+    /// The vendor's id of the device.
+    package var device: String
+    /// The only user that the device may name; nil: any.
+    package var user: String?
+    /// The host, possibly with a port, to which the device addresses its calls.
+    package var host: String
+    package var expiresAt: Timestamp
+
+    package init(device: String, user: String?, host: String, expiresAt: Timestamp) {
+        self.device = device
+        self.user = user
+        self.host = host
+        self.expiresAt = expiresAt
+    }
+}
+
 /// A vendor whose devices can be imported from a file.
 package protocol DeviceImporting: VendorAdapter {
     /// The vendor's own names of columns. The names of `DeviceColumn` are always accepted.

@@ -12,6 +12,8 @@ package struct VendorCatalog: Sendable {
     package let callbacks: [Vendor: any TrackingCallbacks]
     package let provisioned: [Vendor: any ProvisionedVendor]
     package let importing: [Vendor: any DeviceImporting]
+    /// Vendors whose devices act with tokens that a back end obtains.
+    package let issuing: [Vendor: any DeviceTokenIssuing]
     package let capturing: [any CaptureNaming]
 
     package init(_ adapters: [any VendorAdapter]) {
@@ -33,6 +35,7 @@ package struct VendorCatalog: Sendable {
         callbacks = adopting { $0 as? any TrackingCallbacks }
         provisioned = adopting { $0 as? any ProvisionedVendor }
         importing = adopting { $0 as? any DeviceImporting }
+        issuing = adopting { $0 as? any DeviceTokenIssuing }
         capturing = adapters.compactMap { $0 as? any CaptureNaming }
     }
 

@@ -47,7 +47,13 @@ struct Fixture {
 /// The parts of the gateway in front of the adapter.
 enum Mount {
     static let adapter = IPNSAdapter()
-    static let settings = BindingSettings(tenant: "acme", app: "shop", values: JSONObject([("appId", "hr.mobile")]))
+    /// The documented examples name a device by its id alone.
+    static let settings = BindingSettings(
+        tenant: "acme",
+        app: "shop",
+        values: ["appId": "hr.mobile", "deviceIdAlone": true]
+    )
+    static let strict = BindingSettings(tenant: "acme", app: "shop", values: ["appId": "hr.mobile"])
 
     static func request(
         _ path: String,

@@ -82,19 +82,41 @@ struct NativeStage: Sendable {
         func key(_ name: String, _ secret: String, _ scopes: [String]) -> ProvisionedKey {
             ProvisionedKey(name: name, hash: APIKeys.hash(secret), scopes: scopes)
         }
-        func provisioned(_ id: TenantID, _ keys: [ProvisionedKey]) -> ProvisionedTenant {
+        func provisioned(_ id: TenantID, _ keys: [ProvisionedKey], _ bindings: [ProvisionedBinding] = [])
+            -> ProvisionedTenant
+        {
             ProvisionedTenant(
                 id: id,
                 apiKeys: keys,
                 credentials: [credential],
-                apps: [ProvisionedApp(id: "shop", platforms: [.ios: route])]
+                apps: [ProvisionedApp(id: "shop", platforms: [.ios: route], bindings: bindings)]
             )
         }
         let all = ["send", "devices", "read", "admin"]
         _ = try await PostgresProvisioningStore(engine: database.engine).apply([
-            provisioned(Self.tenant, [key("backend", keys[0], all), key("reader", keys[1], ["read"])]),
+            provisioned(
+                Self.tenant,
+                [key("backend", keys[0], all), key("reader", keys[1], ["read"])],
+                [try hub()]
+            ),
             provisioned("other", [key("backend", keys[2], all)]),
         ])
+    }
+
+    private static let masterKeyBytes = [UInt8](repeating: 7, count: 32)
+
+    /// A binding whose devices act with tokens of a back end.
+    private static func hub() throws -> ProvisionedBinding {
+        let secrets = BindingSecrets(try MasterKey(bytes: masterKeyBytes))
+        var settings: JSONObject = ["hub": "native-hub", "rules": ["Full": ["manage"]]]
+        settings[BindingSecrets.key] = try secrets.sealed(
+            ["primary/Full": "a key of the native hub"],
+            of: "shop",
+            in: tenant,
+            vendor: .notificationHubs
+        )
+        let key = BindingKey(vendor: .notificationHubs, kind: "hub", value: "native-hub")
+        return ProvisionedBinding(key: key, settings: settings)
     }
 
     private static func serve(
@@ -157,7 +179,8 @@ struct NativeStage: Sendable {
                     queries: queries,
                     devices: devices,
                     audit: PostgresAuditStore(call: database.call),
-                    captures: PostgresCaptureStore(call: database.call, engine: database.engine)
+                    captures: PostgresCaptureStore(call: database.call, engine: database.engine),
+                    bindingSecrets: BindingSecrets(try MasterKey(bytes: masterKeyBytes))
                 ),
                 identifiers: identifiers,
                 previews: PayloadPreview(

@@ -169,6 +169,8 @@ final class World: @unchecked Sendable {
         try FileManager.default.createDirectory(atPath: material.path("data"), withIntermediateDirectories: true)
         let key = SystemIdentifiers().randomHex(byteCount: 32)
         try key.write(toFile: material.path("data/master.key"), atomically: true, encoding: .utf8)
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        try FileManager.default.setAttributes(mode, ofItemAtPath: material.path("data/master.key"))
     }
 
     func killGateway() async throws { try await kill(gateway) }

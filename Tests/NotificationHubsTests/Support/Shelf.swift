@@ -9,11 +9,12 @@ final class Shelf {
     private var drawn = 0
     /// The number of writes that fail with a conflict.
     var conflicts = 0
+    var settings = Mount.settings
 
     /// The answer to a request, with every step that it takes.
     func answer(_ request: VendorRequest) -> VendorResponse {
         do throws(AdapterError) {
-            let settings = Mount.settings
+            let settings = settings
             _ = try Mount.adapter.locate(request)
             var replies = try Mount.adapter.decode(request, settings: settings).map(reply)
             for _ in 0..<6 {
@@ -25,7 +26,7 @@ final class Shelf {
             }
             return Mount.adapter.encode(replies, for: request, settings: settings)
         } catch {
-            return Mount.adapter.refuse(error, for: request, settings: Mount.settings)
+            return Mount.adapter.refuse(error, for: request, settings: settings)
         }
     }
 
@@ -42,6 +43,12 @@ final class Shelf {
             return .registration(.drawn(VendorDeviceKey(String(repeating: "c\(drawn % 10)", count: 16))))
         case .standing(let key): return .registration(.standing(standings[key]))
         case .register(let registration): return register(registration)
+        case .enlist(let registration, let change):
+            guard case .registration(.registered(let made)) = register(registration) else {
+                return .refused(.outdated)
+            }
+            if case .set(let user, _, _, _) = change { standings[made.key]?.user = user }
+            return .registration(.enlisted(made, AssignedUser(user: nil)))
         case .unregister(.key(let key)):
             standings[key]?.state = .unregistered
             return .registration(.unregistered(1))

@@ -41,18 +41,21 @@ struct SDKAuthentication {
         }
     }
 
-    /// A failed verification: the reason and the user.
+    /// A failed verification: the reason and the user that the call names.
     struct Failure: Hashable {
         var fault: Fault
-        var user: UserID
+        /// Nil for a call without a user. The device's owner is never shown to a caller that does not prove to be the owner.
+        var user: UserID?
 
         var json: JSON {
-            [
-                "error_code": .int(fault.rawValue), "reason": .string(fault.reason),
-                "user_id": .string(user.rawValue),
-            ]
+            var json: JSONObject = ["error_code": .int(fault.rawValue), "reason": .string(fault.reason)]
+            json["user_id"] = user.map { .string($0.rawValue) }
+            return .object(json)
         }
     }
+
+    /// The attribute of a device that a verified call assigned to its user. A device cannot set it itself.
+    static let provenAttribute = "$provenUser"
 
     private let settings: SDKSettings
 
@@ -61,18 +64,68 @@ struct SDKAuthentication {
     /// Nil if verification succeeds or does not apply. Users without an id are not checked.
     func failure(_ request: VendorRequest) -> Failure? {
         guard settings.authentication != .disabled, let body = try? request.brazeBody() else { return nil }
-        let lists = (body["attributes"]?.array ?? []) + (body["events"]?.array ?? [])
-        let named = lists.compactMap { $0.object.flatMap(SDKEvent.user) }
-        // Assumed: the token must belong to the user for whom the call is answered, otherwise to the last user named.
-        guard let user = body["respond_with"]?.object.flatMap(SDKEvent.user) ?? named.last else { return nil }
+        let (user, named) = Self.users(in: body)
+        guard let user else { return nil }
         do throws(Fault) {
-            let subject = try subject(of: request.header("X-Braze-Auth-Signature"), at: request.receivedAt)
-            guard subject == user.rawValue else { throw .subjectMismatch }
+            guard try subject(of: request) == user else { throw .subjectMismatch }
             guard named.allSatisfy({ $0 == user }) else { throw .payloadUserIDMismatch }
             return nil
         } catch {
             return Failure(fault: error, user: user)
         }
+    }
+
+    /// Why a call must not change the device with `standing`; nil if it may (docs/contracts/braze.md#3.7).
+    ///
+    /// Assumed: a device whose user a verified call named belongs to that user. Until then a named user is a claim, which a proof overrides.
+    func failure(_ request: VendorRequest, on standing: IdentityStanding?) -> Failure? {
+        guard settings.authentication == .required, let standing, let owner = standing.user,
+            !SDKData.isUnnamed(owner), let body = try? request.brazeBody()
+        else { return nil }
+        let user = Self.users(in: body).user
+        do throws(Fault) {
+            let subject = try subject(of: request)
+            guard subject != owner, !Self.yields(standing, to: body, settings) || user == nil else { return nil }
+            throw .subjectMismatch
+        } catch {
+            return Failure(fault: error, user: user)
+        }
+    }
+
+    /// The failure of a call whose device belongs to another user. It follows from the call alone, because the answer to a refused call is written
+    /// without the store.
+    func ownerFailure(_ request: VendorRequest) -> Failure {
+        let user = (try? request.brazeBody()).flatMap { Self.users(in: $0).user }
+        do throws(Fault) {
+            _ = try subject(of: request)
+            return Failure(fault: .subjectMismatch, user: user)
+        } catch {
+            return Failure(fault: error, user: user)
+        }
+    }
+
+    /// Whether a call with a valid proof of another user may take the device over.
+    private static func yields(_ standing: IdentityStanding, to body: JSONObject, _ settings: SDKSettings) -> Bool {
+        guard standing.attributes[provenAttribute] == true else { return true }
+        guard settings.switchesByToken, let token = standing.token else { return false }
+        return SDKDevice.token(SDKData.elements(of: body)) == .set(token)
+    }
+
+    /// Assumed: the token must belong to the user for whom the call is answered, otherwise to the last user named.
+    private static func users(in body: JSONObject) -> (user: UserID?, named: [UserID]) {
+        let lists = (body["attributes"]?.array ?? []) + (body["events"]?.array ?? [])
+        let named = lists.compactMap { $0.object.flatMap(SDKEvent.user) }
+        return (body["respond_with"]?.object.flatMap(SDKEvent.user) ?? named.last, named)
+    }
+
+    /// Whether a verified call names its user.
+    func isProven(_ request: VendorRequest) -> Bool {
+        guard settings.authentication != .disabled, let body = try? request.brazeBody() else { return false }
+        return Self.users(in: body).user != nil && failure(request) == nil
+    }
+
+    private func subject(of request: VendorRequest) throws(Fault) -> UserID {
+        UserID(try subject(of: request.header("X-Braze-Auth-Signature"), at: request.receivedAt))
     }
 
     private func subject(of token: String?, at now: Timestamp) throws(Fault) -> String {

@@ -12,17 +12,25 @@ struct SDKData {
     /// The user that the app names as the current one.
     private let currentUser: UserID?
     private let settings: SDKSettings
+    /// Whether the call proves its user.
+    private let isProven: Bool
 
     /// - Throws: `AdapterError` for a call without a device id.
     init(_ request: VendorRequest, _ settings: BindingSettings) throws(AdapterError) {
         let body = try request.brazeBody()
         device = try SDKDevice.key(body)
         facts = SDKDevice(body)
-        elements = (body["attributes"]?.array ?? []).prefix(BrazeLimits.elementCount).compactMap(\.object)
+        elements = Self.elements(of: body)
         let now = request.receivedAt
         events = (body["events"]?.array ?? []).prefix(BrazeLimits.eventCount).compactMap { SDKEvent($0, at: now) }
         currentUser = body["respond_with"]?.object.flatMap(SDKEvent.user)
         self.settings = SDKSettings(settings)
+        isProven = SDKAuthentication(self.settings).isProven(request)
+    }
+
+    /// The elements of `attributes` that are read.
+    static func elements(of body: JSONObject) -> [JSONObject] {
+        (body["attributes"]?.array ?? []).prefix(BrazeLimits.elementCount).compactMap(\.object)
     }
 
     /// The query that must be answered first: the device's user and its stored facts.
@@ -69,8 +77,13 @@ struct SDKData {
         var registration = DeviceRegistration(key: device, platform: .ios)
         if case .set(let token) = token { registration.token = token }
         let old = standing?.attributes ?? JSONObject()
-        let facts = facts.facts(after: old)
+        var facts = facts.facts(after: old)
+        if isProven { facts[SDKAuthentication.provenAttribute] = true }
         if facts != old { registration.attributes = facts }
+        // A device must not change between the check of its owner and this write.
+        if settings.authentication == .required, let standing, standing.state == .active {
+            registration.expected = standing.attributes
+        }
         registration.clock = DeviceClock(timeZone: self.facts.timeZone)
         return UserPatch(user: user, devices: [registration])
     }

@@ -27,8 +27,8 @@ struct SDKDevice {
         var changes = body["device"]?.object?.pairs ?? []
         for name in Self.facts { if let value = body[name] { changes.append((name, value)) } }
         for (name, value) in changes {
-            // Only the permission below may set such an attribute.
-            if DeviceRegistration.ownAttributes.contains(name) { continue }
+            // Only the permission below and a verified call may set such an attribute.
+            if DeviceRegistration.ownAttributes.contains(name) || name == SDKAuthentication.provenAttribute { continue }
             if value == .null {
                 facts[name] = nil
             } else if facts[name] != nil || facts.count < BrazeLimits.factCount,

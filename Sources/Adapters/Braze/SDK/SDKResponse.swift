@@ -97,9 +97,9 @@ struct SDKResponse {
         if error.code == .methodNotAllowed || error.code == .unauthorized, request.method == .options {
             return preflight
         }
-        if error.code == .unauthorized, settings.isEnabled, settings.authentication == .required,
-            let failure = SDKAuthentication(settings).failure(request)
-        {
+        if error.code == .unauthorized, settings.isEnabled, settings.authentication == .required {
+            let authentication = SDKAuthentication(settings)
+            let failure = authentication.failure(request) ?? authentication.ownerFailure(request)
             return response(401, ["auth_error": failure.json])
         }
         return switch error.code {

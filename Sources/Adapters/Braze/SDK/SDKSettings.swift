@@ -25,6 +25,9 @@ struct SDKSettings {
         values["authentication"]?.string.flatMap(SDKAuthentication.Mode.init) ?? .disabled
     }
 
+    /// Whether a call with the proof of another user takes a device over if it contains the device's push token.
+    var switchesByToken: Bool { values["switchByToken"] == true }
+
     /// The PEM keys that verify the tokens of the app's back end.
     var publicKeys: [String] { (values["publicKeys"]?.array ?? []).compactMap(\.string) }
 
@@ -66,6 +69,12 @@ struct SDKSettings {
                 $1.string.flatMap(SDKAuthentication.Mode.init) == nil
                     ? "\($0): must be disabled, optional or required" : nil
             }
+        ),
+        VendorSetting(
+            "switchByToken",
+            default: "false",
+            "Whether, with authentication required, another user's proof and the device's push token change the device's user.",
+            problem: { $1.bool == nil ? "\($0): must be true or false" : nil }
         ),
         VendorSetting(
             "publicKeys",

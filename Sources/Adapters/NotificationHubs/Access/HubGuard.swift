@@ -7,15 +7,15 @@ struct HubGuard {
     let path: HubPath
 
     /// - Throws: `AdapterError(.unauthorized)` with the name of the fault.
-    func check(_ request: VendorRequest) throws(AdapterError) {
+    func check(_ request: VendorRequest) throws(AdapterError) -> HubAccess {
         do throws(AccessFault) {
-            try judge(request)
+            return try judge(request)
         } catch {
             throw error.error
         }
     }
 
-    private func judge(_ request: VendorRequest) throws(AccessFault) {
+    private func judge(_ request: VendorRequest) throws(AccessFault) -> HubAccess {
         let shown = try SharedAccessSignature(request.headers[.authorization] ?? "")
         guard shown.expiry + HubsLimits.expiryLeeway >= request.receivedAt else { throw .expired }
         let rule = settings.rule(shown.keyName)
@@ -27,6 +27,12 @@ struct HubGuard {
         }
         let right = right(request)
         guard rule.rights.contains(right) else { throw right == .manage ? .manage : .right }
+        let manages = rule.rights.contains(.manage)
+        return HubAccess(
+            setsTags: manages || settings.listenMayTag,
+            showsTokens: manages || settings.listenMayTag,
+            user: manages ? shown.user : nil
+        )
     }
 
     /// The right that a call needs (docs/contracts/notificationhubs.md#3.2, step 5).

@@ -58,6 +58,31 @@ struct SharedAccessSignature: Hashable {
         return zip(expected, shown).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
+    private static let userField = "user="
+
+    /// The user to whom the gateway restricted the token: `…/installations/{id}?user=…`. Nil: the token names none.
+    var user: String? {
+        guard let decoded = PercentCoding.decode(resource.utf8, plusIsSpace: false),
+            let mark = decoded.firstIndex(of: "?")
+        else { return nil }
+        let query = decoded[decoded.index(after: mark)...]
+        guard query.hasPrefix(Self.userField) else { return nil }
+        return String(query.dropFirst(Self.userField.count))
+    }
+
+    /// A header for an installation, optionally restricted to a user. Its characters need no escape inside the resource.
+    static func header(for grant: DeviceGrant, hub: String, rule: String, key: [UInt8]) -> String {
+        let user = grant.user.map { "?\(userField)\($0)" } ?? ""
+        let resource = PercentCoding.encode("https://\(grant.host)/\(hub)/installations/\(grant.device)\(user)")
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("\(resource)\n\(grant.expiresAt.seconds)".utf8),
+            using: SymmetricKey(data: key)
+        )
+        let signature = PercentCoding.encode(Data(code).base64EncodedString())
+        return "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(grant.expiresAt.seconds)"
+            + "&skn=\(PercentCoding.encode(rule))"
+    }
+
     /// Whether the resource is `host` and `path`, or a prefix of them that ends at a segment boundary (docs/contracts/notificationhubs.md#3.2).
     func covers(host: String, path: [String]) -> Bool {
         guard let decoded = PercentCoding.decode(resource.utf8, plusIsSpace: false)?.lowercased() else { return false }

@@ -37,12 +37,13 @@ struct BackendRequest {
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch (path.call, replies.last) {
         case (.register, .registration(.listed(let found))) where replies.count == 1:
-            let ids = Self.ids(found)
+            let ids = Self.ids(found, of: try user())
             guard let handle = try handle(), !ids.isEmpty else { return [.registration(.drawKey)] }
             // One registration of a device is reused and the others are removed; then the list is read again.
             let others = ids.dropFirst().prefix(HubsLimits.pageCount)
             return others.isEmpty ? [] : others.flatMap(removal) + [Self.registrations(of: handle)]
         case (.registration(let id), .registration(.standing(let standing))) where replies.count == 1:
+            guard Self.belongs(standing, to: try user()) else { return [] }
             let known = RegistrationRequest(id: id, request: request, settings: settings)
             guard case .write(let etag, let expected) = known.verdict(on: standing) else { return [] }
             guard request.method == .put else { return removal(id, expected ?? JSONObject()) }
@@ -54,9 +55,17 @@ struct BackendRequest {
         }
     }
 
-    /// The ids of registrations in the list of a channel, the oldest first, so that a repeated call finds the same one.
-    static func ids(_ found: [ListedIdentity]) -> [String] {
-        found.filter { $0.standing.state == .active }.compactMap { Registration.id($0.key) }.sorted()
+    /// The ids of a user's registrations in the list of a channel, the oldest first, so that a repeated call finds the same one.
+    static func ids(_ found: [ListedIdentity], of user: BackendUser) -> [String] {
+        found.filter { $0.standing.state == .active && belongs($0.standing, to: user) }
+            .compactMap { Registration.id($0.key) }.sorted()
+    }
+
+    /// Whether the user may change a registration: a new one, or one that this user made. The gateway alone sets the tag that names the user.
+    static func belongs(_ standing: IdentityStanding?, to user: BackendUser) -> Bool {
+        guard let standing, standing.state == .active else { return true }
+        let owner = Tag(user.tag)
+        return (standing.attributes["tags"]?.array ?? []).contains { $0.string.flatMap { Tag($0) } == owner }
     }
 
     private static func registrations(of handle: DeviceToken) -> Command {

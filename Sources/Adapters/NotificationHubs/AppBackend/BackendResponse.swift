@@ -14,7 +14,8 @@ struct BackendResponse {
         switch (path.call, reply) {
         case (.register, .registration(.drawn(let key))): return text(Registration.id(drawn: key.rawValue))
         case (.register, .registration(.listed(let found))):
-            guard let id = BackendRequest.ids(found).first else { break }
+            let user = try? BackendUser(request, settings: settings)
+            guard let id = user.flatMap({ BackendRequest.ids(found, of: $0).first }) else { break }
             return text(id)
         case (.registration, .registration(.registered)), (.registration, .registration(.unregistered)),
             (.notifications, .submission(.accepted)), (.notifications, .submission(.numbered)):
@@ -22,6 +23,9 @@ struct BackendResponse {
         case (.registration(let id), .registration(.standing(let standing))):
             // A deletion succeeds if the registration does not exist.
             guard request.method == .put else { return response(200) }
+            // Assumed: another user's registration counts as deleted, so that the app of a new user requests an id of its own.
+            let user = try? BackendUser(request, settings: settings)
+            guard let user, BackendRequest.belongs(standing, to: user) else { return failure(HubsError(410, "Gone")) }
             let known = RegistrationRequest(id: id, request: request, settings: settings)
             return failure(known.verdict(on: standing) == .gone ? HubsError(410, "Gone") : HubsError(.outdated))
         case (.notification, .media(.bytes(let bytes, let type))):

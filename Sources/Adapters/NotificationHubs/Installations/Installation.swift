@@ -75,6 +75,24 @@ struct Installation: Hashable {
     /// The expiration time, if it has one.
     private var end: Timestamp? { expirationTime.flatMap { HubTime.parse($0) } }
 
+    // MARK: Addressing
+
+    /// Whether sends can address it other than by its id: by a user, or by tags. A template's name is one of its tags.
+    var hasAddress: Bool { user != nil || !tags.isEmpty || !templates.isEmpty }
+
+    func hasAddress(of other: Installation) -> Bool {
+        user == other.user && tags == other.tags && templates == other.templates
+    }
+
+    /// Takes over the user, tags and templates of the stored installation, for a caller that may not change them.
+    ///
+    /// - Throws: `AdapterError` if the pushes to these addresses would move to another token.
+    mutating func keepAddress(of stored: Installation) throws(AdapterError) {
+        guard stored.hasAddress else { return }
+        guard token == stored.token, network == stored.network else { throw HubAccess.refusal }
+        (user, tags, templates) = (stored.user, stored.tags, stored.templates)
+    }
+
     // MARK: Storing
 
     /// The command that registers it. `expected`: the attributes that must still be stored.
@@ -141,8 +159,9 @@ struct Installation: Hashable {
     }
 
     /// The installation as an answer shows it (docs/contracts/notificationhubs.md#4.2).
-    func document() -> String {
-        var object: JSONObject = ["installationId": .string(id), "pushChannel": .string(channel)]
+    func document(showsToken: Bool = true) -> String {
+        let shown = showsToken ? channel : Self.masked(channel)
+        var object: JSONObject = ["installationId": .string(id), "pushChannel": .string(shown)]
         object["pushChannelExpired"] = .bool(isChannelExpired)
         object["platform"] = .string(network.rawValue)
         object["userId"] = user.map { .string($0) }
@@ -153,6 +172,9 @@ struct Installation: Hashable {
         object["secondaryTiles"] = secondaryTiles
         return JSONWriter.text(.object(object))
     }
+
+    /// Zeros instead of a token, so that a client reads a text of the usual form. Assumed: it does not write this text back.
+    static func masked(_ channel: String) -> String { String(repeating: "0", count: channel.count) }
 
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
@@ -192,6 +214,9 @@ struct Installation: Hashable {
 
     /// The error texts are those of the vendor's SDK (docs/contracts/notificationhubs.md#4.1).
     static func token(_ channel: String, _ network: Network) throws(AdapterError) -> DeviceToken {
+        guard channel.isEmpty || channel.contains(where: { $0 != "0" }) else {
+            throw fault("The push channel is masked")
+        }
         guard network == .apns else {
             guard let token = DeviceToken(fcm: channel) else { throw fault("The push channel is not valid") }
             return token

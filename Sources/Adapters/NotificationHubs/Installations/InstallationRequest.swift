@@ -6,6 +6,7 @@ struct InstallationRequest {
     let id: String
     let request: VendorRequest
     let settings: HubsSettings
+    let access: HubAccess
 
     /// - Throws: `AdapterError` with the text of the answer.
     func command() throws(AdapterError) -> Command {
@@ -13,7 +14,11 @@ struct InstallationRequest {
             throw AdapterError(.invalid, field: "The installation id is not valid")
         }
         switch request.method {
-        case .put: return try Installation(id: id, try object()).command(settings, expected: nil)
+        case .put:
+            let installation = try installation(try object())
+            guard !access.setsTags else { return installation.command(settings, expected: nil) }
+            guard !installation.hasAddress else { throw HubAccess.refusal }
+            return .registration(.standing(key: VendorDeviceKey(id)))
         case .patch:
             _ = try changes()
             return .registration(.standing(key: VendorDeviceKey(id)))
@@ -23,19 +28,38 @@ struct InstallationRequest {
         }
     }
 
-    /// A patch reads, changes and writes the installation; it starts again if another call changed it in the meantime.
+    /// A patch reads, changes and writes the installation; it starts again if another call changed it in the meantime. So does a PUT that may not
+    /// change the user and the tags.
     ///
-    /// - Throws: `AdapterError` if the changes do not fit the installation.
+    /// - Throws: `AdapterError` if the changes do not fit the installation, or the caller may not make them.
     func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
         switch replies.first {
+        case .registration(.standing(let standing)) where request.method == .put:
+            var installation = try installation(try object())
+            let found = standing.flatMap { Installation(id: id, $0, at: request.receivedAt) }
+            if let found { try installation.keepAddress(of: found) }
+            let expected = standing?.state == .active ? standing?.attributes : nil
+            return [installation.command(settings, expected: expected)]
         case .registration(.standing(let standing?)):
             guard let found = Installation(id: id, standing, at: request.receivedAt) else { return [] }
             var body = found.body
             for change in try changes() { try change.apply(to: &body) }
-            return [try Installation(id: id, body).command(settings, expected: standing.attributes)]
+            var changed = try installation(body)
+            if !access.setsTags {
+                guard changed.hasAddress(of: found) else { throw HubAccess.refusal }
+                try changed.keepAddress(of: found)
+            }
+            return [changed.command(settings, expected: standing.attributes)]
         case .refused(.outdated): return [.registration(.standing(key: VendorDeviceKey(id)))]
         default: return []  // finished, or refused permanently
         }
+    }
+
+    /// - Throws: `AdapterError` for an invalid installation, and for another user than the caller's token names.
+    private func installation(_ body: JSONObject) throws(AdapterError) -> Installation {
+        let installation = try Installation(id: id, body)
+        if let user = access.user, let named = installation.user, named != user { throw HubAccess.refusal }
+        return installation
     }
 
     private func object() throws(AdapterError) -> JSONObject {

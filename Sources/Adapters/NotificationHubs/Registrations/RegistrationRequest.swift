@@ -8,6 +8,7 @@ struct RegistrationRequest {
     let id: String?
     let request: VendorRequest
     let settings: HubsSettings
+    var access = HubAccess.full
 
     /// The decision about a call, by the registration that was found.
     enum Verdict: Hashable {
@@ -46,7 +47,10 @@ struct RegistrationRequest {
         case .registration(.standing(let standing)):
             guard let id, request.method != .get, replies.count == 1 else { return [] }
             guard case .write(let etag, let expected) = verdict(on: standing) else { return [] }
-            guard request.method == .delete else { return try writing(id, etag: etag, expected: expected) }
+            guard request.method == .delete else {
+                let stored = standing.flatMap { Registration(id: id, $0) }
+                return try writing(id, etag: etag, expected: expected, over: stored)
+            }
             let key = Registration.key(id)
             return [
                 Registration.tombstone(id, at: request.receivedAt, expected: expected ?? JSONObject()),
@@ -85,13 +89,23 @@ struct RegistrationRequest {
         return String(text.hasPrefix("W/") ? text.dropFirst(2) : text[...]).replacing("\"", with: "")
     }
 
+    /// - Throws: `AdapterError` for an invalid body, and for tags that the caller may not set.
     private func registration(_ id: String) throws(AdapterError) -> Registration {
-        try Registration(id: id, xml: request.body, at: request.receivedAt)
+        let registration = try Registration(id: id, xml: request.body, at: request.receivedAt)
+        guard access.setsTags || registration.tags.isEmpty else { throw HubAccess.refusal }
+        return registration
     }
 
-    private func writing(_ id: String, etag: Int, expected: JSONObject?) throws(AdapterError) -> [Command] {
+    private func writing(_ id: String, etag: Int, expected: JSONObject?, over stored: Registration? = nil)
+        throws(AdapterError) -> [Command]
+    {
         var registration = try registration(id)
         registration.etag = etag
+        if !access.setsTags, let stored, !stored.tags.isEmpty {
+            // A caller that may not set tags keeps them, and does not move the pushes to another token.
+            guard registration.token == stored.token else { throw HubAccess.refusal }
+            registration.tags = stored.tags
+        }
         return [
             registration.command(settings, expected: expected),
             .registration(.standing(key: Registration.key(id))),

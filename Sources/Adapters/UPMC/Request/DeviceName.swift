@@ -62,11 +62,17 @@ struct DeviceName: Equatable {
     }
 
     /// The reporter of a receipt, as far as it can be read. Errors are ignored, because a receipt must not make an app fail.
-    static func reporter(_ parameters: Parameters) -> BadgeHolder {
+    ///
+    /// Numbers of messages count from 1 and users are known, so a user alone reports only if the binding permits it (`receiptsByUser`).
+    static func reporter(_ parameters: Parameters, _ settings: UPMCSettings) -> BadgeHolder {
         let name = try? DeviceName(parameters)
         let text = parameters.all("PSID").last ?? ""
         let token = name?.token ?? Self.token(text, .apns) ?? DeviceToken(fcm: text)
-        return BadgeHolder(key: name?.key, token: token, user: (try? user(parameters)) ?? nil)
+        return BadgeHolder(
+            key: name?.key,
+            token: token,
+            user: settings.acceptsReceiptsByUser ? (try? user(parameters)) ?? nil : nil
+        )
     }
 
     /// `CUID`; nil for a guest.

@@ -4,6 +4,7 @@ enum NativeOperations {
         MessageOperations.all,
         DeviceOperations.all,
         AppOperations.all,
+        DeviceTokenOperations.all,
         UserOperations.all,
         GroupOperations.all,
         CampaignOperations.all,

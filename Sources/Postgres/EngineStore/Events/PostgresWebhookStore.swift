@@ -9,22 +9,35 @@ package struct PostgresWebhookStore: WebhookStore {
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
+    /// 512 due subscriptions of each kind are offered at once: eight times the calls of a node.
+    private static let offerLimit = 512
+
     package func claim(
         limit: Int,
         by node: NodeID,
-        lease: Duration
+        lease: Duration,
+        choosing choose: @Sendable ([DueSubscription]) -> [Int]
     ) async throws(StoreError) -> [WebhookLease] {
         try await asStore { () throws(PostgresError) in
             let limit = max(0, limit)
-            let senders = try await engine.run(SenderSQL.due(.int(limit)), tenant: nil).rows(SenderKey.read)
-            let webhooks = try await engine.run(WebhookSQL.due(.int(limit)), tenant: nil).rows(WebhookKey.read)
-            // Alternates between both kinds, so that neither starves the other.
-            var due: [any SubscriptionKey] = []
-            for index in 0..<max(senders.count, webhooks.count) {
-                if senders.indices.contains(index) { due.append(senders[index]) }
-                if webhooks.indices.contains(index) { due.append(webhooks[index]) }
+            let bounds: [PostgresValue] = [.int(Self.offerLimit), .int(max(1, limit))]
+            let senders = try await engine.run(SenderSQL.due.with(bounds), tenant: nil).rows {
+                (row) throws(PostgresError) in
+                (try SenderKey.read(row) as any SubscriptionKey, try row.text("url"))
             }
-            due.removeSubrange(min(limit, due.count)...)
+            let webhooks = try await engine.run(WebhookSQL.due.with(bounds), tenant: nil).rows {
+                (row) throws(PostgresError) in
+                (try WebhookKey.read(row) as any SubscriptionKey, try row.text("url"))
+            }
+            // Alternates between both kinds, so that neither starves the other.
+            var offered: [(key: any SubscriptionKey, url: String)] = []
+            for index in 0..<max(senders.count, webhooks.count) {
+                if senders.indices.contains(index) { offered.append(senders[index]) }
+                if webhooks.indices.contains(index) { offered.append(webhooks[index]) }
+            }
+            guard !offered.isEmpty else { return [] }
+            let due = choose(offered.map { DueSubscription(tenant: $0.key.tenant, url: $0.url) }).prefix(limit)
+                .map { offered[$0].key }
             guard !due.isEmpty else { return [] }
             let outcomes = try await engine.run(
                 pipeline: due.map { Transaction(tenant: $0.tenant.rawValue, $0.claiming(node, lease)) }

@@ -3,10 +3,15 @@ import Store
 
 /// The callbacks of senders: which have new events, and the events themselves.
 enum SenderSQL {
-    /// Subscriptions with events after their cursor, as a hint: over all tenants, without locks.
+    /// Subscriptions with events after their cursor, as a hint: over all tenants, without locks. Tenants take turns, and so do the hosts of a tenant: at
+    /// most $2 rows of each.
     static let due = StoreSQL.global(
         """
-        SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id FROM gateway.sender s
+        SELECT y.tenant_id, y.app_id, y.vendor, y.sender_id, y.url FROM (
+        SELECT x.*, row_number() OVER (PARTITION BY x.tenant_id ORDER BY x.place, x.next_at) AS turn FROM (
+        SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id, s.callback_url AS url, s.next_at,
+            \(StoreSQL.placeAtHost(of: "s", url: "callback_url")) AS place
+        FROM gateway.sender s
         WHERE s.callback_url IS NOT NULL AND s.next_at <= now() AND (
             EXISTS (
                 SELECT FROM gateway.event_batch b
@@ -15,8 +20,9 @@ enum SenderSQL {
             OR EXISTS (
                 SELECT FROM gateway.event_single o
                 WHERE o.tenant_id = s.tenant_id AND o.app_id = s.app_id AND o.vendor = s.vendor
-                    AND o.sender_id = s.sender_id AND o.position > s.cursor))
-        ORDER BY s.next_at LIMIT $1
+                    AND o.sender_id = s.sender_id AND o.position > s.cursor))) x
+        WHERE x.place <= $2) y
+        WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1
         """
     )
 
@@ -86,4 +92,15 @@ enum SenderSQL {
         WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND owner = $5 AND epoch = $6
         """
     )
+}
+
+extension StoreSQL {
+    /// The place of a subscription among those of its tenant that call the same host, by the time when they became due.
+    static func placeAtHost(of table: String, url: String) -> String {
+        """
+        row_number() OVER (
+            PARTITION BY \(table).tenant_id, lower(substring(\(table).\(url) from '://([^/?#]*)'))
+            ORDER BY \(table).next_at)
+        """
+    }
 }

@@ -6,9 +6,13 @@ enum WebhookSQL {
     /// A tenant's last event is never before a cursor, so a comparison of both suffices, without reading the log.
     static let due = StoreSQL.global(
         """
-        SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w
-        WHERE w.is_active AND w.next_at <= now() AND (\(StoreSQL.lastEvent(of: "w.tenant_id"))) > w.cursor
-        ORDER BY w.next_at LIMIT $1
+        SELECT y.tenant_id, y.webhook_id, y.url FROM (
+            SELECT x.*, row_number() OVER (PARTITION BY x.tenant_id ORDER BY x.place, x.next_at) AS turn FROM (
+                SELECT w.tenant_id, w.webhook_id, w.url, w.next_at, \(StoreSQL.placeAtHost(of: "w", url: "url")) AS place
+                FROM gateway.webhook w
+                WHERE w.is_active AND w.next_at <= now() AND (\(StoreSQL.lastEvent(of: "w.tenant_id"))) > w.cursor) x
+            WHERE x.place <= $2) y
+        WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1
         """
     )
 

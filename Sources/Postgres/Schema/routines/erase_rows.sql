@@ -1,15 +1,17 @@
--- Erases devices and identities together with their traces: in deliveries, in the names that callers gave their targets, in pending phone verifications,
--- and in the badges of the devices. Returns the number of devices.
+-- Erases devices and identities together with their traces: in deliveries, in the names that callers gave their targets, in the content of messages to them
+-- alone, in kept answers, in pending phone verifications, and in the badges of the devices. Returns the number of devices.
 CREATE OR REPLACE FUNCTION gateway.erase_rows(p_tenant text, p_devices uuid[], p_identities uuid[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_count bigint;
     v_identities uuid[];
     v_phones text[];
+    v_texts text[];
     v_messages uuid[];
     g record;
 BEGIN
-    SELECT coalesce(array_agg(i.identity_id), '{}'), coalesce(array_agg(i.phone) FILTER (WHERE i.phone IS NOT NULL), '{}')
-        INTO v_identities, v_phones FROM gateway.identity i
+    SELECT coalesce(array_agg(i.identity_id), '{}'), coalesce(array_agg(i.phone) FILTER (WHERE i.phone IS NOT NULL), '{}'),
+            coalesce(array_agg(i.key), '{}') || coalesce(array_agg(i.identity_id::text), '{}')
+        INTO v_identities, v_phones, v_texts FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND (i.device_id = ANY (p_devices) OR i.identity_id = ANY (p_identities));
     FOR g IN
         SELECT app_id, vendor, array_agg(key) AS keys FROM gateway.identity
@@ -29,6 +31,8 @@ BEGIN
             FROM unnest(s.targets, s.addresses) WITH ORDINALITY AS u(target, address, o))
         WHERE s.tenant_id = p_tenant AND (s.message_id = ANY (v_messages) OR s.state IN ('ready', 'leased'))
             AND cardinality(s.addresses) > 0 AND s.targets && v_identities;
+    PERFORM gateway.forget_content(p_tenant, v_messages, v_identities);
+    PERFORM gateway.forget_answers(p_tenant, v_texts || p_devices::text[]);
     DELETE FROM gateway.verification WHERE tenant_id = p_tenant AND phone = ANY (v_phones);
     -- Marks before badges, the order in which every function takes them.
     FOR g IN

@@ -33,6 +33,10 @@ BEGIN
     IF cardinality(v_identities) > 0 THEN
         PERFORM gateway.erase_rows(p_tenant, v_devices, v_identities);
     END IF;
+    PERFORM gateway.forget_answers(p_tenant, v_known);
+    DELETE FROM gateway.message_variable v USING gateway.message m
+        WHERE v.tenant_id = p_tenant AND v.user_id = ANY (p_users)
+            AND m.tenant_id = p_tenant AND m.message_id = v.message_id AND m.app_id = p_app AND m.vendor = p_vendor;
     DELETE FROM gateway.user_profile
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
     DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor

@@ -2,6 +2,7 @@
 -- other order could deadlock with a message that counts.
 CREATE OR REPLACE FUNCTION gateway.forget_user(p_tenant text, p_user text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM gateway.forget_answers(p_tenant, ARRAY[p_user]);
     DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND holder = 'user:' || p_user;
     DELETE FROM gateway.badge_mark WHERE tenant_id = p_tenant AND holder = 'user:' || p_user;
     DELETE FROM gateway.message_variable WHERE tenant_id = p_tenant AND user_id = p_user;

@@ -98,9 +98,10 @@ CREATE TABLE gateway.idempotency (
     PRIMARY KEY (tenant_id, app_id, vendor, key)
 );
 SELECT gateway.colocate('gateway.idempotency');
+CREATE INDEX idempotency_answered ON gateway.idempotency (tenant_id) WHERE answer IS NOT NULL;
 CREATE INDEX idempotency_created ON gateway.idempotency (tenant_id, created_at);
 ALTER TABLE gateway.idempotency ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.idempotency USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT SELECT, INSERT ON gateway.idempotency TO gateway_call;
+GRANT SELECT, INSERT, UPDATE (answer) ON gateway.idempotency TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.idempotency TO gateway_engine;

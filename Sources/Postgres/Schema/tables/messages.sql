@@ -154,7 +154,7 @@ CREATE INDEX message_media_hash ON gateway.message_media (tenant_id, hash);
 ALTER TABLE gateway.message_media ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.message_media USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT SELECT, INSERT ON gateway.message_media TO gateway_call;
+GRANT SELECT, INSERT, DELETE ON gateway.message_media TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.message_media TO gateway_engine;
 
 -- The values of a template's placeholders for one user: {"CNAME": "…", "VAR1": "…"}.
@@ -190,7 +190,8 @@ CREATE INDEX page_page ON gateway.page (page_id);
 ALTER TABLE gateway.page ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.page USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
-GRANT INSERT ON gateway.page TO gateway_call;
+GRANT INSERT, DELETE ON gateway.page TO gateway_call;
+GRANT SELECT (tenant_id, message_id) ON gateway.page TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.page TO gateway_engine;
 
 -- The labels under which a caller counts messages together.

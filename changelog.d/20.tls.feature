@@ -1,0 +1,1 @@
+The certificate of the HTTPS listeners is replaced without a restart: when its files change, or on SIGHUP. `--tls-client-ca` requires client certificates. TLS 1.2 connections need an AEAD cipher suite with forward secrecy; CBC and SHA-1 are refused. An admin listener on a loopback address answers only `localhost` and addresses.
