@@ -14,8 +14,10 @@ package struct AuditReader: Sendable {
     /// Verifies a whole audit with its checkpoints.
     ///
     /// - Parameters:
+    ///   - tenant: the owner of the audit.
     ///   - signers: the public keys whose signatures count.
     ///   - progress: called with the number of rows after each page.
+    /// - Returns: the findings.
     /// - Throws: `StoreError`.
     package func verify(
         _ tenant: TenantID,
@@ -41,6 +43,7 @@ package struct AuditReader: Sendable {
     /// Verifies the rows after a checkpoint.
     ///
     /// - Parameters:
+    ///   - tenant: the owner of the audit.
     ///   - checkpoint: one that is known to be right; nil begins with the first row.
     ///   - position: the last row.
     /// - Returns: the findings, and the position of the last row that was read.

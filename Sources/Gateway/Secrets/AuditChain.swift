@@ -27,6 +27,7 @@ package struct AuditChain {
     package private(set) var faultCount = 0
 
     /// - Parameters:
+    ///   - tenant: the owner of the audit.
     ///   - checkpoints: all checkpoints of the tenant, by position.
     ///   - signers: the public keys whose signatures count.
     ///   - start: a checkpoint that was verified before: the first row follows it. Nil begins with the first row that is left.
