@@ -25,6 +25,9 @@ DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETUR
 DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.ends_at < now() - $2::interval;
 
 -- role gateway_engine
+DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id;
+
+-- role gateway_engine
 DELETE FROM gateway.delivery d USING (
     SELECT o.due_day, o.message_id, o.target_id FROM gateway.delivery o
     WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 5000) o
@@ -94,9 +97,64 @@ SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz 
 ON CONFLICT DO NOTHING RETURNING key_id, name;
 
 -- role gateway_engine
+INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned)
+SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true
+FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[]) AS u(name, hash, scopes, expires_at)
+ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
+    expires_at = excluded.expires_at, is_provisioned = true
+WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned)
+    IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true)
+RETURNING k.name;
+
+-- role gateway_engine
 INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
 SELECT $1, k.key_id, k.at FROM unnest($2::uuid[], $3::timestamptz[]) AS k(key_id, at)
 ON CONFLICT (tenant_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at);
+
+-- role gateway_engine
+INSERT INTO gateway.app AS a (tenant_id, app_id, platforms, defaults)
+SELECT $1, u.app_id, u.platforms::jsonb, u.defaults::jsonb
+FROM unnest($2::text[], $3::text[], $4::text[]) AS u(app_id, platforms, defaults)
+ON CONFLICT (tenant_id, app_id) DO UPDATE SET platforms = excluded.platforms, defaults = excluded.defaults,
+    retired_at = NULL
+WHERE a.platforms <> excluded.platforms OR a.defaults <> excluded.defaults OR a.retired_at IS NOT NULL
+RETURNING a.app_id;
+
+-- role gateway_engine
+INSERT INTO gateway.binding AS b (tenant_id, vendor, kind, value, host, app_id, settings)
+SELECT $1, k.vendor, k.kind, k.value, k.host, k.app_id, k.settings::json
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS k(vendor, kind, value, host, app_id, settings)
+ON CONFLICT (vendor, kind, value, host) DO UPDATE SET app_id = excluded.app_id, settings = excluded.settings
+WHERE b.tenant_id = excluded.tenant_id
+    AND (b.app_id <> excluded.app_id OR b.settings::text <> excluded.settings::text)
+RETURNING b.vendor, b.kind, b.value, b.host, b.app_id;
+
+-- role gateway_call
+INSERT INTO gateway.campaign_mark AS c (tenant_id, app_id, vendor, user_id, campaign, at)
+SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (
+    SELECT FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = $4)
+ON CONFLICT (tenant_id, app_id, vendor, user_id, campaign) DO UPDATE SET at = greatest(c.at, excluded.at);
+
+-- role gateway_engine
+INSERT INTO gateway.credential AS c
+    (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second,
+    channel_endpoint)
+SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate, u.channels
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
+    $10::integer[], $11::text[]) AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint, rate, channels)
+ON CONFLICT (tenant_id, credential_id) DO UPDATE SET kind = excluded.kind, team_id = excluded.team_id,
+    key_id = excluded.key_id, endpoint = excluded.endpoint, trust_roots = excluded.trust_roots,
+    sealed = excluded.sealed, fingerprint = excluded.fingerprint, pushes_per_second = excluded.pushes_per_second,
+    channel_endpoint = excluded.channel_endpoint, version = c.version + 1, refusal = NULL, refused_at = NULL
+WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.fingerprint, c.pushes_per_second)
+    IS DISTINCT FROM (excluded.kind, excluded.team_id, excluded.key_id, excluded.endpoint, excluded.channel_endpoint,
+    excluded.trust_roots, excluded.fingerprint, excluded.pushes_per_second)
+RETURNING c.credential_id;
+
+-- role gateway_call
+INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, status, answer, created_at)
+VALUES ($1, '', 'native', $2, $3, $4, $5, now());
 
 -- role gateway_engine
 INSERT INTO gateway.master_key (key_id, check_value) VALUES ($1, $2) ON CONFLICT DO NOTHING;
@@ -122,6 +180,9 @@ ON CONFLICT DO NOTHING;
 INSERT INTO gateway.node AS n (node_id, seen_at) VALUES ($1, now())
 ON CONFLICT (node_id) DO UPDATE SET seen_at = excluded.seen_at
 RETURNING n.seen_at;
+
+-- role gateway_call
+INSERT INTO gateway.page (tenant_id, page_id, message_id, name, body, expires_at) VALUES ($1, $2, $3, $4, $5, $6);
 
 -- role gateway_engine
 INSERT INTO gateway.provider_token AS t (team_id, key_id, fingerprint, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
@@ -218,6 +279,9 @@ SELECT * FROM gateway.resolve_api_key($1);
 -- role gateway_call
 SELECT * FROM gateway.resolve_binding($1, $2, $3, $4);
 
+-- role gateway_engine
+SELECT * FROM gateway.resolve_page($1);
+
 -- role gateway_call
 SELECT * FROM gateway.set_clock($1, $2, $3, $4, $5);
 
@@ -264,6 +328,10 @@ JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.
     AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read');
 
 -- role gateway_call
+SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
+WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
+
+-- role gateway_call
 SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
     (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
         WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3)) AS identities,
@@ -301,6 +369,10 @@ HAVING min(b.tenant_id) = max(b.tenant_id) AND min(b.app_id) = max(b.app_id);
 SELECT b.vendor, b.app_id, b.settings FROM gateway.message m
 JOIN gateway.binding b ON b.tenant_id = $1 AND b.app_id = m.app_id
 WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_call
+SELECT body_hash, status, answer FROM gateway.idempotency
+WHERE tenant_id = $1 AND app_id = '' AND vendor = 'native' AND key = $2;
 
 -- role gateway_call
 SELECT c.campaign_id, c.name, c.body, c.created_at, c.updated_at FROM gateway.campaign c
@@ -569,6 +641,16 @@ SELECT g.group_name, g.created_at,
 FROM gateway.user_group g
 WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name = ANY ($4::text[]) ORDER BY g.group_name;
 
+-- role gateway_call
+SELECT g.group_name, g.created_at,
+    (SELECT sum(c.members)::bigint FROM gateway.group_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND c.group_name = g.group_name) AS members
+FROM gateway.user_group g
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name > $4 ORDER BY g.group_name LIMIT $5;
+
+-- role gateway_engine
+SELECT gateway.analyze_devices();
+
 -- role gateway_engine
 SELECT gateway.analyze_grown() AS count;
 
@@ -656,7 +738,7 @@ SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
 FROM gateway.identity i
 JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key >= $4 AND i.state = 'active'
-    AND d.token_state = 'active' AND d.app_id = $2 AND d.token_digest = md5($6) AND d.token = $6
+    AND d.token_state = 'active' AND d.app_id = $2 AND d.platform IN ('ios', 'android') AND d.token_digest = md5($6) AND d.token = $6
 ORDER BY i.key LIMIT $5;
 
 -- role gateway_call
@@ -701,6 +783,9 @@ SELECT key_id, check_value FROM gateway.master_key;
 -- role gateway_call
 SELECT kind, name, token, registered_at FROM gateway.activity_token
 WHERE tenant_id = $1 AND device_id = $2 ORDER BY kind DESC, name;
+
+-- role gateway_engine
+SELECT kind, refusal, refused_at FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2;
 
 -- role gateway_call
 SELECT l.due_day, count(*) FILTER (WHERE d.state IN ('sent', 'received', 'read')) AS sent,
@@ -775,6 +860,11 @@ LEFT JOIN LATERAL (
     GROUP BY d.state, d.reason) t ON true
 WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
 ORDER BY t.outcome, t.reason NULLS FIRST;
+
+-- role gateway_call
+SELECT m.user_id FROM gateway.group_member m
+WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
+ORDER BY m.user_id LIMIT $6;
 
 -- role gateway_engine
 SELECT next_page, copied, horizon FROM gateway.stage_default_rows($1, $2, $3, $4);
@@ -1181,11 +1271,25 @@ SELECT tenant_id, credential_id, refusal, refused_at FROM gateway.credential WHE
 ORDER BY refused_at;
 
 -- role gateway_engine
+SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id;
+
+-- role gateway_engine
 SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id;
 
 -- role gateway_engine
 SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
 JOIN gateway.api_key k ON k.hash = u.hash WHERE NOT (k.tenant_id = $1 AND k.name = u.name) ORDER BY u.place;
+
+-- role gateway_call
+SELECT u.user_id, (SELECT count(*) FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2
+    AND i.user_id = u.user_id AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL) AS devices
+FROM (
+    (SELECT DISTINCT i.user_id FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3
+        AND i.user_id IS NOT NULL AND i.user_id > $4 ORDER BY i.user_id LIMIT $5)
+    UNION
+    (SELECT p.user_id FROM gateway.user_profile p WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3
+        AND p.user_id > $4 ORDER BY p.user_id LIMIT $5)) AS u
+ORDER BY u.user_id LIMIT $5;
 
 -- role gateway_call
 SELECT unregister_identities AS count FROM gateway.unregister_identities($1, $2, $3, $4, $5);
@@ -1224,6 +1328,10 @@ SELECT x.target_id FROM gateway.delivery x
 WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
     AND x.message_id = $2 AND x.target_id > $3
 ORDER BY x.target_id OFFSET $4::bigint - 1 LIMIT 1;
+
+-- role gateway_engine
+UPDATE gateway.app SET retired_at = now(), platforms = '{}'
+WHERE tenant_id = $1 AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id;
 
 -- role gateway_call
 UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
@@ -1287,6 +1395,14 @@ UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, n
 FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
 WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
     AND s.owner = $5 AND s.state = 'leased';
+
+-- role gateway_engine
+UPDATE gateway.tenant SET pushes_per_second = $2
+WHERE tenant_id = $1 AND pushes_per_second IS DISTINCT FROM $2 RETURNING tenant_id;
+
+-- role gateway_engine
+UPDATE gateway.tenant SET retention = $2::text::jsonb
+WHERE tenant_id = $1 AND retention <> $2::text::jsonb RETURNING tenant_id;
 
 -- role gateway_engine
 UPDATE gateway.webhook SET cursor = greatest(cursor, $5), attempts = 0, failing_since = NULL, failure = NULL,
