@@ -31,13 +31,13 @@ package struct PlanFill: Sendable {
             """,
             """
             INSERT INTO gateway.device (tenant_id, device_id, app_id, platform, environment, token, token_state, created_at)
-                SELECT 'plan', pg_temp.id('d', n), 'shop', 'ios', 'production', md5('t' || n), 'active', now()
+                SELECT 'plan', pg_temp.id('d', n), CASE n % 10 WHEN 0 THEN 'other' ELSE 'shop' END, 'ios', 'production', md5('t' || n), 'active', now()
                 FROM generate_series(1, \(devices)) n
             """,
             """
             INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, alias, attributes, registered_at, created_at)
-                SELECT 'plan', pg_temp.id('i', n), 'shop', CASE n % 20 WHEN 0 THEN 'ipns' ELSE 'native' END, 'key-' || n, pg_temp.id('d', n),
+                SELECT 'plan', pg_temp.id('i', n), CASE n % 10 WHEN 0 THEN 'other' ELSE 'shop' END, CASE n % 20 WHEN 0 THEN 'ipns' ELSE 'native' END, 'key-' || n, pg_temp.id('d', n),
                     CASE n % 25 WHEN 0 THEN 'unregistered' ELSE 'active' END, 'user-' || n / 2, 'name', '8210' || n / 2, 'alias-' || n / 2,
                     CASE n % 20 WHEN 1 THEN '{"$endsAt": 4000000000}' ELSE '{}' END::json, now(), now()
                 FROM generate_series(1, \(devices)) n

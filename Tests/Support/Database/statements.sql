@@ -1,0 +1,1579 @@
+-- role gateway_engine
+DELETE FROM gateway.activity_token WHERE tenant_id = $1 AND (device_id, kind, name) IN (
+    SELECT a.device_id, a.kind, a.name FROM gateway.activity_token a
+    WHERE a.tenant_id = $1 AND a.kind = 'running' AND a.registered_at < now() - interval '1 day' LIMIT 5000);
+
+-- role gateway_call
+DELETE FROM gateway.activity_token WHERE tenant_id = $1 AND device_id = $2 AND kind = $3 AND name = $4;
+
+-- role gateway_engine
+DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id, name;
+
+-- role gateway_engine
+DELETE FROM gateway.api_key WHERE tenant_id = $1 AND is_provisioned AND NOT name = ANY ($2) RETURNING name;
+
+-- role gateway_engine
+DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND NOT EXISTS (
+    SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
+    WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
+RETURNING b.vendor, b.kind, b.value, b.host, b.app_id;
+
+-- role gateway_call
+DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETURNING c.capture_id;
+
+-- role gateway_engine
+DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.ends_at < now() - $2::interval;
+
+-- role gateway_engine
+DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id;
+
+-- role gateway_engine
+DELETE FROM gateway.delivery d USING (
+    SELECT o.due_day, o.message_id, o.target_id FROM gateway.delivery o
+    WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 5000) o
+WHERE d.tenant_id = $1 AND d.due_day < $2 AND d.due_day = o.due_day AND d.message_id = o.message_id
+    AND d.target_id = o.target_id;
+
+-- role gateway_engine
+DELETE FROM gateway.event_position WHERE tenant_id = $1 AND last IN (
+    SELECT q.last FROM gateway.event_position q
+    WHERE q.tenant_id = $1 AND q.last < (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1) ORDER BY q.last LIMIT 50000);
+
+-- role gateway_engine
+DELETE FROM gateway.idempotency WHERE tenant_id = $1 AND (app_id, vendor, key) IN (
+    SELECT y.app_id, y.vendor, y.key FROM gateway.idempotency y
+    WHERE y.tenant_id = $1 AND y.created_at < now() - $2::interval ORDER BY y.created_at LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.inbox_open WHERE tenant_id = $1 AND (identity_id, message_id) IN (
+    SELECT o.identity_id, o.message_id FROM gateway.inbox_open o
+    WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.message WHERE tenant_id = $1 AND message_id IN (
+    SELECT m.message_id FROM gateway.message m
+    WHERE m.tenant_id = $1 AND m.message_id < $2 AND m.expires_at < now() AND m.due_at < now() - $3::interval
+    ORDER BY m.message_id LIMIT 1000);
+
+-- role gateway_engine
+DELETE FROM gateway.node WHERE node_id = $1;
+
+-- role gateway_engine
+DELETE FROM gateway.node WHERE seen_at < now() - $1::interval;
+
+-- role gateway_engine
+DELETE FROM gateway.user_act WHERE tenant_id = $1 AND (app_id, vendor, user_id, digest) IN (
+    SELECT a.app_id, a.vendor, a.user_id, a.digest FROM gateway.user_act a
+    WHERE a.tenant_id = $1 AND a.noted_at < now() - $2::interval ORDER BY a.noted_at LIMIT 5000);
+
+-- role gateway_call
+DELETE FROM gateway.user_group WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND group_name = $4;
+
+-- role gateway_engine
+DELETE FROM gateway.user_tally WHERE tenant_id = $1 AND (app_id, vendor, user_id, kind, name) IN (
+    SELECT t.app_id, t.vendor, t.user_id, t.kind, t.name FROM gateway.user_tally t
+    WHERE t.tenant_id = $1 AND t.noted_at < now() - $2::interval ORDER BY t.noted_at LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.verification WHERE tenant_id = $1 AND (app_id, vendor, phone) IN (
+    SELECT v.app_id, v.vendor, v.phone FROM gateway.verification v
+    WHERE v.tenant_id = $1 AND v.sent_at < now() - interval '1 day' LIMIT 5000);
+
+-- role gateway_call
+DELETE FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2;
+
+-- role gateway_call
+INSERT INTO gateway.activity_token AS t (tenant_id, device_id, kind, name, app_id, token, registered_at)
+SELECT $1, d.device_id, $3::text, $4::text, d.app_id, $5::text, $6::timestamptz FROM gateway.device d
+WHERE d.tenant_id = $1 AND d.device_id = $2 AND $7 > (
+    SELECT count(*) FROM gateway.activity_token o
+    WHERE o.tenant_id = $1 AND o.device_id = $2 AND (o.kind <> $3 OR o.name <> $4))
+ON CONFLICT (tenant_id, device_id, kind, name)
+    DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at;
+
+-- role gateway_engine
+INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at)
+SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz FROM gateway.tenant WHERE tenant_id = $1
+ON CONFLICT DO NOTHING RETURNING key_id, name;
+
+-- role gateway_engine
+INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned)
+SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true
+FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[]) AS u(name, hash, scopes, expires_at)
+ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
+    expires_at = excluded.expires_at, is_provisioned = true
+WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned)
+    IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true)
+RETURNING k.name;
+
+-- role gateway_engine
+INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
+SELECT $1, k.key_id, k.at FROM unnest($2::uuid[], $3::timestamptz[]) AS k(key_id, at)
+ON CONFLICT (tenant_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at);
+
+-- role gateway_engine
+INSERT INTO gateway.app AS a (tenant_id, app_id, platforms, defaults)
+SELECT $1, u.app_id, u.platforms::jsonb, u.defaults::jsonb
+FROM unnest($2::text[], $3::text[], $4::text[]) AS u(app_id, platforms, defaults)
+ON CONFLICT (tenant_id, app_id) DO UPDATE SET platforms = excluded.platforms, defaults = excluded.defaults,
+    retired_at = NULL
+WHERE a.platforms <> excluded.platforms OR a.defaults <> excluded.defaults OR a.retired_at IS NOT NULL
+RETURNING a.app_id;
+
+-- role gateway_engine
+INSERT INTO gateway.binding AS b (tenant_id, vendor, kind, value, host, app_id, settings)
+SELECT $1, k.vendor, k.kind, k.value, k.host, k.app_id, k.settings::json
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS k(vendor, kind, value, host, app_id, settings)
+ON CONFLICT (vendor, kind, value, host) DO UPDATE SET app_id = excluded.app_id, settings = excluded.settings
+WHERE b.tenant_id = excluded.tenant_id
+    AND (b.app_id <> excluded.app_id OR b.settings::text <> excluded.settings::text)
+RETURNING b.vendor, b.kind, b.value, b.host, b.app_id;
+
+-- role gateway_call
+INSERT INTO gateway.campaign_mark AS c (tenant_id, app_id, vendor, user_id, campaign, at)
+SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (
+    SELECT FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = $4)
+ON CONFLICT (tenant_id, app_id, vendor, user_id, campaign) DO UPDATE SET at = greatest(c.at, excluded.at);
+
+-- role gateway_engine
+INSERT INTO gateway.credential AS c
+    (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second,
+    channel_endpoint)
+SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate, u.channels
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
+    $10::integer[], $11::text[]) AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint, rate, channels)
+ON CONFLICT (tenant_id, credential_id) DO UPDATE SET kind = excluded.kind, team_id = excluded.team_id,
+    key_id = excluded.key_id, endpoint = excluded.endpoint, trust_roots = excluded.trust_roots,
+    sealed = excluded.sealed, fingerprint = excluded.fingerprint, pushes_per_second = excluded.pushes_per_second,
+    channel_endpoint = excluded.channel_endpoint, version = c.version + 1, refusal = NULL, refused_at = NULL
+WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.fingerprint, c.pushes_per_second)
+    IS DISTINCT FROM (excluded.kind, excluded.team_id, excluded.key_id, excluded.endpoint, excluded.channel_endpoint,
+    excluded.trust_roots, excluded.fingerprint, excluded.pushes_per_second)
+RETURNING c.credential_id;
+
+-- role gateway_call
+INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, status, answer, created_at)
+VALUES ($1, '', 'native', $2, $3, $4, $5, now());
+
+-- role gateway_engine
+INSERT INTO gateway.master_key (key_id, check_value) VALUES ($1, $2) ON CONFLICT DO NOTHING;
+
+-- role gateway_call
+INSERT INTO gateway.message_label (tenant_id, app_id, vendor, label, due_day, message_id)
+SELECT $1, $2, $3, l.label, m.due_day, m.message_id
+FROM unnest($5::text[]) AS l(label) JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = $4
+ON CONFLICT DO NOTHING;
+
+-- role gateway_call
+INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
+VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
+ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
+RETURNING last;
+
+-- role gateway_call
+INSERT INTO gateway.message_variable (tenant_id, message_id, user_id, variables)
+SELECT $1, $2, u.id, u.variables::json FROM unnest($3::text[], $4::text[]) AS u(id, variables)
+ON CONFLICT DO NOTHING;
+
+-- role gateway_engine
+INSERT INTO gateway.node AS n (node_id, seen_at) VALUES ($1, now())
+ON CONFLICT (node_id) DO UPDATE SET seen_at = excluded.seen_at
+RETURNING n.seen_at;
+
+-- role gateway_call
+INSERT INTO gateway.page (tenant_id, page_id, message_id, name, body, expires_at) VALUES ($1, $2, $3, $4, $5, $6);
+
+-- role gateway_engine
+INSERT INTO gateway.provider_token AS t (team_id, key_id, fingerprint, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (team_id, key_id, fingerprint) DO UPDATE SET sealed = excluded.sealed, issued_at = excluded.issued_at
+WHERE t.issued_at < $6;
+
+-- role gateway_call
+INSERT INTO gateway.schedule (tenant_id, app_id, vendor, schedule_id, message_id, request)
+VALUES ($1, $2, $3, $4, $5, $6::json)
+ON CONFLICT (tenant_id, app_id, vendor, schedule_id) DO UPDATE SET message_id = excluded.message_id, request = excluded.request;
+
+-- role gateway_call
+INSERT INTO gateway.sender (tenant_id, app_id, vendor, name, sender_id) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET name = excluded.name
+RETURNING sender_id, enrolment_key, callback_url;
+
+-- role gateway_engine
+INSERT INTO gateway.singleton AS s (name, owner, held_until) VALUES ($1, $2, now() + $3::interval)
+ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, held_until = excluded.held_until
+WHERE s.held_until < now() OR s.owner = excluded.owner
+RETURNING now() AS now;
+
+-- role gateway_engine
+INSERT INTO gateway.tenant (tenant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING tenant_id;
+
+-- role gateway_engine
+SELECT $2::bigint AS place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $3;
+
+-- role gateway_call
+SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_call
+SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34);
+
+-- role gateway_call
+SELECT * FROM gateway.acknowledge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
+
+-- role gateway_call
+SELECT * FROM gateway.assign_user($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- role gateway_call
+SELECT * FROM gateway.assign_users($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT * FROM gateway.change_members($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT * FROM gateway.event_bounds($1);
+
+-- role gateway_engine
+SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7);
+
+-- role gateway_call
+SELECT * FROM gateway.find_answer($1, $2, $3);
+
+-- role gateway_call
+SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT * FROM gateway.history_page(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_kind => $6, p_user => $7, p_number => $8, p_now => $9, p_today => $10, p_limit => $11, p_at => $12, p_node => $13);
+
+-- role gateway_call
+SELECT * FROM gateway.poll_inbox($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- role gateway_call
+SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_at => $15);
+
+-- role gateway_call
+SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16);
+
+-- role gateway_call
+SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17);
+
+-- role gateway_call
+SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17, p_zone => $18, p_from => $19, p_to => $20);
+
+-- role gateway_call
+SELECT * FROM gateway.replay_webhook($1, $2, $3);
+
+-- role gateway_call
+SELECT * FROM gateway.reported_delivery($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT * FROM gateway.resolve_api_key($1);
+
+-- role gateway_call
+SELECT * FROM gateway.resolve_binding($1, $2, $3, $4);
+
+-- role gateway_engine
+SELECT * FROM gateway.resolve_page($1);
+
+-- role gateway_call
+SELECT * FROM gateway.set_clock($1, $2, $3, $4, $5);
+
+-- role gateway_engine
+SELECT * FROM gateway.take_badges($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT * FROM gateway.targets_of_device($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_engine
+SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FOR NO KEY UPDATE;
+
+-- role gateway_engine
+SELECT DISTINCT l.tenant_id FROM gateway.lane l
+CROSS JOIN LATERAL (
+    SELECT coalesce(max(o.minute), 0) AS minute FROM gateway.counter_fold o WHERE o.tenant_id = l.tenant_id OFFSET 0) f
+CROSS JOIN LATERAL (
+    SELECT 1 FROM gateway.counter_delta d WHERE d.tenant_id = l.tenant_id AND d.minute >= f.minute LIMIT 1) x;
+
+-- role gateway_engine
+SELECT DISTINCT o.tenant_id FROM gateway.message_open o
+WHERE NOT EXISTS (
+    SELECT FROM gateway.slice s
+    WHERE s.tenant_id = o.tenant_id AND s.message_id = o.message_id AND s.state <> 'done');
+
+-- role gateway_engine
+SELECT DISTINCT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.message_id = $4
+    AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read');
+
+-- role gateway_call
+SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
+WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
+
+-- role gateway_call
+SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
+    (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3)) AS identities,
+    (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
+FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
+
+-- role gateway_call
+SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
+WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
+ORDER BY a.user_id, a.label, a.name LIMIT $5;
+
+-- role gateway_call
+SELECT b.bytes, b.content_type FROM gateway.message m
+JOIN gateway.message_media l ON l.tenant_id = $1 AND l.message_id = m.message_id
+JOIN gateway.media b ON b.tenant_id = $1 AND b.hash = l.hash
+WHERE m.tenant_id = $1 AND m.message_id = $3 AND m.app_id = $2 AND l.media_id = $4;
+
+-- role gateway_call
+SELECT b.bytes, b.content_type FROM gateway.message_ref r
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
+JOIN gateway.message_media l ON l.tenant_id = $1 AND l.message_id = r.message_id
+JOIN gateway.media b ON b.tenant_id = $1 AND b.hash = l.hash
+WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.vendor = $3 AND r.ref = $4 AND m.content->'data'->>'owner' = $5 LIMIT 1;
+
+-- role gateway_engine
+SELECT b.tenant_id, b.app_id, b.vendor, b.value, b.host FROM gateway.binding b
+WHERE b.tenant_id = ANY ($1::text[]) AND b.vendor = ANY ($2::text[]) LIMIT 10000;
+
+-- role gateway_engine
+SELECT b.vendor FROM gateway.binding b WHERE b.vendor = ANY ($1::text[]) GROUP BY b.vendor
+HAVING min(b.tenant_id) = max(b.tenant_id) AND min(b.app_id) = max(b.app_id);
+
+-- role gateway_engine
+SELECT b.vendor, b.app_id, b.settings FROM gateway.message m
+JOIN gateway.binding b ON b.tenant_id = $1 AND b.app_id = m.app_id
+WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_call
+SELECT body_hash, status, answer FROM gateway.idempotency
+WHERE tenant_id = $1 AND app_id = '' AND vendor = 'native' AND key = $2;
+
+-- role gateway_call
+SELECT c.campaign_id, c.name, c.body, c.created_at, c.updated_at FROM gateway.campaign c
+WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND ($4::text IS NULL OR c.campaign_id COLLATE "C" > $4)
+ORDER BY c.campaign_id COLLATE "C" LIMIT $5;
+
+-- role gateway_call
+SELECT c.campaign_id, c.name, c.body, c.created_at, c.updated_at FROM gateway.campaign c
+WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND c.campaign_id = $4;
+
+-- role gateway_call
+SELECT c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, c.ended_at IS NULL AND c.ends_at > now() AS is_running FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2;
+
+-- role gateway_call
+SELECT c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, c.ended_at IS NULL AND c.ends_at > now() AS is_running FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id;
+
+-- role gateway_engine
+SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-9]+$'
+ORDER BY length(c.relname), c.relname;
+
+-- role gateway_engine
+SELECT c.tenant_id, c.capture_id, c.app_id, c.vendor, c.keeps_texts, c.body_limit, c.ends_at FROM gateway.capture c
+WHERE c.ended_at IS NULL AND c.ends_at > now() ORDER BY c.ends_at LIMIT 1000;
+
+-- role gateway_engine
+SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
+    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, t.pushes_per_second AS tenant_pushes_per_second
+FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id
+ORDER BY c.tenant_id, c.credential_id;
+
+-- role gateway_call
+SELECT check_verification AS permitted FROM gateway.check_verification($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_engine
+SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
+FROM gateway.sender WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4;
+
+-- role gateway_engine
+SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
+FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2;
+
+-- role gateway_engine
+SELECT coalesce(max(h.last - w.cursor) FILTER (WHERE w.is_active), 0)::bigint AS lag,
+    coalesce(extract(epoch FROM now() - min(x.at) FILTER (WHERE w.is_active)), 0)::float8 AS lag_seconds,
+    count(*) FILTER (WHERE w.is_active AND w.failing_since IS NOT NULL) AS failing,
+    coalesce(extract(epoch FROM now() - min(w.failing_since) FILTER (WHERE w.is_active)), 0)::float8 AS failing_seconds,
+    count(*) FILTER (WHERE NOT w.is_active AND w.failure IS NOT NULL) AS stopped
+FROM gateway.webhook w
+LEFT JOIN LATERAL (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = w.tenant_id ORDER BY p.last DESC LIMIT 1) h ON true
+CROSS JOIN LATERAL (SELECT coalesce(
+    (SELECT o.at FROM gateway.event_single o WHERE o.tenant_id = w.tenant_id AND o.position > w.cursor
+        ORDER BY o.position LIMIT 1),
+    (SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor
+        ORDER BY b.last LIMIT 1)) AS at) x;
+
+-- role gateway_engine
+SELECT coalesce(max(least(x.lag + y.lag, 1000)), 0)::bigint AS lag,
+    coalesce(extract(epoch FROM now() - min(coalesce(x.at, y.at))), 0)::float8 AS lag_seconds,
+    count(*) FILTER (WHERE s.failing_since IS NOT NULL) AS failing,
+    coalesce(extract(epoch FROM now() - min(s.failing_since)), 0)::float8 AS failing_seconds, 0::bigint AS stopped
+FROM gateway.sender s
+CROSS JOIN LATERAL (
+    SELECT count(*) AS lag, min(u.at) AS at FROM (
+        SELECT o.at FROM gateway.event_single o
+        WHERE o.tenant_id = s.tenant_id AND o.app_id = s.app_id AND o.vendor = s.vendor
+            AND o.sender_id = s.sender_id AND o.position > s.cursor
+        ORDER BY o.position LIMIT 1000) u) x
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(least(u.count, u.last - s.cursor)), 0) AS lag, min(u.at) AS at FROM (
+        SELECT b.last, b.count, b.at FROM gateway.event_batch b
+        WHERE b.tenant_id = s.tenant_id AND b.app_id = s.app_id AND b.vendor = s.vendor
+            AND b.sender_id = s.sender_id AND b.last > s.cursor
+        ORDER BY b.last LIMIT 1000) u) y
+WHERE s.callback_url IS NOT NULL;
+
+-- role gateway_engine
+SELECT condemn_tokens AS count FROM gateway.condemn_tokens($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT control_message AS count,
+    CASE WHEN control_message > 0 AND $6::text IS NOT NULL THEN
+        gateway.write_audit($1, $6, ARRAY[$7::text], ARRAY['message ' || $4::uuid], ARRAY[NULL]::text[])
+    END AS audited,
+    gateway.note_controlled($1, $4, $5, control_message)
+FROM gateway.control_message($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT count(*) AS count FROM (
+    SELECT FROM gateway.calling_identity($1, $2, $3, $4, $5) i
+    JOIN gateway.inbox_open o ON o.tenant_id = $1 AND o.identity_id = i.identity_id
+    WHERE o.message_id < $6 LIMIT $7) x;
+
+-- role gateway_call
+SELECT count(*) AS count FROM gateway.find_history(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_reader => $6, p_kind => $7, p_user => $8, p_number => $9, p_now => $10, p_today => $11, p_read => $12, p_hidden => $13, p_looks => $14, p_limit => $15);
+
+-- role gateway_engine
+SELECT count(*) AS count FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-9]+$'
+    AND (substr(c.relname, 11)::integer + 1) * 7 <= $1;
+
+-- role gateway_engine
+SELECT count(*) AS nodes FROM gateway.node WHERE seen_at > now() - interval '20 seconds';
+
+-- role gateway_engine
+SELECT count(*) AS slices FROM gateway.slice WHERE state = 'ready' AND dead_reason IS NOT NULL;
+
+-- role gateway_engine
+SELECT count(*) AS stopped FROM gateway.credential WHERE refusal IS NOT NULL;
+
+-- role gateway_call
+SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
+    SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate' AS is_unread
+    FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+    WHERE d.tenant_id = $1 AND d.device_id = $2
+    ORDER BY d.message_id DESC LIMIT $3) AS l;
+
+-- role gateway_call
+SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
+    count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_changed) AS unchanged
+FROM (
+    SELECT i.identity_id IS NULL AS is_new,
+        i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
+            OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
+            OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
+            OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
+            OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
+            OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
+                AND u.first IS NOT NULL
+            OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
+                <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
+                    WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
+    FROM unnest(
+        $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
+        $12::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags)
+    LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
+    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p;
+
+-- role gateway_call
+SELECT count(sent_at) FILTER (WHERE state IN ('sent', 'received', 'read')) AS sent,
+    count(*) FILTER (WHERE state IN ('received', 'read') AND sent_at IS NOT NULL) AS received,
+    count(*) FILTER (WHERE state = 'read' AND sent_at IS NOT NULL) AS read, count(*) FILTER (WHERE state = 'failed') AS failed,
+    count(*) FILTER (WHERE state = 'suppressed') AS suppressed,
+    count(*) FILTER (WHERE state = 'expired') AS expired, count(*) FILTER (WHERE state = 'canceled') AS canceled
+FROM gateway.delivery WHERE tenant_id = $1 AND due_day = $2 AND message_id = $3;
+
+-- role gateway_engine
+SELECT count, events FROM gateway.drop_events($1, $2, $3, 1000);
+
+-- role gateway_call
+SELECT count, ordinal FROM gateway.set_many_preferences($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT create_group AS name FROM gateway.create_group($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT create_webhook AS created FROM gateway.create_webhook($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- role gateway_call
+SELECT create_webhook AS created FROM gateway.create_webhook($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- role gateway_call
+SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+d.time_zone, d.window_from, d.window_to FROM (
+    SELECT x.* FROM gateway.device x WHERE x.tenant_id = $1 AND x.device_id > $2 AND x.app_id = $6 ORDER BY x.device_id LIMIT $3) d
+WHERE $4::text IS NULL OR EXISTS (
+    SELECT FROM gateway.identity i
+    WHERE i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = d.app_id AND i.vendor = $4 AND i.state = 'active')
+ORDER BY d.device_id LIMIT $5;
+
+-- role gateway_call
+SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+d.time_zone, d.window_from, d.window_to FROM (
+    SELECT x.* FROM gateway.device x WHERE x.tenant_id = $1 AND x.device_id > $2 ORDER BY x.device_id LIMIT $3) d
+WHERE $4::text IS NULL OR EXISTS (
+    SELECT FROM gateway.identity i
+    WHERE i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = d.app_id AND i.vendor = $4 AND i.state = 'active')
+ORDER BY d.device_id LIMIT $5;
+
+-- role gateway_call
+SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+d.time_zone, d.window_from, d.window_to FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = $2;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced FROM (
+    SELECT x.* FROM gateway.delivery x
+    WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
+        AND x.message_id = $2 AND x.target_id > $3
+    ORDER BY x.target_id LIMIT $4) d
+CROSS JOIN (SELECT y.state, y.fallback FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2) m
+WHERE $5::text IS NULL OR d.state = $5 ORDER BY d.target_id LIMIT $6;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced FROM gateway.message m
+JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+WHERE m.tenant_id = $1 AND m.message_id = $2 AND d.target_id = $3;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id,
+    (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers
+FROM gateway.delivery d
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.message_id < $3
+ORDER BY d.message_id DESC LIMIT $4;
+
+-- role gateway_call
+SELECT device_id FROM gateway.activity_token
+WHERE tenant_id = $1 AND app_id = $2 AND kind = 'running' AND name = $3 ORDER BY device_id LIMIT $4;
+
+-- role gateway_engine
+SELECT draw_budget AS count FROM gateway.draw_budget($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT drop_schedule AS count FROM gateway.drop_schedule($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT e.sequence, e.at, e.route, e.outcome, e.reason, e.method, e.path, e.query, e.headers::text AS headers, e.body, e.body_bytes,
+    e.status, e.answer_type, e.answer, e.answer_bytes
+FROM gateway.captured_exchange e WHERE e.tenant_id = $1 AND e.capture_id = $2 AND e.sequence > $3
+ORDER BY e.sequence LIMIT $4;
+
+-- role gateway_call
+SELECT erase_devices AS count FROM gateway.erase_devices($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT erase_user AS count, gateway.forget_user($1, $2) FROM gateway.erase_user($1, $2, $3);
+
+-- role gateway_call
+SELECT erase_users AS count FROM gateway.erase_users($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT expect_identity AS count FROM gateway.expect_identity($1, $2, $3, $4, $5);
+
+-- role gateway_engine
+SELECT fold_counts AS count FROM gateway.fold_counts($1, $2);
+
+-- role gateway_call
+SELECT g.group_name, coalesce(g.title, '') AS title FROM gateway.user_group g
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND ($4::text IS NULL OR g.group_name = $4)
+ORDER BY length(g.group_name), g.group_name LIMIT $5;
+
+-- role gateway_call
+SELECT g.group_name, coalesce(g.title, '') AS title, m.user_id,
+    (SELECT i.name FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = m.user_id AND i.state = 'active'
+        ORDER BY i.registered_at DESC LIMIT 1) AS name
+FROM gateway.user_group g
+LEFT JOIN gateway.group_member m ON m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3
+    AND m.group_name = g.group_name AND ($5::text IS NULL OR m.user_id = $5)
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name = $4
+ORDER BY m.user_id LIMIT $6;
+
+-- role gateway_call
+SELECT g.group_name, g.created_at,
+    (SELECT coalesce(sum(c.members), 0)::bigint FROM gateway.group_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND c.group_name = g.group_name) AS members
+FROM gateway.group_member m
+JOIN gateway.user_group g ON g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name = m.group_name
+WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.user_id = $4
+ORDER BY g.group_name LIMIT $5;
+
+-- role gateway_call
+SELECT g.group_name, g.created_at,
+    (SELECT coalesce(sum(c.members), 0)::bigint FROM gateway.group_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND c.group_name = g.group_name) AS members
+FROM gateway.user_group g
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name = ANY ($4::text[]) ORDER BY g.group_name;
+
+-- role gateway_call
+SELECT g.group_name, g.created_at,
+    (SELECT sum(c.members)::bigint FROM gateway.group_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND c.vendor = $3 AND c.group_name = g.group_name) AS members
+FROM gateway.user_group g
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name > $4 ORDER BY g.group_name LIMIT $5;
+
+-- role gateway_engine
+SELECT gateway.analyze_devices();
+
+-- role gateway_engine
+SELECT gateway.analyze_grown() AS count;
+
+-- role gateway_engine
+SELECT gateway.attach_staged_weeks($1, $2) AS count;
+
+-- role gateway_call
+SELECT gateway.current_generation()::text AS generation;
+
+-- role gateway_engine
+SELECT gateway.current_generation()::text AS generation;
+
+-- role gateway_engine
+SELECT gateway.default_partition_rows() AS rows;
+
+-- role gateway_engine
+SELECT gateway.drop_audit($1, $2::interval, 5000) AS count;
+
+-- role gateway_engine
+SELECT gateway.drop_delivery_partitions($1) AS count;
+
+-- role gateway_engine
+SELECT gateway.drop_event_partitions($1, $2) AS count;
+
+-- role gateway_engine
+SELECT gateway.end_identities($1, 100) AS count;
+
+-- role gateway_engine
+SELECT gateway.make_delivery_partitions($1, $2) AS count;
+
+-- role gateway_engine
+SELECT gateway.make_event_partitions($1, $2) AS count;
+
+-- role gateway_engine
+SELECT gateway.sweep_media($1, $2::interval, 100) AS count;
+
+-- role gateway_call
+SELECT i.accepts_push, CASE WHEN i.identity_id IS NOT NULL THEN u.o END AS ordinal, i.user_id, i.alias, d.time_zone, d.window_from, d.window_to
+FROM unnest($4::text[]) WITH ORDINALITY AS u(key, o)
+LEFT JOIN LATERAL (
+    SELECT x.identity_id, x.device_id, x.accepts_push, x.user_id, x.alias FROM gateway.identity x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.key = u.key AND x.state = 'active' OFFSET 0) i ON true
+LEFT JOIN LATERAL (
+    SELECT y.time_zone, y.window_from, y.window_to FROM gateway.device y
+    WHERE y.tenant_id = $1 AND y.device_id = i.device_id OFFSET 0) d ON true
+ORDER BY u.o;
+
+-- role gateway_call
+SELECT i.accepts_push, i.user_id, i.alias, d.time_zone, d.window_from, d.window_to
+FROM gateway.reading_identity($1, $2, $3, $4, $5, $6) i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.identity_id IS NOT NULL;
+
+-- role gateway_call
+SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+    i.registered_at, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+        WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id;
+
+-- role gateway_call
+SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push, d.device_id,
+    coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
+    coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason,
+    d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
+SELECT i.identity_id, i.device_id, i.state, i.phone, coalesce(d.platform, 'ios') AS platform
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4;
+
+-- role gateway_call
+SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
+FROM gateway.identity i
+JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key >= $4 AND i.state = 'active'
+    AND d.token_state = 'active' 
+ORDER BY i.key LIMIT $5;
+
+-- role gateway_call
+SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
+FROM gateway.identity i
+JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key >= $4 AND i.state = 'active'
+    AND d.token_state = 'active' AND d.app_id = $2 AND d.platform IN ('ios', 'android') AND d.token_digest = md5($6) AND d.token = $6
+ORDER BY i.key LIMIT $5;
+
+-- role gateway_call
+SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
+FROM gateway.identity i
+JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key >= $4 AND i.state = 'active'
+    AND d.token_state = 'active' AND i.identity_id IN (SELECT t.identity_id FROM gateway.identity_tag t
+    WHERE t.tenant_id = $1 AND t.app_id = $2 AND t.vendor = $3 AND t.tag = ANY ($6))
+ORDER BY i.key LIMIT $5;
+
+-- role gateway_call
+SELECT i.state, i.user_id, i.attributes, d.token, coalesce(d.token_state, 'none') AS token_state
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4;
+
+-- role gateway_call
+SELECT import_each AS count FROM gateway.import_each(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);
+
+-- role gateway_call
+SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);
+
+-- role gateway_engine
+SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at
+FROM gateway.api_key k
+LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
+WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name;
+
+-- role gateway_engine
+SELECT k.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+    WITH ORDINALITY AS k(vendor, kind, value, host, place)
+JOIN gateway.binding b ON b.vendor = k.vendor AND b.kind = k.kind AND b.value = k.value AND b.host = k.host
+WHERE b.tenant_id <> $1 ORDER BY k.place;
+
+-- role gateway_call
+SELECT keep_users AS is_repeat FROM gateway.keep_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_repeat => $4, p_users => $5, p_anonymous => $6, p_accepts => $7, p_opted => $8, p_attributes => $9, p_consents => $10, p_revisions => $11, p_labels => $12, p_names => $13, p_named => $14, p_actors => $15, p_digests => $16, p_kinds => $17, p_acts => $18, p_ats => $19, p_data => $20, p_from => $21, p_to => $22);
+
+-- role gateway_engine
+SELECT key_id, check_value FROM gateway.master_key;
+
+-- role gateway_call
+SELECT kind, name, token, registered_at FROM gateway.activity_token
+WHERE tenant_id = $1 AND device_id = $2 ORDER BY kind DESC, name;
+
+-- role gateway_engine
+SELECT kind, refusal, refused_at FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2;
+
+-- role gateway_call
+SELECT l.due_day, count(*) FILTER (WHERE d.state IN ('sent', 'received', 'read')) AS sent,
+    count(*) FILTER (WHERE d.state = 'read') AS read, count(*) FILTER (WHERE d.state = 'failed') AS failed,
+    count(DISTINCT coalesce(d.user_id, chr(31) || d.target_id::text)) FILTER (WHERE d.state IN ('sent', 'received', 'read')) AS users
+FROM gateway.message_label l
+JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = l.due_day AND d.message_id = l.message_id
+    AND d.due_day BETWEEN $5 AND $6
+WHERE l.tenant_id = $1 AND l.app_id = $2 AND l.vendor = $3 AND l.label = $4 AND l.due_day BETWEEN $5 AND $6
+GROUP BY l.due_day ORDER BY l.due_day;
+
+-- role gateway_engine
+SELECT l.lane, sum(x.slices)::bigint AS slices, coalesce(extract(epoch FROM now() - min(x.oldest)), 0)::float8 AS oldest
+FROM gateway.lane l
+CROSS JOIN LATERAL (
+    SELECT count(*) AS slices, min(y.next_at) AS oldest FROM (
+        SELECT s.next_at FROM gateway.slice s
+        WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state IN ('ready', 'leased') AND s.next_at <= now()
+        ORDER BY s.next_at LIMIT 1000) y) x
+WHERE NOT l.is_paused GROUP BY l.lane;
+
+-- role gateway_engine
+SELECT l.tenant_id, x.next_at FROM gateway.lane l
+CROSS JOIN LATERAL (
+    SELECT s.next_at FROM gateway.slice s
+    WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now()
+    ORDER BY s.next_at LIMIT 1) x
+WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2;
+
+-- role gateway_engine
+SELECT l.tenant_id, x.next_at FROM gateway.lane l
+CROSS JOIN LATERAL (
+    SELECT s.next_at FROM gateway.slice s
+    WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state IN ('ready', 'leased') AND s.next_at <= now()
+    ORDER BY s.next_at LIMIT 1) x
+WHERE l.lane = $1 AND NOT l.is_paused ORDER BY x.next_at LIMIT $2;
+
+-- role gateway_engine
+SELECT lane, count(*) AS slices, min(next_at) FILTER (WHERE state = 'ready') AS oldest FROM gateway.slice
+WHERE state IN ('ready', 'leased') AND next_at <= now() + interval '1 minute' GROUP BY lane;
+
+-- role gateway_call
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, d.received_at, d.read_at
+FROM gateway.identity i
+JOIN gateway.delivery d ON d.tenant_id = $1 AND d.identity_id = i.identity_id
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4
+    AND d.due_day >= $5 AND d.state = 'sent' AND d.sent_at >= $6
+ORDER BY m.due_at DESC, m.message_id DESC LIMIT $7;
+
+-- role gateway_call
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_call
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, m.state, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message_ref r
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
+WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1;
+
+-- role gateway_engine
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.state, m.lane, m.fallback, a.platforms::text AS platforms,
+    a.defaults::text AS defaults
+FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
+WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_call
+SELECT m.message_id, m.state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
+FROM gateway.message m
+LEFT JOIN LATERAL (
+    SELECT d.state AS outcome, d.reason, count(*) AS count, min(d.sent_at) AS first_at, max(d.sent_at) AS last_at
+    FROM gateway.delivery d
+    WHERE d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+    GROUP BY d.state, d.reason) t ON true
+WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
+ORDER BY t.outcome, t.reason NULLS FIRST;
+
+-- role gateway_call
+SELECT m.user_id FROM gateway.group_member m
+WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
+ORDER BY m.user_id LIMIT $6;
+
+-- role gateway_engine
+SELECT next_page, copied, horizon FROM gateway.stage_default_rows($1, $2, $3, $4);
+
+-- role gateway_engine
+SELECT node_id, started_at, seen_at, now() AS now FROM gateway.node ORDER BY 1;
+
+-- role gateway_call
+SELECT number_message AS count FROM gateway.number_message($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT ordinal, outcome FROM gateway.record_receipts($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT ordinal, outcome FROM gateway.report_numbers($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1;
+
+-- role gateway_engine
+SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1;
+
+-- role gateway_call
+SELECT patch_identities AS count FROM gateway.patch_identities($1, $2, $3, $4, $5, $6);
+
+-- role gateway_engine
+SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0));
+
+-- role gateway_call
+SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2;
+
+-- role gateway_engine
+SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2;
+
+-- role gateway_call
+SELECT position, at, actor, action, subject, data FROM gateway.audit WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3;
+
+-- role gateway_call
+SELECT position, at, actor, action, subject, data FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT $2;
+
+-- role gateway_call
+SELECT put_campaign AS is_new FROM gateway.put_campaign($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT put_group AS is_new FROM gateway.put_group($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT put_media AS stored FROM gateway.put_media($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT put_verification AS permitted FROM gateway.put_verification($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+CROSS JOIN LATERAL (
+    SELECT i.key, i.user_id, d.platform, d.environment, d.time_zone FROM gateway.device d
+    LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id
+    WHERE d.tenant_id = $1 AND d.device_id = q.id ORDER BY i.state = 'active' DESC, i.identity_id LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+CROSS JOIN LATERAL (
+    SELECT i.key, i.user_id, d.platform, d.environment, d.time_zone FROM gateway.identity i
+    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = q.id LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.id, r.* FROM unnest($2::uuid[]) AS q(id)
+CROSS JOIN LATERAL (
+    SELECT m.vendor, (
+        SELECT json_object_agg(n.name, m.content->'data'->n.name) FROM unnest($3::text[]) AS n(name)
+        WHERE m.content->'data'->n.name IS NOT NULL) AS data
+    FROM gateway.message m
+    WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.message_id, q.target_id, q.identity_id, q.address, 'queued' AS state, NULL::text AS reason, NULL::timestamptz AS sent_at,
+    NULL::timestamptz AS received_at, NULL::timestamptz AS read_at, q.is_reserved, q.fallback, q.device_id, q.user_id,
+    NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, q.attempts, 0 AS payload_bytes,
+    NULL::text AS reduced, q.no, q.slice_state, q.next_at, q.held_by, q.dead_reason, q.is_paused, q.seen_at
+FROM gateway.queued_delivery($1, $2, $3) q;
+
+-- role gateway_call
+SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT x.* FROM gateway.device x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.platform IN ('ios', 'android') AND x.token_digest = md5(q.value)
+        AND x.token = q.value OFFSET 0) AS d
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
+    AND i.state = 'active'
+
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT x.* FROM gateway.device x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.platform IN ('ios', 'android') AND x.token_digest = md5(q.value)
+        AND x.token = q.value OFFSET 0) AS d
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
+    AND i.state = 'active'
+WHERE EXISTS (
+    SELECT FROM gateway.group_member m
+    WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = ANY ($6) AND m.user_id = i.user_id)
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+            AND i.alias IS NULL) AS is_alias) AS a
+CROSS JOIN LATERAL (
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+    LIMIT $5)
+    UNION ALL
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+        AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
+    LIMIT $5)) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+        AND i.user_id = q.value
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+        AND ($6::text[] IS NULL OR d.token = ANY ($6))
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.place, w.user_id, coalesce(p.is_anonymous, false) AS is_anonymous,
+    p.accepts_push, coalesce(p.opted_in, false) AS opted_in, p.attributes, p.consents, coalesce(p.revision, 0) AS revision
+FROM unnest($4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS q(user_id, label, name, place)
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.label = q.label AND x.name = q.name OFFSET 0) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.user_id) AS user_id OFFSET 0) AS w
+LEFT JOIN LATERAL (
+    SELECT x.* FROM gateway.user_profile x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.user_id = w.user_id OFFSET 0) AS p ON true
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.identity x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.user_id = q.user_id AND x.state = 'active'
+        AND p.user_id IS NULL LIMIT 1) AS i ON true
+WHERE p.user_id IS NOT NULL OR i.user_id IS NOT NULL;
+
+-- role gateway_call
+SELECT q.token FROM unnest($4::text[]) AS q(token)
+CROSS JOIN LATERAL (
+    SELECT FROM gateway.device d JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id
+    WHERE d.tenant_id = $1 AND d.app_id = $2 AND d.platform IN ('ios', 'android') AND d.token_digest = md5(q.token)
+        AND d.token = q.token AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active'
+        AND (i.ends_at IS NULL OR i.ends_at > now()) LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.user_id, r.data, max(r.sent_at) AS last_at, bool_or(r.is_read) AS is_read
+FROM unnest($4::text[]) AS q(user_id)
+CROSS JOIN LATERAL (
+    SELECT d.sent_at, d.read_at IS NOT NULL AS is_read, (
+        SELECT json_object_agg(n.name, m.content->'data'->n.name ORDER BY n.place)::text
+        FROM unnest($6::text[]) WITH ORDINALITY AS n(name, place)
+        WHERE m.content->'data'->n.name IS NOT NULL) AS data
+    FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+    WHERE d.tenant_id = $1 AND d.app_id = $2 AND d.user_id = q.user_id AND d.state IN ('sent', 'received', 'read')
+        AND d.sent_at IS NOT NULL AND m.vendor = $3
+    ORDER BY d.message_id DESC LIMIT $5) AS r
+WHERE r.data IS NOT NULL
+GROUP BY q.user_id, r.data
+ORDER BY q.user_id, last_at DESC, r.data;
+
+-- role gateway_call
+SELECT r.* FROM unnest($4::text[]) AS q(user_id)
+CROSS JOIN LATERAL (
+    SELECT i.user_id, i.key, d.platform, i.attributes,
+        i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+        CASE WHEN d.token_state = 'active' THEN d.token END AS token
+    FROM gateway.identity i JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = q.user_id AND i.state = 'active'
+    ORDER BY i.key LIMIT $5) AS r
+ORDER BY r.user_id, r.key;
+
+-- role gateway_call
+SELECT r.*, i.name FROM (
+    SELECT array_agg(f.message_id) AS ids, array_agg(f.user_id) AS users, array_agg(f.received_at) AS received,
+        array_agg(f.read_at) AS read
+    FROM gateway.find_history(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_reader => $6, p_kind => $7, p_user => $8, p_number => $9, p_now => $10, p_today => $11, p_read => $12, p_hidden => $13, p_looks => $14, p_limit => $15) f) w
+CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
+CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r;
+
+-- role gateway_call
+SELECT r.*, i.name FROM (
+    SELECT array_agg(f.message_id) AS ids, array_agg(f.user_id) AS users, array_agg(f.received_at) AS received,
+        array_agg(f.read_at) AS read
+    FROM gateway.find_message($1, $2, $3, $4, $5, $6, $7, $8, $9) f) w
+CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
+CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r;
+
+-- role gateway_call
+SELECT record_exchange AS sequence FROM gateway.record_exchange(p_tenant => $1, p_capture => $2, p_at => $3, p_route => $4, p_outcome => $5, p_reason => $6, p_method => $7, p_path => $8, p_query => $9, p_headers => $10, p_body => $11, p_body_bytes => $12, p_status => $13, p_answer_type => $14, p_answer => $15, p_answer_bytes => $16);
+
+-- role gateway_engine
+SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28);
+
+-- role gateway_call
+SELECT record_receipt AS outcome FROM gateway.record_receipt($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT remove_campaign AS count FROM gateway.remove_campaign($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT report_number AS outcome FROM gateway.report_number($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- role gateway_call
+SELECT s.dead_reason AS reason, count(*) AS slices,
+    sum(cardinality(s.targets) - bit_count(s.done))::bigint AS targets
+FROM gateway.message m JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id
+WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.dead_slices > 0 AND s.dead_reason IS NOT NULL AND s.state <> 'done'
+GROUP BY s.dead_reason ORDER BY s.dead_reason;
+
+-- role gateway_call
+SELECT s.schedule_id, s.message_id, s.request, m.state, m.due_at, m.due_local IS NOT NULL AS is_local
+FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
+WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND m.state = 'scheduled' AND ($4::timestamptz IS NULL OR m.due_at <= $4)
+ORDER BY m.due_at, s.schedule_id LIMIT $5;
+
+-- role gateway_call
+SELECT s.schedule_id, s.message_id, s.request, m.state, m.due_at, m.due_local IS NOT NULL AS is_local
+FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
+WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND s.schedule_id = $4;
+
+-- role gateway_engine
+SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id FROM gateway.sender s
+WHERE s.callback_url IS NOT NULL AND s.next_at <= now() AND (
+    EXISTS (
+        SELECT FROM gateway.event_batch b
+        WHERE b.tenant_id = s.tenant_id AND b.app_id = s.app_id AND b.vendor = s.vendor
+            AND b.sender_id = s.sender_id AND b.last > s.cursor)
+    OR EXISTS (
+        SELECT FROM gateway.event_single o
+        WHERE o.tenant_id = s.tenant_id AND o.app_id = s.app_id AND o.vendor = s.vendor
+            AND o.sender_id = s.sender_id AND o.position > s.cursor))
+ORDER BY s.next_at LIMIT $1;
+
+-- role gateway_engine
+SELECT sealed, issued_at FROM gateway.provider_token WHERE team_id = $1 AND key_id = $2 AND fingerprint = $3;
+
+-- role gateway_call
+SELECT sender_id, enrolment_key, callback_url FROM gateway.sender
+WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4;
+
+-- role gateway_call
+SELECT sequence_message AS number FROM gateway.sequence_message($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT set_badge AS badge FROM gateway.set_badge($1, $2, $3, $4, $5, $6, $7);
+
+-- role gateway_call
+SELECT set_callback AS count FROM gateway.set_callback($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT set_preferences AS count FROM gateway.set_preferences($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
+-- role gateway_engine
+SELECT settle_message AS count FROM gateway.settle_message($1, $2);
+
+-- role gateway_engine
+SELECT settle_messages AS count FROM gateway.settle_messages($1, $2);
+
+-- role gateway_engine
+SELECT split_slice AS count FROM gateway.split_slice($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- role gateway_call
+SELECT start_capture AS outcome FROM gateway.start_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+
+-- role gateway_engine
+SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS sent FROM (
+        SELECT 1 FROM gateway.delivery d
+        WHERE d.tenant_id = $1 AND d.device_id = t.device AND d.due_day >= $5 AND d.app_id = $4
+            AND d.state IN ('sent', 'received', 'read') AND d.sent_at > now() - $6::interval
+        LIMIT $7) AS x) AS n
+WHERE n.sent >= $7;
+
+-- role gateway_engine
+SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+JOIN gateway.user_profile p
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+WHERE p.opted_in;
+
+-- role gateway_engine
+SELECT t.place, a.token, a.registered_at FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
+JOIN gateway.activity_token a
+    ON a.tenant_id = $1 AND a.device_id = t.device AND a.kind = $4 AND a.name = $5;
+
+-- role gateway_engine
+SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
+SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
+SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
+LEFT JOIN gateway.user_profile p
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
+
+-- role gateway_call
+SELECT t.user_id, t.kind, t.name, t.count, t.first_at, t.last_at FROM unnest($4::text[]) AS q(user_id)
+CROSS JOIN LATERAL (
+    SELECT t.* FROM gateway.user_tally t
+    WHERE t.tenant_id = $1 AND t.app_id = $2 AND t.vendor = $3 AND t.user_id = q.user_id
+    ORDER BY t.last_at DESC, t.kind, t.name LIMIT $5) AS t
+ORDER BY t.user_id, t.kind, t.name;
+
+-- role gateway_call
+SELECT tag_device AS count FROM gateway.tag_device($1, $2, $3);
+
+-- role gateway_engine
+SELECT tenant_id, credential_id, refusal, refused_at FROM gateway.credential WHERE refusal IS NOT NULL
+ORDER BY refused_at;
+
+-- role gateway_engine
+SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id;
+
+-- role gateway_engine
+SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id;
+
+-- role gateway_engine
+SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
+JOIN gateway.api_key k ON k.hash = u.hash WHERE NOT (k.tenant_id = $1 AND k.name = u.name) ORDER BY u.place;
+
+-- role gateway_call
+SELECT u.user_id, (SELECT count(*) FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2
+    AND i.user_id = u.user_id AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL) AS devices
+FROM (
+    (SELECT DISTINCT i.user_id FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3
+        AND i.user_id IS NOT NULL AND i.user_id > $4 ORDER BY i.user_id LIMIT $5)
+    UNION
+    (SELECT p.user_id FROM gateway.user_profile p WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3
+        AND p.user_id > $4 ORDER BY p.user_id LIMIT $5)) AS u
+ORDER BY u.user_id LIMIT $5;
+
+-- role gateway_call
+SELECT unregister_identities AS count FROM gateway.unregister_identities($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT update_token AS count FROM gateway.update_token($1, $2, $3, $4, $5, $6, $7);
+
+-- role gateway_engine
+SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2;
+
+-- role gateway_engine
+SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 LIMIT 1;
+
+-- role gateway_engine
+SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w
+WHERE w.is_active AND w.next_at <= now() AND (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = w.tenant_id ORDER BY p.last DESC LIMIT 1) > w.cursor
+ORDER BY w.next_at LIMIT $1;
+
+-- role gateway_call
+SELECT webhook_id, url, app_id, kinds, key_id, is_active, delivery_order, created_at, cursor, attempts, failure FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2;
+
+-- role gateway_call
+SELECT webhook_id, url, app_id, kinds, key_id, is_active, delivery_order, created_at, cursor, attempts, failure FROM gateway.webhook WHERE tenant_id = $1 ORDER BY created_at, webhook_id;
+
+-- role gateway_engine
+SELECT week, rows FROM gateway.default_partition_weeks();
+
+-- role gateway_call
+SELECT withdraw_schedule AS count FROM gateway.withdraw_schedule($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT write_audit AS position FROM gateway.write_audit($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT x.target_id FROM gateway.delivery x
+WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
+    AND x.message_id = $2 AND x.target_id > $3
+ORDER BY x.target_id OFFSET $4::bigint - 1 LIMIT 1;
+
+-- role gateway_engine
+UPDATE gateway.app SET retired_at = now(), platforms = '{}'
+WHERE tenant_id = $1 AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id;
+
+-- role gateway_call
+UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
+WHERE c.tenant_id = $1 AND c.capture_id = $2 AND c.ended_at IS NULL AND c.ends_at > now() RETURNING c.capture_id;
+
+-- role gateway_engine
+UPDATE gateway.credential SET refusal = $3, refused_at = least(refused_at, now())
+WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS DISTINCT FROM $3;
+
+-- role gateway_engine
+UPDATE gateway.credential SET refusal = NULL, refused_at = NULL
+WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS NOT NULL;
+
+-- role gateway_engine
+UPDATE gateway.device d SET environment = $4
+WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.token = $3 AND d.token_state = 'active' AND NOT EXISTS (
+    SELECT FROM gateway.device o WHERE o.tenant_id = $1 AND o.app_id = d.app_id AND o.platform = d.platform
+        AND o.token_digest = d.token_digest AND o.environment = $4);
+
+-- role gateway_call
+UPDATE gateway.device d SET seen_at = greatest(d.seen_at, $5) FROM gateway.identity i
+WHERE d.tenant_id = $1 AND i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4
+    AND i.state = 'active' AND d.device_id = i.device_id;
+
+-- role gateway_call
+UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = $1 AND message_id = $2;
+
+-- role gateway_engine
+UPDATE gateway.sender SET cursor = greatest(cursor, $7), attempts = 0, failing_since = NULL, failure = NULL,
+    owner = NULL, next_at = now()
+WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND owner = $5 AND epoch = $6;
+
+-- role gateway_engine
+UPDATE gateway.sender SET cursor = greatest(cursor, $9),
+    attempts = CASE WHEN $9 > cursor THEN 1 ELSE attempts + 1 END,
+    failing_since = least(CASE WHEN $9 > cursor THEN NULL ELSE failing_since END, now()),
+    failure = $7, owner = NULL, next_at = now() + $8::interval
+WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4 AND owner = $5 AND epoch = $6;
+
+-- role gateway_call
+UPDATE gateway.sender SET enrolment_key = coalesce(enrolment_key, $5), enrolment_name = coalesce($6, enrolment_name),
+    address = coalesce($7, address)
+WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4
+RETURNING sender_id, enrolment_key, callback_url;
+
+-- role gateway_engine
+UPDATE gateway.sender SET owner = $5, epoch = epoch + 1, next_at = now() + $6::interval
+WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4
+    AND callback_url IS NOT NULL AND next_at <= now()
+RETURNING callback_url, cursor, epoch, attempts;
+
+-- role gateway_engine
+UPDATE gateway.slice s SET next_at = now() + $6::interval
+FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+    AND s.owner = $5 AND s.state = 'leased'
+RETURNING s.message_id, s.no;
+
+-- role gateway_engine
+UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0
+FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+    AND s.owner = $5 AND s.state = 'leased';
+
+-- role gateway_engine
+UPDATE gateway.tenant SET pushes_per_second = $2
+WHERE tenant_id = $1 AND pushes_per_second IS DISTINCT FROM $2 RETURNING tenant_id;
+
+-- role gateway_engine
+UPDATE gateway.tenant SET retention = $2::text::jsonb
+WHERE tenant_id = $1 AND retention <> $2::text::jsonb RETURNING tenant_id;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET cursor = greatest(cursor, $5), attempts = 0, failing_since = NULL, failure = NULL,
+    owner = NULL, next_at = now()
+WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET cursor = greatest(cursor, $7),
+    attempts = CASE WHEN $7 > cursor THEN 1 ELSE attempts + 1 END,
+    failing_since = least(CASE WHEN $7 > cursor THEN NULL ELSE failing_since END, now()),
+    failure = $5, owner = NULL, next_at = now() + $6::interval
+WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET is_active = false, attempts = attempts + 1, failure = $5, owner = NULL
+WHERE tenant_id = $1 AND webhook_id = $2 AND owner = $3 AND epoch = $4;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::interval
+WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
+RETURNING url, app_id, kinds, delivery_order, sealed, key_id, cursor, epoch, attempts;
+
+-- role gateway_call
+UPDATE gateway.webhook SET url = coalesce($3, url), kinds = coalesce($4::text[], kinds),
+    is_active = coalesce($5, is_active), attempts = 0, failing_since = NULL, failure = NULL, next_at = now(),
+    owner = NULL, epoch = epoch + 1
+WHERE tenant_id = $1 AND webhook_id = $2;
+
+-- role gateway_call
+WITH e AS (
+    SELECT u.* FROM (
+        (SELECT b.last - b.count + i AS position, b.at, b.kind, b.app_id, b.vendor, b.sender_id, CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id, CASE cardinality(b.targets) WHEN 1 THEN b.targets[1] ELSE b.targets[i] END AS target_id, CASE cardinality(b.due_days) WHEN 1 THEN b.due_days[1] ELSE b.due_days[i] END AS due_day, CASE cardinality(b.identities) WHEN 1 THEN b.identities[1] ELSE b.identities[i] END AS identity_id, CASE cardinality(b.devices) WHEN 1 THEN b.devices[1] ELSE b.devices[i] END AS device_id, CASE cardinality(b.data) WHEN 1 THEN b.data[1] ELSE b.data[i] END AS data, CASE cardinality(b.reasons) WHEN 1 THEN b.reasons[1] ELSE b.reasons[i] END AS reason
+        FROM (
+            SELECT * FROM gateway.event_batch b
+            WHERE b.tenant_id = $1 AND b.last > $2::bigint AND b.last < $2::bigint + $3::bigint + 500
+                AND ($4::text IS NULL OR b.app_id = $4) AND (cardinality($5::text[]) = 0 OR b.kind = ANY ($5::text[]))
+                AND ($7::text IS NULL OR b.vendor = $7)
+            ORDER BY b.last LIMIT $6) b
+        CROSS JOIN LATERAL generate_series(
+            greatest($2::bigint - b.last + b.count, 0)::integer + 1,
+            least($2::bigint + $3::bigint - b.last + b.count, b.count)::integer) AS i
+        ORDER BY b.last, i LIMIT $6)
+        UNION ALL
+        (SELECT s.position, s.at, s.kind, s.app_id, s.vendor, s.sender_id, s.message_id, s.target_id, s.due_day, s.identity_id, s.device_id, s.data, NULL::text AS reason FROM gateway.event_single s
+        WHERE s.tenant_id = $1 AND s.position > $2::bigint AND s.position <= $2::bigint + $3::bigint
+            AND ($4::text IS NULL OR s.app_id = $4) AND (cardinality($5::text[]) = 0 OR s.kind = ANY ($5::text[]))
+            AND ($7::text IS NULL OR s.vendor = $7)
+        ORDER BY s.position LIMIT $6)) u
+    ORDER BY u.position LIMIT $6)
+SELECT e.position, e.at, e.kind, e.app_id, e.vendor, e.sender_id, e.message_id, e.target_id, e.data,
+    w.identity_id, coalesce(e.device_id, d.device_id) AS device_id,
+    coalesce(d.address, 'key:' || i.key) AS address, d.user_id,
+    CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN coalesce(e.reason, d.reason) END AS reason
+FROM e
+LEFT JOIN LATERAL (
+    SELECT d.identity_id, d.device_id, d.address, d.user_id, d.reason FROM gateway.delivery d
+    WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id
+    LIMIT 1) d ON true
+CROSS JOIN LATERAL (SELECT coalesce(e.identity_id, d.identity_id) AS identity_id OFFSET 0) w
+LEFT JOIN LATERAL (
+    SELECT i.key FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = w.identity_id LIMIT 1) i ON true
+ORDER BY e.position;
+
+-- role gateway_engine
+WITH e AS (
+    SELECT u.* FROM (
+        (SELECT b.last - b.count + i AS position, b.at, b.kind, b.app_id, b.vendor, b.sender_id, CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id, CASE cardinality(b.targets) WHEN 1 THEN b.targets[1] ELSE b.targets[i] END AS target_id, CASE cardinality(b.due_days) WHEN 1 THEN b.due_days[1] ELSE b.due_days[i] END AS due_day, CASE cardinality(b.identities) WHEN 1 THEN b.identities[1] ELSE b.identities[i] END AS identity_id, CASE cardinality(b.devices) WHEN 1 THEN b.devices[1] ELSE b.devices[i] END AS device_id, CASE cardinality(b.data) WHEN 1 THEN b.data[1] ELSE b.data[i] END AS data, CASE cardinality(b.reasons) WHEN 1 THEN b.reasons[1] ELSE b.reasons[i] END AS reason
+        FROM (
+            SELECT * FROM gateway.event_batch b
+            WHERE b.tenant_id = $1 AND b.last > $2::bigint AND b.last < $2::bigint + $3::bigint + 500
+                AND ($4::text IS NULL OR b.app_id = $4) AND (cardinality($5::text[]) = 0 OR b.kind = ANY ($5::text[]))
+                AND ($7::text IS NULL OR b.vendor = $7)
+            ORDER BY b.last LIMIT $6) b
+        CROSS JOIN LATERAL generate_series(
+            greatest($2::bigint - b.last + b.count, 0)::integer + 1,
+            least($2::bigint + $3::bigint - b.last + b.count, b.count)::integer) AS i
+        ORDER BY b.last, i LIMIT $6)
+        UNION ALL
+        (SELECT s.position, s.at, s.kind, s.app_id, s.vendor, s.sender_id, s.message_id, s.target_id, s.due_day, s.identity_id, s.device_id, s.data, NULL::text AS reason FROM gateway.event_single s
+        WHERE s.tenant_id = $1 AND s.position > $2::bigint AND s.position <= $2::bigint + $3::bigint
+            AND ($4::text IS NULL OR s.app_id = $4) AND (cardinality($5::text[]) = 0 OR s.kind = ANY ($5::text[]))
+            AND ($7::text IS NULL OR s.vendor = $7)
+        ORDER BY s.position LIMIT $6)) u
+    ORDER BY u.position LIMIT $6)
+SELECT e.position, e.at, e.kind, e.app_id, e.vendor, e.sender_id, e.message_id, e.target_id, e.data,
+    w.identity_id, coalesce(e.device_id, d.device_id) AS device_id,
+    coalesce(d.address, 'key:' || i.key) AS address, d.user_id,
+    CASE WHEN e.kind IN ('failed', 'suppressed', 'expired', 'canceled') THEN coalesce(e.reason, d.reason) END AS reason
+FROM e
+LEFT JOIN LATERAL (
+    SELECT d.identity_id, d.device_id, d.address, d.user_id, d.reason FROM gateway.delivery d
+    WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id
+    LIMIT 1) d ON true
+CROSS JOIN LATERAL (SELECT coalesce(e.identity_id, d.identity_id) AS identity_id OFFSET 0) w
+LEFT JOIN LATERAL (
+    SELECT i.key FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = w.identity_id LIMIT 1) i ON true
+ORDER BY e.position;
+
+-- role gateway_engine
+WITH e AS (
+    SELECT u.position, u.message_id, u.target_id, u.due_day FROM (
+        (SELECT b.last - b.count + i AS position, b.at, b.kind, b.app_id, b.vendor, b.sender_id, CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id, CASE cardinality(b.targets) WHEN 1 THEN b.targets[1] ELSE b.targets[i] END AS target_id, CASE cardinality(b.due_days) WHEN 1 THEN b.due_days[1] ELSE b.due_days[i] END AS due_day, CASE cardinality(b.identities) WHEN 1 THEN b.identities[1] ELSE b.identities[i] END AS identity_id, CASE cardinality(b.devices) WHEN 1 THEN b.devices[1] ELSE b.devices[i] END AS device_id, CASE cardinality(b.data) WHEN 1 THEN b.data[1] ELSE b.data[i] END AS data, CASE cardinality(b.reasons) WHEN 1 THEN b.reasons[1] ELSE b.reasons[i] END AS reason
+        FROM (
+            SELECT * FROM gateway.event_batch b
+            WHERE b.tenant_id = $1 AND b.app_id = $2 AND b.vendor = $3 AND b.sender_id = $4 AND b.last > $5::bigint
+            ORDER BY b.last LIMIT $6) b
+        CROSS JOIN LATERAL generate_series(greatest($5::bigint - b.last + b.count, 0)::integer + 1, b.count) AS i
+        ORDER BY b.last, i LIMIT $6)
+        UNION ALL
+        (SELECT s.position, s.at, s.kind, s.app_id, s.vendor, s.sender_id, s.message_id, s.target_id, s.due_day, s.identity_id, s.device_id, s.data, NULL::text AS reason FROM gateway.event_single s
+        WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND s.sender_id = $4 AND s.position > $5::bigint
+        ORDER BY s.position LIMIT $6)) u
+    ORDER BY u.position LIMIT $6)
+SELECT e.position, d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback,
+    coalesce(d.address, 'phone:' || i.phone, 'key:' || i.key) AS name FROM e
+LEFT JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id
+    AND d.target_id = e.target_id
+LEFT JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = e.message_id
+LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = d.identity_id
+ORDER BY e.position;
+
+-- role gateway_call
+WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+SELECT c.app_id, c.vendor, c.quarter / 96 AS day, sum(c.targets)::bigint AS recipients,
+    sum(c.accepted + c.uncertain)::bigint AS sent, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read,
+    sum(c.rejected + c.unsendable)::bigint AS failed, sum(c.suppressed)::bigint AS suppressed,
+    sum(c.expired)::bigint AS expired, sum(c.canceled)::bigint AS canceled
+FROM (
+    SELECT x.app_id, x.vendor, x.quarter, x.targets, x.accepted, x.uncertain, x.received, x.read, x.rejected,
+        x.unsendable, x.suppressed, x.expired, x.canceled
+    FROM gateway.counter x
+    WHERE x.tenant_id = $1 AND ($2::text IS NULL OR x.app_id = $2) AND x.quarter >= $3 AND x.quarter < $4
+    UNION ALL
+    SELECT d.app_id, d.vendor, d.quarter, d.targets, d.accepted, d.uncertain, d.received, d.read, d.rejected,
+        d.unsendable, d.suppressed, d.expired, d.canceled
+    FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
+    WHERE ($2::text IS NULL OR d.app_id = $2) AND d.quarter >= $3 AND d.quarter < $4) c
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+
+-- role gateway_call
+WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+SELECT coalesce(sum(c.accepted + c.uncertain), 0)::bigint AS sent, coalesce(sum(c.received), 0)::bigint AS received,
+    coalesce(sum(c.read), 0)::bigint AS read, coalesce(sum(c.rejected + c.unsendable), 0)::bigint AS failed,
+    coalesce(sum(c.suppressed), 0)::bigint AS suppressed, coalesce(sum(c.expired), 0)::bigint AS expired,
+    coalesce(sum(c.canceled), 0)::bigint AS canceled
+FROM (
+    SELECT x.accepted, x.uncertain, x.received, x.read, x.rejected, x.unsendable, x.suppressed, x.expired, x.canceled
+    FROM gateway.message_counter x WHERE x.tenant_id = $1 AND x.message_id = $2
+    UNION ALL
+    SELECT d.accepted, d.uncertain, d.received, d.read, d.rejected, d.unsendable, d.suppressed, d.expired, d.canceled
+    FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute AND d.message_id = $2) c;
+
+-- role gateway_engine
+WITH h AS (
+    SELECT message_id, no FROM gateway.slice
+    WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now() FOR UPDATE SKIP LOCKED)
+UPDATE gateway.slice s SET held_by = NULL, next_at = now()
+FROM h WHERE s.tenant_id = $1 AND s.message_id = h.message_id AND s.no = h.no;
+
+-- role gateway_engine
+WITH r AS (
+    SELECT message_id, no, false AS has_lapsed FROM gateway.slice
+    WHERE tenant_id = $1 AND lane = $2 AND state = 'ready' AND next_at <= now()
+    ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+l AS (
+    SELECT message_id, no, true AS has_lapsed FROM gateway.slice
+    WHERE tenant_id = $1 AND lane = $2 AND state = 'leased' AND next_at <= now() AND $6
+    ORDER BY next_at LIMIT $3 - (SELECT count(*) FROM r) FOR UPDATE SKIP LOCKED),
+c AS (SELECT * FROM r UNION ALL SELECT * FROM l)
+UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, held_by = NULL,
+    next_at = now() + $5::interval, lapses = least(s.lapses + (s.state = 'leased')::integer, 32767)
+FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
+RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts,
+    s.lapses, c.has_lapsed;

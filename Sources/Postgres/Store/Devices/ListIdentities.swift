@@ -16,7 +16,9 @@ package struct ListIdentities: StoreRead {
     }
 
     private static let all = sql("")
-    private static let byToken = sql("AND d.app_id = $2 AND d.token_digest = md5($6) AND d.token = $6")
+    private static let byToken = sql(
+        "AND d.app_id = $2 AND d.platform IN ('ios', 'android') AND d.token_digest = md5($6) AND d.token = $6"
+    )
     private static let byTag = sql(
         """
         AND i.identity_id IN (SELECT t.identity_id FROM gateway.identity_tag t
