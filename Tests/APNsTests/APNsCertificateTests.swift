@@ -6,7 +6,7 @@ import Testing
 @testable import APNs
 
 /// Certificates instead of provider tokens, over real TLS against the simulator, whose CA issues them like Apple.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsCertificateTests {
     private let patience = Duration.seconds(100)
     private let voip = PushPayload(bytes: Array(#"{"aps":{}}"#.utf8), type: .voip)

@@ -7,7 +7,7 @@ import Testing
 @testable import APNs
 
 /// Several connections, clients and transports over real sockets.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsConnectionsTests {
     private let patience = Duration.seconds(100)
 

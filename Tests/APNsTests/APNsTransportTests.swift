@@ -6,7 +6,7 @@ import Model
 import Testing
 
 /// The whole transport over TLS and HTTP/2 against the simulator, which shares no code with it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsTransportTests {
     /// Long enough for the simulator, which answers in milliseconds, even if it is built without optimization on a
     /// busy machine.

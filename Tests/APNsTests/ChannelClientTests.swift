@@ -8,7 +8,7 @@ import Testing
 @testable import APNs
 
 /// Channels over TLS and HTTP/2, against the simulator, which shares no code with the client.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChannelClientTests {
     private static let bundle = "com.example.shop"
 

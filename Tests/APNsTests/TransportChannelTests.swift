@@ -6,7 +6,7 @@ import Testing
 @testable import APNs
 
 /// Channels through the credentials of a transport.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransportChannelTests {
     private func credential(_ peer: Peer) throws -> APNsCredential {
         var credential = try peer.credential()

@@ -219,7 +219,7 @@ struct AudienceTests {
     func whatIsNoPatternIsNone(_ pattern: String) { #expect(AudiencePattern(pattern) == nil) }
 
     /// Patterns that take exponential time in other engines. Here the cost is at most steps times characters.
-    @Test(.timeLimit(.minutes(1)), arguments: ["^(a+)+$", "^(a|a)*$", "^(a*)*$", "(.*)*x", "^((a?)*)*c"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["^(a+)+$", "^(a|a)*$", "^(a*)*$", "(.*)*x", "^((a?)*)*c"])
     func everyPatternHasABoundedCost(_ pattern: String) throws {
         let text = String(repeating: "a", count: 1000) + "!"
         let own = try #require(AudiencePattern(pattern))

@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// The engine on PostgreSQL: claims, outages, shares, breakers.
-@Suite(.timeLimit(.minutes(2))) struct DeliveryEngineTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryEngineTests {
     @Test func dueSlicesAreSentAndWrittenOnce() async throws {
         let world = try await EngineWorld()
         let (message, _) = try await world.submit(to: world.register(250))

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// Targets that wait, topics that are refused, and slices that cannot be read: engines on PostgreSQL.
-@Suite(.timeLimit(.minutes(5))) struct DeliveryEngineWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryEngineWaitTests {
     // A rate lets the slice send for a moment at a time. Between two moments it is put back, and the deferred target must not take it along.
     @Test func aDeferredTargetOfAMeteredMessageDelaysNoOther() async throws {
         let world = try await EngineWorld()

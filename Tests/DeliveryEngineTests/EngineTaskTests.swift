@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The engine's tasks and their shared state, on a store without a database, for the thread sanitizer.
-@Suite(.timeLimit(.minutes(2))) struct EngineTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct EngineTaskTests {
     private let store = ScriptedDeliveryStore()
     private let transport = ScriptedTransport(name: "apns")
 

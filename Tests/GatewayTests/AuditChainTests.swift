@@ -13,7 +13,7 @@ import Testing
 @testable import Secrets
 
 /// The chain of the audit on a real database: what a person with all rights on the database changes is found.
-@Suite(.timeLimit(.minutes(5))) struct AuditChainTests {
+@Suite(.timeLimit(.minutes(10))) struct AuditChainTests {
     private let stores: DatabaseStores
     private let tenant: TenantID
     private let signer: AuditSigner

@@ -9,7 +9,7 @@ import Testing
 @testable import NativeHTTP
 
 /// The stream of `GET /v1/events?follow=true`, with a peer that reads or does not read.
-@Suite(.timeLimit(.minutes(1))) struct EventFollowerTests {
+@Suite(.timeLimit(.minutes(10))) struct EventFollowerTests {
     /// The bytes that the peer has received, and whether it reads more.
     private final class Peer: Sendable {
         private let text = NIOLockedValueBox("")

@@ -22,7 +22,7 @@ struct YAMLAliasTests {
         } catch { return error.problem }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [6, 8, 30, 110]) func aliasesOfAliasesAreBounded(_ levels: Int) {
+    @Test(.timeLimit(.minutes(10)), arguments: [6, 8, 30, 110]) func aliasesOfAliasesAreBounded(_ levels: Int) {
         #expect(problem(bomb(levels)) == "its aliases stand for more than 500000 nodes: write the values out")
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Faults that a peer can cause on a connection, down to single bytes. Each request ends once, as "not processed" or
 /// "unknown".
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionFaultTests {
     let certificates: Certificates
     let harness: Harness

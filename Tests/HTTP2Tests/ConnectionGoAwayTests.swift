@@ -5,7 +5,7 @@ import Testing
 
 /// The orderly end of a connection, requested by the peer or by its own rules (docs/contracts/apns.md#11), over real
 /// TLS.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionGoAwayTests {
     let certificates: Certificates
     let harness: Harness

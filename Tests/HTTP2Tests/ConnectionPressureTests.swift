@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP2
 
 /// A peer that accepts little or nothing: windows, stream limits, a full socket, and all faults together.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionPressureTests {
     let certificates: Certificates
     let harness: Harness

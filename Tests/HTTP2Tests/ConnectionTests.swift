@@ -2,7 +2,7 @@ import HTTP2
 import Testing
 
 /// The whole connection over real TLS on loopback, against nghttpd.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConnectionTests {
     let certificates: Certificates
     let harness: Harness

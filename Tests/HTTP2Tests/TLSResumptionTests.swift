@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2
 
 /// TLS sessions are resumed per host, port, name and identity, over real TLS.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TLSResumptionTests {
     let certificates: Certificates
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CommandSupport
 
 /// I5 over real HTTP.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct AbuseTests {
     static let perRequest = 200
 

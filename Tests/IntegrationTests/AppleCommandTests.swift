@@ -4,7 +4,7 @@ import Model
 import Testing
 
 /// Commands for Apple's devices, through the running gateway: options of `send`, `activity` and `channel`.
-@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(5)))
+@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(10)))
 struct AppleCommandTests {
     private func run(_ world: World, _ arguments: String...) async throws -> (status: Int32?, log: String) {
         let url = ["--url", world.http.base]

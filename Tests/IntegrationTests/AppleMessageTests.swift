@@ -4,7 +4,7 @@ import Model
 import Testing
 
 /// `apns` of a message, from the call through the store to the push that the simulator got.
-@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(5)))
+@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(10)))
 struct AppleMessageTests {
     /// A device of the app with a token of its own.
     private func register(_ world: World, _ number: Int) async throws -> String {

@@ -5,7 +5,7 @@ import Model
 import Testing
 
 /// A running gateway applies changes of the provisioning file within a second.
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { _ = try await $0.register(2) })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { _ = try await $0.register(2) })
 struct ApplyTests {
     private func send(_ world: World) async throws -> Int64 {
         let answer = try await world.native(

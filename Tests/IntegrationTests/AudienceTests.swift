@@ -8,7 +8,7 @@ import Testing
 ///
 /// All tests share six devices: two for each of three users. The even ones are in Seoul, the first two are for tests, the
 /// last is for important guests. The first and the last user are early birds.
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.registerAudience() })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.registerAudience() })
 struct AudienceTests {
     private var world: World { get throws { try SharedWorld.current } }
 

@@ -7,7 +7,7 @@ import NIOHTTP1
 import Testing
 
 /// Braze over real HTTP, PostgreSQL and simulator (docs/contracts/braze.md#4, docs/contracts/braze.md#5.5, docs/contracts/braze.md#6).
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.bindBraze() })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.bindBraze() })
 struct BrazeTests {
     // MARK: Access (docs/contracts/braze.md#4.1, docs/contracts/braze.md#5.11)
 

@@ -5,7 +5,7 @@ import Model
 import Testing
 
 /// RationalOwl's tracking callback over real processes.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CallbackTests {
     // docs/contracts/rationalowl.md#8.5, docs/contracts/rationalowl.md#8.6: changes are posted as a signed array; a refused call is repeated, also
     // after the gateway was killed; the states of one target never go back.

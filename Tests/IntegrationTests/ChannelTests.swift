@@ -4,7 +4,7 @@ import Model
 import Testing
 
 /// Broadcast channels through the native API, at the simulator's host for channels.
-@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(5)))
+@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(10)))
 struct ChannelTests {
     private static let path = "/v1/apps/shop/channels"
 

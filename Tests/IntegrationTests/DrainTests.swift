@@ -12,7 +12,7 @@ import Testing
 @testable import GatewayBench
 
 /// I10 for one node on a database that outlives it: what PostgreSQL shows when the node has ended.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct DrainTests {
     /// A node in the middle of a campaign.
     private struct Stage {

@@ -11,7 +11,7 @@ import Testing
 @testable import CommandSupport
 
 /// Events and webhooks over real processes, with the API alone (docs/webhooks.md).
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld(serveArguments: ["--webhook-allow", "127.0.0.0/8"]))
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld(serveArguments: ["--webhook-allow", "127.0.0.0/8"]))
 struct EventTests {
     // MARK: Calls
 

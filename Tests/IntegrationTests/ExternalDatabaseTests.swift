@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 /// An external PostgreSQL, used with `--database-url`.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExternalDatabaseTests {
     // Only `database migrate` changes the operator's database. Before that, all other commands refuse
     // (docs/operations.md#your-own-postgresql).

@@ -8,7 +8,7 @@ import Testing
 /// (docs/contracts/ipns.md#2.5 to 2.11).
 ///
 /// All tests share one app. Each test has its own devices, users and tokens.
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.bindIPNS() })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.bindIPNS() })
 struct IPNSTests {
     var world: World { get throws { try SharedWorld.current } }
 

@@ -4,7 +4,7 @@ import Model
 import Testing
 
 /// Live Activities through the native API: tokens, start, update and end, and what Apple's answers do to tokens.
-@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(5)))
+@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(10)))
 struct LiveActivityTests {
     private static let path = "/v1/apps/shop/live-activities"
 

@@ -14,7 +14,7 @@ import Testing
 @testable import NativeHTTP
 
 /// The explanation of a delivery's state: over HTTP, and as `message show --device` prints it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct NativeExplainTests {
     private static let token = String(repeating: "ab", count: 32)
 

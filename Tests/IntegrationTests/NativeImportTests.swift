@@ -10,7 +10,7 @@ import Testing
 @testable import Imports
 
 /// `POST /v1/apps/{app}/imports` over real HTTP.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct NativeImportTests {
     private func post(
         _ stage: NativeStage,

@@ -10,7 +10,7 @@ import Testing
 @testable import NativeHTTP
 
 /// The common rules of all operations of the native API, over real HTTP.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct NativeRoutesTests {
     @Test func aPathWithoutTheMethodIs405AndOthersAre404() async throws {
         try await NativeStage.on { stage in

@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 
 /// Repeat keys on every write of the native API, over real HTTP and two nodes.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct NativeWritesTests {
     // The same key and call return the first answer, status and body, on any node. Another body gets 409, in one
     // shape for all calls.

@@ -12,7 +12,7 @@ import Testing
 /// docs/contracts/notificationhubs.md#4, docs/contracts/notificationhubs.md#6, docs/contracts/notificationhubs.md#7).
 ///
 /// All tests share one hub. Each test has its own installations, tags and handles.
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.bindNotificationHubs() })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.bindNotificationHubs() })
 struct NotificationHubsTests {
     static let fullKey = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
     static let listenKey = "bGlzdGVuLW9ubHkta2V5LWZvci10ZXN0cw=="

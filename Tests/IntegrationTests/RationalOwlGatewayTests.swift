@@ -8,7 +8,7 @@ import Testing
 /// the simulator.
 ///
 /// All tests share one service. Each test has its own phones, devices and tokens.
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.giveTestCodes(to: "01022221111") })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.giveTestCodes(to: "01022221111") })
 struct RationalOwlGatewayTests {
     /// The first bytes of a JPEG, in base64.
     private static let image = "/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAMCAgMC"

@@ -11,7 +11,7 @@ import Testing
 
 /// A program of the previous version on a schema that a newer program has migrated, with real processes on an
 /// external database.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct RollbackTests {
     /// The program with other schema files, in its own folder.
     private struct Release {

@@ -6,7 +6,7 @@ import Testing
 
 /// The right to send, over real processes: the attacks of an anonymous caller who knows what every copy of an app contains, against bindings with the
 /// defaults and with each setting (docs/security.md).
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.applySenders() })
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.applySenders() })
 struct SenderTests {
     private var world: World { get throws { try SharedWorld.current } }
 
@@ -248,7 +248,7 @@ struct SenderTests {
 }
 
 /// Networks of senders behind a trusted proxy, which the test plays.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct TrustedProxyTests {
     // Each address may make one call, so that the limit shows which address it counts.
     @Test func theClientOfATrustedProxyIsJudged() async throws {

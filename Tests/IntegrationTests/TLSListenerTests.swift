@@ -11,7 +11,7 @@ import Testing
 @testable import Gateway
 
 /// The HTTPS listeners: certificates that are replaced while they run, client certificates, and cipher suites.
-@Suite(.timeLimit(.minutes(2))) struct TLSListenerTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSListenerTests {
     private struct Answering: HTTPResponder {
         typealias Context = CallContext
         func respond(to request: Request, context: CallContext) async throws -> Response { Response(status: .ok) }

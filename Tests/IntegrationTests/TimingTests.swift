@@ -7,7 +7,7 @@ import Testing
 /// Time zones, quiet hours, windows and caps, from the provisioning file and the native API to the push.
 ///
 /// All tests share one app. Each test has its own devices.
-@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld())
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld())
 struct TimingTests {
     private var world: World { get throws { try SharedWorld.current } }
 

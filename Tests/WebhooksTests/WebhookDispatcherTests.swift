@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import Webhooks
 
-@Suite(.timeLimit(.minutes(1))) struct WebhookDispatcherTests {
+@Suite(.timeLimit(.minutes(10))) struct WebhookDispatcherTests {
     /// Senders with callbacks, and a dispatcher that calls them.
     private struct Office {
         let clock = TestClock()

@@ -7,7 +7,7 @@ import Testing
 
 /// A vendor that was added as described in docs/adding-a-vendor.md, over real HTTP, PostgreSQL and the simulator:
 /// register, send, receipt.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct StubTests {
     private static let key = "0123456789abcdef"
     private static let token = String(repeating: "5b", count: 32)
