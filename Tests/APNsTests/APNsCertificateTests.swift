@@ -8,7 +8,7 @@ import Testing
 /// Certificates instead of provider tokens, over real TLS against the simulator, whose CA issues them like Apple.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsCertificateTests {
-    private let patience = Duration.seconds(100)
+    private let patience = Duration.seconds(400)
     private let voip = PushPayload(bytes: Array(#"{"aps":{}}"#.utf8), type: .voip)
     private let location = PushPayload(bytes: Array(#"{"aps":{}}"#.utf8), type: .location)
 

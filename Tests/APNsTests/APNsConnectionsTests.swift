@@ -9,7 +9,7 @@ import Testing
 /// Several connections, clients and transports over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct APNsConnectionsTests {
-    private let patience = Duration.seconds(100)
+    private let patience = Duration.seconds(400)
 
     private func several(_ count: Int = 4) -> (inout APNsTransport.Configuration) -> Void {
         {

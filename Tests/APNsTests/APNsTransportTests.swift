@@ -10,7 +10,7 @@ import Testing
 struct APNsTransportTests {
     /// Long enough for the simulator, which answers in milliseconds, even if it is built without optimization on a
     /// busy machine.
-    private let patience = Duration.seconds(200)
+    private let patience = Duration.seconds(400)
 
     // MARK: Answers
 

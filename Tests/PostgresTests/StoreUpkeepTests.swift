@@ -157,6 +157,7 @@ import Testing
             UPDATE gateway.message SET expires_at = now() - interval '1 day';
             \(EventAge.older(by: 8));
             UPDATE gateway.idempotency SET created_at = now() - interval '3 days';
+            UPDATE gateway.node SET seen_at = now() + interval '10 minutes' WHERE node_id <> 'dead';
             UPDATE gateway.node SET seen_at = now() - interval '2 minutes' WHERE node_id = 'dead';
             """
         )

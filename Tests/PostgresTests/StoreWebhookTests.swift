@@ -158,8 +158,8 @@ import Testing
             try await fixture.webhooks.postpone(lease, at: reached, by: .zero, reason: "503", node: "node-1")
             lease = try #require(try await claim(fixture).first)
             #expect(lease.attempts == attempts && lease.cursor == cursor)
-            #expect(attempts == 1 ? lease.failingFor < .seconds(5) : lease.failingFor >= .seconds(10))
-            _ = try await admin.query("UPDATE gateway.webhook SET failing_since = now() - interval '10 seconds'")
+            #expect(attempts == 1 ? lease.failingFor < .seconds(1800) : lease.failingFor >= .seconds(3600))
+            _ = try await admin.query("UPDATE gateway.webhook SET failing_since = now() - interval '1 hour'")
         }
         let left = try await fixture.webhooks.batch(for: lease, limit: 10)
         #expect(left.events.map(\.offset) == [start + 3, start + 4])

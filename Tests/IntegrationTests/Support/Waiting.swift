@@ -16,7 +16,7 @@ import Testing
 /// - Throws: the error of `condition`.
 func eventually(
     _ what: String,
-    within limit: Duration = .seconds(30),
+    within limit: Duration = .seconds(120),
     every interval: Duration = .milliseconds(25),
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
@@ -37,7 +37,7 @@ func eventually(
 ///   `look`.
 func first<Value>(
     _ what: String,
-    within limit: Duration = .seconds(30),
+    within limit: Duration = .seconds(120),
     every interval: Duration = .milliseconds(25),
     sourceLocation: SourceLocation = #_sourceLocation,
     _ look: () async throws -> Value?

@@ -38,11 +38,11 @@ import Testing
         var past: Duration = .zero
         for zone in ["Asia/Seoul", "Asia/Kathmandu", "Europe/Berlin", "America/New_York"] {
             let due = local.moment(in: TimeZoneName(stored: zone)) - start
-            try await world.pass(due - past - .seconds(60))
-            past = due - .seconds(60)
+            try await world.pass(due - past - .seconds(1200))
+            past = due - .seconds(1200)
             counts.append(try await world.claim(message.id, by: "n1").reduce(0) { $0 + $1.targets.count })
-            try await world.pass(.seconds(120))
-            past = past + .seconds(120)
+            try await world.pass(.seconds(2400))
+            past = past + .seconds(2400)
             let leases = try await world.claim(message.id, by: "n1")
             counts.append(leases.reduce(0) { $0 + $1.targets.count })
             for lease in leases {

@@ -12,7 +12,7 @@ import Testing
 /// - Throws: the error of `condition`.
 func eventually(
     _ what: String,
-    within limit: Duration = .seconds(30),
+    within limit: Duration = .seconds(120),
     every interval: Duration = .milliseconds(5),
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool

@@ -44,7 +44,8 @@ package final class StatementRecord: Sendable {
         }
         guard isMissing else { return }
         // A line of the log and no issue: some statements are used only when two calls meet.
-        let line = "warning: not in Tests/Support/Database/statements.sql, GATEWAY_RECORD_STATEMENTS=1 adds it: \(entry.sql)\n"
+        let line =
+            "warning: not in Tests/Support/Database/statements.sql, GATEWAY_RECORD_STATEMENTS=1 adds it: \(entry.sql)\n"
         FileHandle.standardError.write(Data(line.utf8))
     }
 }
