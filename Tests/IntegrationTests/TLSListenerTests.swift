@@ -4,6 +4,7 @@ import Foundation
 import GatewayHTTP
 import Hummingbird
 import Logging
+import NIOHTTP1
 import NIOSSL
 import ServiceLifecycle
 import Testing
@@ -12,6 +13,9 @@ import Testing
 
 /// The HTTPS listeners: certificates that are replaced while they run, client certificates, and cipher suites.
 @Suite(.timeLimit(.minutes(10))) struct TLSListenerTests {
+    /// A change of a client's settings.
+    private typealias Change = @Sendable (inout TLSConfiguration) throws -> Void
+
     private struct Answering: HTTPResponder {
         typealias Context = CallContext
         func respond(to request: Request, context: CallContext) async throws -> Response { Response(status: .ok) }
@@ -62,7 +66,7 @@ import Testing
     }
 
     /// The status of a call, or nil if no connection could be made.
-    private func status(_ port: Int, _ change: (inout TLSConfiguration) throws -> Void) async throws -> UInt? {
+    private func status(_ port: Int, _ change: Change) async throws -> UInt? {
         var tls = TLSConfiguration.makeClientConfiguration()
         try change(&tls)
         // The certificates name no address.
@@ -76,7 +80,7 @@ import Testing
         return answer?.status.code
     }
 
-    private func trusting(_ files: StageMaterial) -> (inout TLSConfiguration) throws -> Void {
+    private func trusting(_ files: StageMaterial) -> Change {
         { $0.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(files.path("gateway-cert.pem"))) }
     }
 
@@ -84,7 +88,7 @@ import Testing
         let (files, next, old) = (try material(), try material(), try material())
         for name in ["gateway-cert.pem", "gateway-key.pem"] { try copy(name, files, old) }
         let identity = try identity(files)
-        try await serving(identity) { port in
+        try await serving(identity) { (port) async throws in
             #expect(try await status(port, trusting(old)) == 200)
             #expect(try identity.reload() == false, "nothing changed")
             // A renewal replaces one file after the other: until both fit, the old pair stays.
@@ -103,7 +107,7 @@ import Testing
 
     @Test func clientsShowACertificateWhereOneIsRequired() async throws {
         let (files, clients, strangers) = (try material(), try material(), try material())
-        func showing(_ shown: StageMaterial) -> (inout TLSConfiguration) throws -> Void {
+        @Sendable func showing(_ shown: StageMaterial) -> Change {
             { tls in
                 try trusting(files)(&tls)
                 let chain = try NIOSSLCertificate.fromPEMFile(shown.path("gateway-cert.pem"))
@@ -111,12 +115,12 @@ import Testing
                 tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: shown.path("gateway-key.pem"), format: .pem))
             }
         }
-        try await serving(try identity(files, clients: clients.path("gateway-cert.pem"))) { port in
+        try await serving(try identity(files, clients: clients.path("gateway-cert.pem"))) { (port) async throws in
             #expect(try await status(port, showing(clients)) == 200)
             #expect(try await status(port, showing(strangers)) == nil)
             #expect(try await status(port, trusting(files)) == nil)
         }
-        try await serving(try identity(files)) { port in
+        try await serving(try identity(files)) { (port) async throws in
             #expect(try await status(port, trusting(files)) == 200, "no certificate is needed by default")
         }
         #expect(throws: ListenerCertificate.Fault.self) { try identity(files, clients: files.path("gateway-key.pem")) }
@@ -124,8 +128,8 @@ import Testing
 
     @Test func oldCipherSuitesAreRefused() async throws {
         let files = try material()
-        try await serving(try identity(files)) { port in
-            func offering(_ ciphers: [NIOTLSCipher]) -> (inout TLSConfiguration) throws -> Void {
+        try await serving(try identity(files)) { (port) async throws in
+            @Sendable func offering(_ ciphers: [NIOTLSCipher]) -> Change {
                 { tls in
                     try trusting(files)(&tls)
                     tls.maximumTLSVersion = .tlsv12
