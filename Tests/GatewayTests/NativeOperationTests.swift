@@ -53,6 +53,7 @@ import Testing
             "updateUser", "changeConsents", "createGroup", "deleteGroup", "changeGroupMembers", "createCampaign",
             "putCampaign", "deleteCampaign", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
             "stopCapture", "createChannel", "deleteChannel", "sendToChannel", "reportLiveActivityToken",
+            "issueSharedAccessSignature",
         ]
         for operation in operations where operation.method != .get {
             let takesKey = operation.inputs.contains { $0.name == CommonInputs.repeatKeyName }

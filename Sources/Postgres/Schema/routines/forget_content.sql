@@ -25,9 +25,9 @@ BEGIN
     UPDATE gateway.message SET content = '{}', fallback = NULL, collapse_id = NULL,
             audience = CASE WHEN state IN ('done', 'canceled', 'expired', 'dead') THEN NULL ELSE audience END
         WHERE tenant_id = p_tenant AND message_id = ANY (v_messages);
-    DELETE FROM gateway.page WHERE tenant_id = p_tenant AND message_id = ANY (v_messages);
     DELETE FROM gateway.message_media WHERE tenant_id = p_tenant AND message_id = ANY (v_messages);
     DELETE FROM gateway.message_variable WHERE tenant_id = p_tenant AND message_id = ANY (v_messages);
+    DELETE FROM gateway.page WHERE tenant_id = p_tenant AND message_id = ANY (v_messages);
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.forget_content FROM PUBLIC, gateway_call, gateway_engine;
