@@ -307,7 +307,7 @@ import Testing
             _ = try await fixture.patch(kept.device, DevicePatch(name: key), in: fixture.acme, keeping: keep)
         }
         let answers = [
-            "key": #"{"key":"k1"}"#, "user": #"{"user":"kim"}"#, "device": #"{"device":"\(gone.device)"}"#,
+            "key": #"{"key":"k1"}"#, "user": #"{"user":"kim"}"#, "device": #"{"device":"\#(gone.device)"}"#,
             "other": #"{"key":"k0","user":"kimberly","name":"k1 and kim"}"#,
         ]
         for (key, body) in answers { try await answer(key, body) }

@@ -179,13 +179,13 @@ struct EngineWorld {
         Dictionary(transport.sent.map { ($0.push.token, 1) }, uniquingKeysWith: +)
     }
 
-    /// Polls for a condition; gives up after half a minute.
+    /// Polls for a condition; gives up after five minutes.
     func eventually(
         _ what: Comment,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () async throws -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(10))

@@ -121,6 +121,15 @@ WHERE a.platforms <> excluded.platforms OR a.defaults <> excluded.defaults OR a.
 RETURNING a.app_id;
 
 -- role gateway_engine
+INSERT INTO gateway.audit_checkpoint (tenant_id, position, hash, last_at, signer, signature)
+SELECT $1, $2, $3, a.at, $4, $5 FROM gateway.audit a WHERE a.tenant_id = $1 AND a.position = $2 AND a.hash = $3
+ON CONFLICT (tenant_id, position) DO NOTHING;
+
+-- role gateway_engine
+INSERT INTO gateway.audit_copy AS c (tenant_id, position) VALUES ($1, $2)
+ON CONFLICT (tenant_id) DO UPDATE SET position = EXCLUDED.position WHERE c.position < EXCLUDED.position;
+
+-- role gateway_engine
 INSERT INTO gateway.binding AS b (tenant_id, vendor, kind, value, host, app_id, settings)
 SELECT $1, k.vendor, k.kind, k.value, k.host, k.app_id, k.settings::json
 FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
@@ -197,6 +206,12 @@ ON CONFLICT (tenant_id, app_id, vendor, schedule_id) DO UPDATE SET message_id = 
 -- role gateway_call
 INSERT INTO gateway.sender (tenant_id, app_id, vendor, name, sender_id) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET name = excluded.name
+RETURNING sender_id, enrolment_key, callback_url;
+
+-- role gateway_call
+INSERT INTO gateway.sender AS s (tenant_id, app_id, vendor, name, sender_id, is_proven) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET is_proven = s.is_proven OR excluded.is_proven
+WHERE excluded.is_proven OR NOT s.is_proven
 RETURNING sender_id, enrolment_key, callback_url;
 
 -- role gateway_engine
@@ -340,6 +355,12 @@ SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
 FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
 
 -- role gateway_call
+SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3;
+
+-- role gateway_call
+SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT $2;
+
+-- role gateway_call
 SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
@@ -406,6 +427,10 @@ ORDER BY c.tenant_id, c.credential_id;
 
 -- role gateway_call
 SELECT check_verification AS permitted FROM gateway.check_verification($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_engine
+SELECT coalesce((SELECT a.position FROM gateway.audit a WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT 1), 0) AS newest,
+    coalesce((SELECT c.position FROM gateway.audit_copy c WHERE c.tenant_id = $1), 0) AS copied;
 
 -- role gateway_engine
 SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
@@ -900,10 +925,25 @@ SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = 
 SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2;
 
 -- role gateway_call
+SELECT position, (extract(epoch FROM at) * 1000000)::bigint AS micros, actor, action, subject, data::text AS data, hash
+FROM gateway.audit WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3;
+
+-- role gateway_call
 SELECT position, at, actor, action, subject, data FROM gateway.audit WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3;
 
 -- role gateway_call
 SELECT position, at, actor, action, subject, data FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT $2;
+
+-- role gateway_engine
+SELECT position, hash FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1;
+
+-- role gateway_call
+SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
+WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3;
+
+-- role gateway_engine
+SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
+WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1;
 
 -- role gateway_call
 SELECT put_campaign AS is_new FROM gateway.put_campaign($1, $2, $3, $4, $5, $6, $7, $8);
@@ -1328,6 +1368,37 @@ SELECT x.target_id FROM gateway.delivery x
 WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
     AND x.message_id = $2 AND x.target_id > $3
 ORDER BY x.target_id OFFSET $4::bigint - 1 LIMIT 1;
+
+-- role gateway_engine
+SELECT y.tenant_id, y.app_id, y.vendor, y.sender_id, y.url FROM (
+SELECT x.*, row_number() OVER (PARTITION BY x.tenant_id ORDER BY x.place, x.next_at) AS turn FROM (
+SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id, s.callback_url AS url, s.next_at,
+    row_number() OVER (
+    PARTITION BY s.tenant_id, lower(substring(s.callback_url from '://([^/?#]*)'))
+    ORDER BY s.next_at) AS place
+FROM gateway.sender s
+WHERE s.callback_url IS NOT NULL AND s.next_at <= now() AND (
+    EXISTS (
+        SELECT FROM gateway.event_batch b
+        WHERE b.tenant_id = s.tenant_id AND b.app_id = s.app_id AND b.vendor = s.vendor
+            AND b.sender_id = s.sender_id AND b.last > s.cursor)
+    OR EXISTS (
+        SELECT FROM gateway.event_single o
+        WHERE o.tenant_id = s.tenant_id AND o.app_id = s.app_id AND o.vendor = s.vendor
+            AND o.sender_id = s.sender_id AND o.position > s.cursor))) x
+WHERE x.place <= $2) y
+WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1;
+
+-- role gateway_engine
+SELECT y.tenant_id, y.webhook_id, y.url FROM (
+    SELECT x.*, row_number() OVER (PARTITION BY x.tenant_id ORDER BY x.place, x.next_at) AS turn FROM (
+        SELECT w.tenant_id, w.webhook_id, w.url, w.next_at, row_number() OVER (
+    PARTITION BY w.tenant_id, lower(substring(w.url from '://([^/?#]*)'))
+    ORDER BY w.next_at) AS place
+        FROM gateway.webhook w
+        WHERE w.is_active AND w.next_at <= now() AND (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = w.tenant_id ORDER BY p.last DESC LIMIT 1) > w.cursor) x
+    WHERE x.place <= $2) y
+WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1;
 
 -- role gateway_engine
 UPDATE gateway.app SET retired_at = now(), platforms = '{}'
