@@ -95,7 +95,9 @@ struct IPNSStory: VendorStory {
 
     private func poll(_ stage: any StoryStage) async throws {
         stage.say("The user turns push off: the next message is not pushed, and is not lost")
-        let config = try await stage.json(Self.call("updateConfig", ["DEVICE_ID": "D1", "PUSH_YN": "N"]))
+        let config = try await stage.json(
+            Self.call("updateConfig", ["DEVICE_ID": "D1", "PUSH_TOKEN": .string(token), "PUSH_YN": "N"])
+        )
         try stage.expect(config["RT"] == "0000", "updateConfig answers RT 0000")
         let answer = try await stage.json(Self.call("send", Self.message(to: ["E12345"]), key: stage.apiKey))
         let number = try stage.text(answer, "MESSAGE_ID")
