@@ -338,9 +338,11 @@ struct GlobalVendorAbuseTests {
                 isJSON: false
             )
         }
+        // An id that this user was not given.
+        var unknown = call(.PUT, "/register/1-2-3", ["Platform": "apns", "Handle": token, "Tags": ["seoul"]])
+        unknown.isCarriedOut = false
         return [
-            call(.POST, "/register", ["handle": token], byQuery: true),
-            call(.PUT, "/register/1-2-3", ["Platform": "apns", "Handle": token, "Tags": ["seoul"]]),
+            call(.POST, "/register", ["handle": token], byQuery: true), unknown,
             call(.POST, "/notifications", ["message": "m", "type": "img"]),
             call(.POST, "/notifications?pns=apns&to_tag=hong", "Hello"),
         ]

@@ -251,9 +251,8 @@ def unknown_inputs(api: API, device: str) -> None:
 def users_and_groups(api: API) -> None:
     app = {"app": "shop"}
     api.call("listApps")
-    token = api.call("issueSharedAccessSignature", app, body={"installation": "phone-1", "user": "u-contract"}, expect=201)
-    check(token["sas"].startswith("SharedAccessSignature sr="), f"a signature: {token}")
-    api.call("issueSharedAccessSignature", app, body={"installation": "phone-1", "seconds": 1}, expect=422)
+    # The app has no binding of a vendor with such tokens; the tests of Notification Hubs use one.
+    api.call("issueSharedAccessSignature", app, body={"installation": "phone-1", "user": "u-contract"}, expect=404)
     user = dict(app, user="u-contract")
     api.call("updateUser", user, body={"attributes": {"plan": "gold"}, "acceptsPush": True})
     api.call("changeConsents", app, body={"subject": "news", "state": "subscribed", "users": ["u-contract", "u-other"]})
