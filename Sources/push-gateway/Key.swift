@@ -11,26 +11,43 @@ import Store
 /// API keys of the native API.
 struct Key: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Create, list and revoke API keys; print the secret that signs a sender's callbacks.",
-        subcommands: [Create.self, List.self, Revoke.self, Callback.self]
+        abstract: "Create, list, rotate and revoke API keys; print the secret that signs a sender's callbacks.",
+        subcommands: [Create.self, List.self, Rotate.self, Revoke.self, Callback.self]
     )
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a key and print it once.")
         @Option(help: "The tenant.") var tenant: String
         @Option(help: "The name of the key.") var name: String
-        @Option(help: "Scopes, comma-separated: send, devices, read, admin.") var scopes = "send,devices,read"
+        @Option(help: "Scopes, comma-separated: \(KeyScope.forms).") var scopes = "send,devices,read"
+        @Option(help: "Networks from which the key may be used, comma-separated: 10.0.0.0/8. Default: every network.")
+        var networks: String?
         @Option(help: "Days until it expires; by default it does not expire.") var days: Int?
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
 
         func validate() throws {
-            let unknown = scopeList.filter { !ProvisioningFile.scopes.contains($0) }
-            guard unknown.isEmpty else { throw ValidationError("unknown scope '\(unknown.joined(separator: ", "))'") }
+            let unknown = scopeList.filter { KeyScope($0) == nil }
+            guard unknown.isEmpty else {
+                throw ValidationError(
+                    "unknown scope '\(unknown.joined(separator: ", "))'; the scopes are \(KeyScope.forms)"
+                )
+            }
+            if let network = networkList.first(where: { AddressRange($0) == nil }) {
+                throw ValidationError("--networks: '\(network)' is not a network like 10.0.0.0/8")
+            }
+            guard networkList.count <= APIKeys.networkLimit else {
+                throw ValidationError("--networks: at most \(APIKeys.networkLimit)")
+            }
             if let days, !(1...3650).contains(days) { throw ValidationError("--days must be 1 to 3650") }
         }
 
-        private var scopeList: [String] { scopes.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } }
+        private var scopeList: [String] { Self.list(scopes) }
+        private var networkList: [String] { Self.list(networks ?? "") }
+
+        private static func list(_ text: String) -> [String] {
+            text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
 
         func run() async throws {
             let secret = APIKeys.make(SystemIdentifiers())
@@ -41,7 +58,8 @@ struct Key: AsyncParsableCommand {
                         name: name,
                         hash: APIKeys.hash(secret),
                         scopes: scopeList,
-                        expiresAt: days.map { now + .seconds(Int64($0) * 86_400) }
+                        expiresAt: days.map { now + .seconds(Int64($0) * 86_400) },
+                        networks: networkList
                     ),
                     in: TenantID(tenant),
                     by: common.actor
@@ -53,8 +71,54 @@ struct Key: AsyncParsableCommand {
             if json {
                 Console.print(["id": .string(id.lowercased), "name": .string(name), "key": .string(secret)])
             } else {
-                Console.print(secret)
-                Console.error("The key is shown only once. Send it as: Authorization: Bearer \(secret.prefix(8))…")
+                Key.show(secret)
+            }
+        }
+    }
+
+    private static func show(_ secret: String) {
+        Console.print(secret)
+        Console.error("The key is shown only once. Send it as: Authorization: Bearer \(secret.prefix(8))…")
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a key a new secret and print it once. The present secret stays valid for a while.",
+            discussion: """
+                A third secret is never valid: an earlier one that was still valid ends now. Scopes, networks and the time of expiry stay. The key of a \
+                provisioning file is rotated in the file, with previousSecretEnv.
+                """
+        )
+        @Option(help: "The tenant.") var tenant: String
+        @Argument(help: "The key's name or id.") var key: String
+        @Option(help: "Hours for which the present secret stays valid (0 to 8760).") var overlapHours = 24
+        @Flag(help: "Print JSON.") var json = false
+        @OptionGroup var common: CommonOptions
+
+        func validate() throws {
+            guard (0...8760).contains(overlapHours) else { throw ValidationError("--overlap-hours must be 0 to 8760") }
+        }
+
+        func run() async throws {
+            let secret = APIKeys.make(SystemIdentifiers())
+            let didRotate = try await common.withDatabase { _, database in
+                try await PostgresKeyStore(engine: database.engine).rotate(
+                    key,
+                    to: APIKeys.hash(secret),
+                    overlap: .seconds(overlapHours * 3600),
+                    in: TenantID(tenant),
+                    by: common.actor
+                )
+            }
+            guard didRotate else {
+                throw CommandFailure(
+                    "key rotate: tenant '\(tenant)' has no key '\(key)', or it is from the provisioning file"
+                )
+            }
+            if json {
+                Console.print(["key": .string(secret), "overlapSeconds": .int(Int64(overlapHours) * 3600)])
+            } else {
+                Key.show(secret)
             }
         }
     }
@@ -107,14 +171,27 @@ struct Key: AsyncParsableCommand {
             } else {
                 let rows = keys.map {
                     [
-                        $0.tenant.rawValue, $0.name, $0.scopes.joined(separator: ","), Self.day($0.createdAt),
-                        Self.day($0.expiresAt), Self.day($0.lastUsedAt), $0.isProvisioned ? "file" : "command",
+                        $0.tenant.rawValue, $0.name, $0.scopes.joined(separator: ","),
+                        $0.networks.isEmpty ? "any" : $0.networks.joined(separator: ","), Self.day($0.createdAt),
+                        Self.day($0.expiresAt), Self.day($0.lastUsedAt), Self.secrets($0),
+                        $0.isProvisioned ? "file" : "command",
                     ]
                 }
                 Console.print(
-                    Console.table(["tenant", "name", "scopes", "created", "expires", "last used", "from"], rows)
+                    Console.table(
+                        [
+                            "tenant", "name", "scopes", "networks", "created", "expires", "last used", "other secret",
+                            "from",
+                        ],
+                        rows
+                    )
                 )
             }
+        }
+
+        /// Until when the key's other secret is valid.
+        private static func secrets(_ key: StoredKey) -> String {
+            key.hasPrevious ? key.previousUntil.map { "until \(day($0))" } ?? "valid" : "none"
         }
 
         private static func day(_ time: Timestamp?) -> String {
@@ -128,6 +205,8 @@ struct Key: AsyncParsableCommand {
                 "scopes": .array(key.scopes.map { .string($0) }), "createdAt": .int(key.createdAt.milliseconds),
                 "expiresAt": key.expiresAt.map { .int($0.milliseconds) } ?? .null,
                 "lastUsedAt": key.lastUsedAt.map { .int($0.milliseconds) } ?? .null,
+                "networks": .array(key.networks.map { .string($0) }), "hasOtherSecret": .bool(key.hasPrevious),
+                "otherSecretUntil": key.previousUntil.map { .int($0.milliseconds) } ?? .null,
             ]
         }
     }

@@ -22,7 +22,7 @@ final class ProvisioningReaderTests {
     private func read(_ yaml: String, inline: Bool = false) throws(ProvisioningProblem) -> ProvisioningFile {
         try ProvisioningReader(
             directory: directory,
-            environment: ["ACME_KEY": "0123456789abcdef0123"],
+            environment: ["ACME_KEY": "5c1f0ae69b7d3428f1d0c96e8a7b2354"],
             allowsInlineSecrets: inline
         ).read(yaml)
     }
@@ -78,7 +78,7 @@ final class ProvisioningReaderTests {
         #expect(binding.host == "push.example.com")
         #expect(binding.settings["rules"] == ["Full": ["listen", "send", "manage"], "Listen": ["listen"]])
         #expect(binding.settings["topic"] == "com.example.shop")
-        let key = "0123456789abcdef0123"
+        let key = "5c1f0ae69b7d3428f1d0c96e8a7b2354"
         #expect(
             binding.secrets
                 == ["primary/Full": key, "secondary/Full": "0123456789abcdef", "primary/Listen": key]
@@ -109,7 +109,7 @@ final class ProvisioningReaderTests {
             "prefix: Site, users: [ { name: mina, passwordEnv: ACME_KEY } ], image: \(image), acceptsNames: false"
         let binding = try #require(try hub("hub: shop, \(Self.rule), appBackend: { \(backend) }"))
         #expect(binding.keys.map(\.kind) == ["hub", "appbackend"] && binding.keys.map(\.value) == ["shop", "site"])
-        #expect(binding.secrets["user/mina"] == "0123456789abcdef0123")
+        #expect(binding.secrets["user/mina"] == "5c1f0ae69b7d3428f1d0c96e8a7b2354")
         #expect(
             binding.settings["appBackend"]
                 == ["acceptsNames": .bool(false), "image": .string(image.lowercased())]
@@ -179,7 +179,7 @@ final class ProvisioningReaderTests {
     @Test func documentedFileIsRead() throws {
         let tenant = try #require(try read(good).tenants.first)
         #expect(tenant.id == "acme")
-        #expect(tenant.apiKeys.first?.secret == "0123456789abcdef0123")
+        #expect(tenant.apiKeys.first?.secret == "5c1f0ae69b7d3428f1d0c96e8a7b2354")
         #expect(tenant.credentials.first?.secret == .signingKey(pem: Array("a key".utf8), topics: nil))
         let app = try #require(tenant.apps.first)
         #expect(app.platforms[.ios]?.credentials == [.production: "apple", .sandbox: "apple"])
@@ -272,7 +272,7 @@ final class ProvisioningReaderTests {
         ),
         (
             "kind: apns-certificate, pkcs12File: key.p8, passphraseEnv: ACME_KEY",
-            .pkcs12(Array("a key".utf8), passphrase: "0123456789abcdef0123")
+            .pkcs12(Array("a key".utf8), passphrase: "5c1f0ae69b7d3428f1d0c96e8a7b2354")
         ),
         (
             "kind: apns-certificate, certificateFile: key.p8, privateKeyFile: key.p8",
@@ -313,8 +313,12 @@ final class ProvisioningReaderTests {
         ("production: apple", "production: pear", "tenants[0].apps[0].platforms.ios.production"),
         ("topic: com.example.shop, ", "", "tenants[0].apps[0].platforms.ios.topic"),
         ("secretEnv: ACME_KEY", "secretEnv: NOBODY", "tenants[0].apiKeys[0].secretEnv"),
-        ("secretEnv: ACME_KEY", "secret: inline-secret-value", "tenants[0].apiKeys[0].secret"),
+        ("secretEnv: ACME_KEY", "secret: q7Zt0WmXv3LkR9bNcY2aHs5d", "tenants[0].apiKeys[0].secret"),
         ("[send, devices, read]", "[send, fly]", "tenants[0].apiKeys[0].scopes[1]"),
+        ("[send, devices, read]", "[\"admin:app/shop\"]", "tenants[0].apiKeys[0].scopes[0]"),
+        ("scopes: [send", "networks: [10.0.0.0/8, here], scopes: [send", "tenants[0].apiKeys[0].networks[1]"),
+        ("scopes: [send", "previousSecretEnv: NOBODY, scopes: [send", "tenants[0].apiKeys[0].previousSecretEnv"),
+        ("secretEnv: ACME_KEY", "secret: bank-core-2026", "tenants[0].apiKeys[0].secret"),
         ("privateKeyFile: key.p8", "privateKeyFile: gone.p8", "tenants[0].credentials[0].privateKeyFile"),
         ("rationalowl:", "carrierpigeon:", "tenants[0].apps[0].bindings.carrierpigeon"),
         ("id: acme", "id: a/cme", "tenants[0].id"),
@@ -331,9 +335,22 @@ final class ProvisioningReaderTests {
         #expect(error?.path == path)
     }
 
+    @Test func aKeyIsReadWithItsLimitsAndItsOtherSecret() throws {
+        let yaml = good.replacingOccurrences(
+            of: "scopes: [send, devices, read]",
+            with: "previousSecretEnv: ACME_KEY, networks: [10.0.0.0/8, \"::1\"], scopes: [\"send:app/shop:direct\"]"
+        )
+        let key = try #require(try read(yaml).tenants.first?.apiKeys.first)
+        #expect(
+            key.scopes == ["send:direct:app/shop"]
+                && key.networks.map(AddressRange.init) == ["10.0.0.0/8", "::1"].map(AddressRange.init)
+        )
+        #expect(key.previousSecret == key.secret)
+    }
+
     @Test func inlineSecretNeedsTheFlag() throws {
-        let yaml = good.replacingOccurrences(of: "secretEnv: ACME_KEY", with: "secret: inline-secret-value")
-        #expect(try read(yaml, inline: true).tenants.first?.apiKeys.first?.secret == "inline-secret-value")
+        let yaml = good.replacingOccurrences(of: "secretEnv: ACME_KEY", with: "secret: q7Zt0WmXv3LkR9bNcY2aHs5d")
+        #expect(try read(yaml, inline: true).tenants.first?.apiKeys.first?.secret == "q7Zt0WmXv3LkR9bNcY2aHs5d")
     }
 
     @Test(arguments: ["", "tenants: 5", "- 1", "tenants: [", "a: &x [*x]", "tenants:\n  - id: a\n    id: b\n"])

@@ -9,11 +9,17 @@ import Testing
 struct SenderGateTests {
     private static let form = SenderForm(ownKey: .init(header: "X-Own-Key", secret: "own"))
 
+    private static let officeNetworks = [AddressRange("192.0.2.0/24")].compactMap(\.self)
+
     private static let keys: [String: APIKeyGrant] = [
         "sends": APIKeyGrant(tenant: "acme", name: "a", scopes: ["send"]),
         "administers": APIKeyGrant(tenant: "acme", name: "b", scopes: ["admin"]),
         "reads": APIKeyGrant(tenant: "acme", name: "c", scopes: ["read", "devices"]),
         "foreign": APIKeyGrant(tenant: "other", name: "d", scopes: ["send", "admin"]),
+        "shop": APIKeyGrant(tenant: "acme", name: "e", scopes: ["send:app/shop"]),
+        "news": APIKeyGrant(tenant: "acme", name: "f", scopes: ["send:app/news"]),
+        "direct": APIKeyGrant(tenant: "acme", name: "g", scopes: ["send:direct"]),
+        "office": APIKeyGrant(tenant: "acme", name: "h", scopes: ["send"], networks: officeNetworks),
     ]
 
     private func judge(
@@ -60,6 +66,20 @@ struct SenderGateTests {
     ])
     func anAPIKeyOfTheTenantWithTheScopeSendIsAProof(_ header: String, _ value: String, _ isProof: Bool) async throws {
         let verdict = try await judge(headers: [header: value])
+        #expect((verdict == .proven) == isProof)
+    }
+
+    // The audience of a vendor's call is unknown here, so a key for one kind of audience proves nothing.
+    @Test(arguments: [("shop", true), ("news", false), ("direct", false)])
+    func aKeyWithLimitsIsAProofForItsAppOnly(_ key: String, _ isProof: Bool) async throws {
+        #expect((try await judge(headers: ["X-API-Key": key]) == .proven) == isProof)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.7", true, true), ("192.0.3.7", true, false), (nil, true, false), ("192.0.2.7", false, false),
+    ])
+    func aKeyWithNetworksIsAProofFromThemOnly(_ address: String?, _ isKnown: Bool, _ isProof: Bool) async throws {
+        let verdict = try await judge(headers: ["X-API-Key": "office"], from: address, isKnown: isKnown)
         #expect((verdict == .proven) == isProof)
     }
 

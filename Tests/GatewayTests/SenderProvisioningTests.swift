@@ -9,7 +9,7 @@ struct SenderProvisioningTests {
     private func read(_ bindings: String, keys: String = "") throws -> ProvisioningFile {
         let reader = ProvisioningReader(
             directory: ".",
-            environment: ["KEY": "0123456789abcdef0123"],
+            environment: ["KEY": "5c1f0ae69b7d3428f1d0c96e8a7b2354"],
             allowsInlineSecrets: false
         )
         return try reader.read(

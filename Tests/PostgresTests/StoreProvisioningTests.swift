@@ -184,6 +184,74 @@ import Testing
         #expect(try await fixture.directory.apiKey(hash: [1, 2]) == nil)
     }
 
+    @Test func aRotatedKeyHasTwoSecretsUntilTheOldOneEnds() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = PostgresKeyStore(engine: fixture.engine)
+        let root = AuditActor.command(user: 0)
+        func secret(_ name: String) -> [UInt8] { Array("\(fixture.acme) \(name)".utf8) }
+        func isValid(_ name: String) async throws -> Bool {
+            try await fixture.directory.apiKey(hash: secret(name)) != nil
+        }
+        func rotate(_ key: String, to name: String, _ overlap: Duration) async throws -> Bool {
+            try await store.rotate(key, to: secret(name), overlap: overlap, in: fixture.acme, by: root)
+        }
+        let made = ProvisionedKey(name: "cli", hash: secret("first"), scopes: ["read"], networks: ["10.0.0.0/8"])
+        _ = try #require(try await store.create(made, in: fixture.acme, by: root))
+        #expect(try await fixture.directory.apiKey(hash: secret("first"))?.networks == ["10.0.0.0/8"])
+
+        #expect(try await rotate("cli", to: "second", .seconds(3600)))
+        #expect(try await isValid("first"))
+        #expect(try await isValid("second"))
+        #expect(try await fixture.directory.apiKey(hash: secret("first"))?.networks == ["10.0.0.0/8"])
+        let listed = try #require(try await store.list(fixture.acme).first { $0.name == "cli" })
+        #expect(listed.hasPrevious && listed.previousUntil != nil && listed.networks == ["10.0.0.0/8"])
+
+        #expect(try await rotate("cli", to: "third", .seconds(3600)))
+        #expect(try await !isValid("first"), "never three secrets")
+        #expect(try await isValid("second"))
+        #expect(try await isValid("third"))
+        #expect(try await rotate("cli", to: "fourth", .zero))
+        #expect(try await !isValid("third"))
+        #expect(try await isValid("fourth"))
+        #expect(try await store.list(fixture.acme).first { $0.name == "cli" }?.hasPrevious == false)
+
+        #expect(try await !rotate("none", to: "fifth", .zero))
+        #expect(try await !rotate("backend", to: "fifth", .zero), "the key of a file is rotated in the file")
+        #expect(try await store.revoke("cli", in: fixture.acme, by: root))
+        #expect(try await !isValid("fourth"))
+    }
+
+    @Test func aFilesKeyHasTheSecretsNetworksAndScopesOfTheFile() async throws {
+        let fixture = try await StoreFixture.make()
+        func secret(_ name: String) -> [UInt8] { Array("\(fixture.acme) \(name)".utf8) }
+        func apply(_ key: ProvisionedKey) async throws {
+            var tenant = fixture.tenant("acme")
+            tenant.apiKeys = [key]
+            _ = try await fixture.provisioning.apply([tenant])
+        }
+        try await apply(ProvisionedKey(name: "file", hash: secret("1"), scopes: ["send:app/shop", "read"]))
+        let plain = try #require(try await fixture.directory.apiKey(hash: secret("1")))
+        #expect(plain.scopes == ["send:app/shop", "read"] && plain.networks == [])
+
+        let networks = ["10.0.0.0/8", "2001:db8::/32"]
+        try await apply(
+            ProvisionedKey(
+                name: "file",
+                hash: secret("2"),
+                scopes: ["read"],
+                networks: networks,
+                previousHash: secret("1")
+            )
+        )
+        for name in ["1", "2"] {
+            let key = try #require(try await fixture.directory.apiKey(hash: secret(name)))
+            #expect(key.scopes == ["read"] && key.networks == networks)
+        }
+        try await apply(ProvisionedKey(name: "file", hash: secret("2"), scopes: ["read"]))
+        #expect(try await fixture.directory.apiKey(hash: secret("1")) == nil)
+        #expect(try await fixture.directory.apiKey(hash: secret("2"))?.networks == [])
+    }
+
     @Test func listenersAreNotifiedOnlyOfAChange() async throws {
         let fixture = try await StoreFixture.alone()
         let listener = PostgresListener(

@@ -84,7 +84,7 @@ final class CachedDirectory: CallDirectory, Sendable {
         let (known, generation) = state.withLockedValue { ($0.keys[hash], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }
         let resolved = try await store.apiKey(hash: hash)
-        let grant = resolved.map { APIKeyGrant(tenant: $0.tenant, name: $0.name, scopes: Set($0.scopes)) }
+        let grant = resolved.flatMap(Self.grant)
         state.withLockedValue { state in
             if let resolved { state.uses[KeyUseKey(tenant: resolved.tenant, key: resolved.id)] = clock.now() }
             guard state.generation == generation else { return }
@@ -92,6 +92,13 @@ final class CachedDirectory: CallDirectory, Sendable {
             state.keys[hash] = Entry(value: grant, readAt: now)
         }
         return grant
+    }
+
+    /// Nil for a stored network that this program cannot read: leaving it out would open the key.
+    private static func grant(_ key: ResolvedKey) -> APIKeyGrant? {
+        let networks = key.networks.compactMap { AddressRange($0) }
+        guard networks.count == key.networks.count else { return nil }
+        return APIKeyGrant(tenant: key.tenant, name: key.name, scopes: KeyScopes(key.scopes), networks: networks)
     }
 
     /// Writes the last uses gathered since the previous call.

@@ -30,11 +30,19 @@ package protocol CallDirectory: Sendable {
 package struct APIKeyGrant: Sendable, Hashable {
     package var tenant: TenantID
     package var name: String
-    package var scopes: Set<String>
+    package var scopes: KeyScopes
+    /// The networks from which the key may be used. Empty: every network.
+    package var networks: [AddressRange]
 
-    package init(tenant: TenantID, name: String, scopes: Set<String>) {
+    package init(tenant: TenantID, name: String, scopes: KeyScopes, networks: [AddressRange] = []) {
         self.tenant = tenant
         self.name = name
         self.scopes = scopes
+        self.networks = networks
+    }
+
+    /// Whether the key may be used from an address. Nil: the address is unknown, or it is that of a proxy which did not name its client.
+    package func isUsable(from address: IPAddress?) -> Bool {
+        networks.isEmpty || address.map { address in networks.contains { $0.contains(address) } } ?? false
     }
 }

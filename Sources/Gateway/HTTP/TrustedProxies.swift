@@ -12,6 +12,9 @@ package struct ClientAddress: Sendable, Hashable {
         self.text = text
         self.isKnown = isKnown
     }
+
+    /// The address as a proof. Nil: it is unknown, or it proves nothing.
+    package var proven: IPAddress? { isKnown ? text.flatMap { IPAddress($0) } : nil }
 }
 
 /// Finds the address of the client of a call that came through proxies (`trusted.proxies`).

@@ -109,6 +109,7 @@ package struct NativeAPI: Sendable {
         let grant: APIKeyGrant?
         do { grant = try await directory.apiKey(secret) } catch { throw .unavailable(5) }
         guard let grant else { throw .unauthorized }
+        guard grant.isUsable(from: context.client.proven) else { throw .forbiddenNetwork }
         return NativeCaller(
             request: request,
             grant: grant,

@@ -45,9 +45,11 @@ package struct Problem: Error, Hashable {
         .unauthorized,
         "send Authorization: Bearer with a key of `push-gateway key create`"
     )
-    static func forbidden(_ scope: APIScope) -> Problem {
-        Problem(.forbidden, "the key lacks the scope '\(scope.rawValue)'")
+    static func forbidden(_ scope: APIScope) -> Problem { .forbidden(KeyScope(scope)) }
+    static func forbidden(_ scope: KeyScope) -> Problem {
+        Problem(.forbidden, "the key lacks the scope '\(scope)'")
     }
+    static let forbiddenNetwork = Problem(.forbidden, "the key may not be used from this address")
     package static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
     /// `allowed` lists the methods of the path.
     package static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {

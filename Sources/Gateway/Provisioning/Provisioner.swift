@@ -67,7 +67,14 @@ package struct Provisioner: Sendable {
         ProvisionedTenant(
             id: tenant.id,
             apiKeys: tenant.apiKeys.map {
-                ProvisionedKey(name: $0.name, hash: APIKeys.hash($0.secret), scopes: $0.scopes, expiresAt: $0.expiresAt)
+                ProvisionedKey(
+                    name: $0.name,
+                    hash: APIKeys.hash($0.secret),
+                    scopes: $0.scopes,
+                    expiresAt: $0.expiresAt,
+                    networks: $0.networks,
+                    previousHash: $0.previousSecret.map(APIKeys.hash)
+                )
             },
             credentials: try tenant.credentials.map { try provisioned($0, tenant: tenant.id) },
             apps: try tenant.apps.map { app in

@@ -19,6 +19,9 @@ package struct ProvisioningFile: Sendable {
         var secret: String
         var scopes: [String]
         var expiresAt: Timestamp?
+        var networks: [String] = []
+        /// A second secret that is also valid, while callers change to the new one.
+        var previousSecret: String?
     }
     struct Credential: Sendable {
         var id: CredentialID
@@ -56,9 +59,6 @@ package struct ProvisioningFile: Sendable {
         var settings: JSONObject { content.settings }
         var secrets: [String: String] { content.secrets }
     }
-
-    /// The possible scopes of an API key.
-    package static let scopes: Set<String> = ["send", "devices", "read", "admin"]
 
     var tenants: [Tenant]
 }
@@ -157,18 +157,26 @@ struct ProvisioningReader: SecretSource {
         var fields = try StrictFields(json, path: path)
         let name = try fields.name("name")
         let secret = try secret(&fields, "secret")
-        guard secret.utf8.count >= 16 else {
-            throw ProvisioningProblem(path: path, problem: "the secret must have at least 16 characters")
+        let previous = try optionalSecret(&fields, "previousSecret")
+        for secret in [secret, previous].compactMap(\.self) {
+            if let fault = SecretStrength.fault(of: secret) { throw ProvisioningProblem(path: path, problem: fault) }
         }
         var scopes: [String] = []
         for (path, value) in try fields.list("scopes") {
-            guard let scope = value.string, ProvisioningFile.scopes.contains(scope) else {
+            guard let scope = value.string.flatMap({ KeyScope($0) }) else {
+                throw ProvisioningProblem(path: path, problem: "must be one of \(KeyScope.forms)")
+            }
+            scopes.append(scope.description)
+        }
+        var networks: [String] = []
+        for (path, value) in try fields.list("networks") {
+            guard let network = value.string.flatMap({ AddressRange($0) }), networks.count < APIKeys.networkLimit else {
                 throw ProvisioningProblem(
                     path: path,
-                    problem: "must be one of \(ProvisioningFile.scopes.sorted().joined(separator: ", "))"
+                    problem: "must be a network like 10.0.0.0/8, at most \(APIKeys.networkLimit)"
                 )
             }
-            scopes.append(scope)
+            networks.append(network.description)
         }
         var expiresAt: Timestamp?
         if let text = try fields.optionalText("expiresAt") {
@@ -181,7 +189,14 @@ struct ProvisioningReader: SecretSource {
             expiresAt = Timestamp(milliseconds: Int64(clamping: Int(date.timeIntervalSince1970 * 1000)))
         }
         try fields.finish()
-        return .init(name: name, secret: secret, scopes: scopes, expiresAt: expiresAt)
+        return .init(
+            name: name,
+            secret: secret,
+            scopes: scopes,
+            expiresAt: expiresAt,
+            networks: networks,
+            previousSecret: previous
+        )
     }
 
     private func app(

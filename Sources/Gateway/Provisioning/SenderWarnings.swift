@@ -7,8 +7,10 @@ struct SenderWarnings {
     /// One sentence for each binding without a setting. An empty `senderNetworks` is a setting: it states that only keys may send.
     func warnings(of file: ProvisioningFile) -> [String] {
         file.tenants.flatMap { tenant in
-            let hasKey = tenant.apiKeys.contains { SenderGate.permits($0.scopes) }
-            return tenant.apps.flatMap(\.bindings).compactMap { warning($0, hasKey: hasKey) }
+            tenant.apps.flatMap { app in
+                let hasKey = tenant.apiKeys.contains { KeyScopes($0.scopes).maySend(to: nil, of: app.id) }
+                return app.bindings.compactMap { warning($0, hasKey: hasKey) }
+            }
         }
     }
 

@@ -7,15 +7,13 @@ import Model
 ///
 /// 1. the dialect's own key of the binding, where the dialect has one;
 /// 2. a source network of the setting `senderNetworks`;
-/// 3. an API key of the tenant with the scope `send` or `admin`;
+/// 3. an API key of the tenant with the scope `send` (for every audience of the binding's app) or `admin`, shown from one of the key's networks;
 /// 4. the setting `openSends`, which proves nothing about the caller and has no effect if the binding has the dialect's own key.
 ///
 /// Pure, except that API keys are looked up by `lookUp`. A client certificate of a listener would be another proof, checked next to the networks.
 struct SenderGate: Sendable {
     /// 256 bytes per key shown. A longer text is not a key, and is not hashed.
     static let keyBytes = 256
-    /// The scopes of API keys that may send.
-    private static let scopes: Set<String> = ["send", "admin"]
 
     enum Verdict: Sendable, Hashable {
         /// The caller has proved that it belongs to the tenant.
@@ -27,12 +25,15 @@ struct SenderGate: Sendable {
     }
 
     let settings: SenderSettings
+    /// The app of the binding.
+    let app: AppID
     /// The dialect's own key of the binding. Nil: there is none.
     let ownKey: [UInt8]?
     let evidence: SenderEvidence
 
     init(_ call: VendorRequest, _ form: SenderForm?, _ binding: BoundCall) {
         settings = binding.senders
+        app = binding.app
         ownKey = form?.ownKey.flatMap { binding.settings.secrets[$0.secret] }
         evidence = SenderEvidence(call, form)
     }
@@ -50,17 +51,15 @@ struct SenderGate: Sendable {
     ) async throws(StoreError) -> Verdict {
         if showsOwnKey || comesFromANetwork { return .proven }
         for key in evidence.keys {
-            if let grant = try await lookUp(key), Self.permits(grant, tenant) { return .proven }
+            if let grant = try await lookUp(key), permits(grant, tenant) { return .proven }
         }
         return settings.isOpen && ownKey == nil ? .open : .refused(reason)
     }
 
-    static func permits(_ grant: APIKeyGrant, _ tenant: TenantID) -> Bool {
-        grant.tenant == tenant && permits(grant.scopes)
+    /// The audience is not known before the call is decoded, so a key that is limited to one kind of audience proves nothing.
+    private func permits(_ grant: APIKeyGrant, _ tenant: TenantID) -> Bool {
+        grant.tenant == tenant && grant.scopes.maySend(to: nil, of: app) && grant.isUsable(from: evidence.address)
     }
-
-    /// Whether a key with these scopes may send.
-    static func permits(_ scopes: some Sequence<String>) -> Bool { !Self.scopes.isDisjoint(with: scopes) }
 
     /// Digests are compared, so that the time does not reveal how much of the key is right.
     private var showsOwnKey: Bool {

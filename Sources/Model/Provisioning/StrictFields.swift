@@ -44,15 +44,19 @@ package struct StrictFields: Sendable {
     /// - Throws: `ProvisioningProblem`.
     package mutating func name(_ key: String) throws(ProvisioningProblem) -> String {
         let text = try text(key)
-        guard text.utf8.count <= 64,
-            text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
-        else {
+        guard Self.isName(text) else {
             throw ProvisioningProblem(
                 path: at(key),
                 problem: "'\(text)' may contain only letters, digits, '.', '_' and '-', at most 64"
             )
         }
         return text
+    }
+
+    /// Whether a text is a name: at most 64 letters, digits, '.', '_' and '-'.
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
     /// - Throws: `ProvisioningProblem` when it is present and neither true nor false.

@@ -141,6 +141,17 @@ struct InputValues<Fields: InputFields>: Sendable {
         self.prefix = prefix
     }
 
+    /// The text of the declared field with this name, unchecked; nil when it is absent or is not a text.
+    func text(_ name: String) -> String? {
+        guard let field = fields.declared.first(where: { $0.name == name }) else { return nil }
+        return switch field.place {
+        case .path: path[name]
+        case .query: query[name]?.first
+        case .body: body[name]?.string
+        case .header: nil
+        }
+    }
+
     subscript<Value>(dynamicMember member: KeyPath<Fields, InputField<Value>>) -> Value {
         get throws(Problem) {
             let field = fields[keyPath: member]

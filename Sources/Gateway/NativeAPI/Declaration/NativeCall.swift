@@ -5,15 +5,14 @@ import Model
 import NIOCore
 import Store
 
-/// The scopes of an API key.
-enum APIScope: String, Sendable, CaseIterable {
-    case send, devices, read, admin
-}
+/// The scope that an operation needs.
+typealias APIScope = KeyScope.Action
 
 /// The caller of an operation, and the connection it uses.
 struct NativeCaller: Sendable {
     var request: Request
     var grant: APIKeyGrant
+    /// The client's address, also when it proves nothing.
     var remoteAddress: String?
     /// The connection of the call; nil in tests without one.
     var channel: (any Channel)?
@@ -21,10 +20,15 @@ struct NativeCaller: Sendable {
     var tenant: TenantID { grant.tenant }
     var actor: AuditActor { .key(grant.name) }
 
-    /// - Throws: `Problem` when the key lacks the scope. `admin` includes every other scope.
+    /// - Throws: `Problem` when the key lacks the scope for every app. `admin` includes every other scope.
     func require(_ scope: APIScope) throws(Problem) {
-        guard grant.scopes.contains(scope.rawValue) || grant.scopes.contains(APIScope.admin.rawValue) else {
-            throw .forbidden(scope)
+        guard grant.scopes.apps(scope) != .only([]) else { throw .forbidden(scope) }
+    }
+
+    /// - Throws: `Problem` when the key may not send to such an audience of the app. Nil: to every audience.
+    func requireSending(to reach: KeyScope.Reach?, of app: AppID) throws(Problem) {
+        guard grant.scopes.maySend(to: reach, of: app) else {
+            throw .forbidden(KeyScope(.send, app: app, reach: reach))
         }
     }
 }

@@ -13,6 +13,8 @@ struct NativeOperation: Sendable {
     /// The path, with `{name}` for each path field.
     let path: String
     let scope: APIScope
+    /// Whether a key may call it that is limited to one kind of audience; the operation itself then checks the audience.
+    let allowsLimitedReach: Bool
     let summary: String
     let inputs: [any DeclaredInput]
     let body: NativeBody
@@ -33,6 +35,7 @@ struct NativeOperation: Sendable {
         _ method: HTTPRequest.Method,
         _ path: String,
         scope: APIScope,
+        allowsLimitedReach: Bool = false,
         _ summary: String,
         input: Input,
         body: NativeBody? = nil,
@@ -48,6 +51,7 @@ struct NativeOperation: Sendable {
         self.method = method
         self.path = path
         self.scope = scope
+        self.allowsLimitedReach = allowsLimitedReach
         self.summary = summary
         self.inputs = inputs
         self.body = body
@@ -64,7 +68,9 @@ struct NativeOperation: Sendable {
         self.problems = Self.problems(inputs, body, problems)
         let reader = NativeInputReader(input, body)
         perform = { (api, caller, parameters) async throws(Problem) in
-            try await handler(api)(try await reader.call(caller, parameters))
+            let call = try await reader.call(caller, parameters)
+            try await api.admit(caller, to: scope, anyReach: allowsLimitedReach, KeyTarget(call.values))
+            return try await handler(api)(call)
         }
     }
 

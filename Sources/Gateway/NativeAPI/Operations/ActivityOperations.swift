@@ -133,6 +133,7 @@ enum ActivityOperations {
         .post,
         "/v1/apps/{app}/live-activities",
         scope: .send,
+        allowsLimitedReach: true,
         "Start a Live Activity on devices that reported a push-to-start token.",
         input: StartInput(),
         example: [
@@ -169,6 +170,7 @@ enum ActivityOperations {
         .post,
         "/v1/apps/{app}/live-activities/{activity}/update",
         scope: .send,
+        allowsLimitedReach: true,
         "Update a Live Activity on the devices that reported a token for it.",
         input: UpdateInput(),
         example: ["contentState": ["home": 1, "guest": 0]],
@@ -195,6 +197,7 @@ enum ActivityOperations {
         .post,
         "/v1/apps/{app}/live-activities/{activity}/end",
         scope: .send,
+        allowsLimitedReach: true,
         "End a Live Activity on the devices that reported a token for it.",
         input: EndInput(),
         example: ["contentState": ["home": 2, "guest": 1]],

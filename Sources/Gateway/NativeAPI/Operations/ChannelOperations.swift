@@ -173,6 +173,7 @@ enum ChannelOperations {
         .post,
         "/v1/apps/{app}/channels/{channel}/send",
         scope: .send,
+        allowsLimitedReach: true,
         "Update or end the Live Activities that follow a channel. The call waits for Apple's answer; nothing is queued.",
         input: SendInput(),
         example: ["event": "update", "contentState": ["home": 2, "guest": 1]],
@@ -238,6 +239,7 @@ extension NativeAPI {
 
     func sendToChannel(_ call: NativeCall<ChannelOperations.SendInput>) async throws(Problem) -> Response {
         let channel = try call.channel
+        try call.caller.requireSending(to: .broadcast, of: try call.app)
         let dismissal = try call.dismissalDate
         let isEnd = try call.event == .end
         if !isEnd, dismissal != nil { throw .invalid("dismissalDate", "is allowed only with the event end") }

@@ -89,6 +89,7 @@ enum MessageOperations {
         .post,
         "/v1/messages",
         scope: .send,
+        allowsLimitedReach: true,
         "Send a message to users, groups, a tag expression, a list of devices or everyone; now, at a time, or at a local time.",
         input: SendInput(),
         example: [

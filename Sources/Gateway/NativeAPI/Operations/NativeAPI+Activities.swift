@@ -177,6 +177,7 @@ extension NativeAPI {
         app: AppID,
         once key: String?
     ) async throws(Problem) -> Response {
+        try call.caller.requireSending(to: submission.audience.reach, of: app)
         var submission = submission
         let kept = repeatKey(key, call)
         submission.idempotencyKey = kept?.key

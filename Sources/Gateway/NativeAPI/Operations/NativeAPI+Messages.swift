@@ -11,6 +11,7 @@ extension NativeAPI {
     func sendMessage(_ call: NativeCall<MessageOperations.SendInput>) async throws(Problem) -> Response {
         let app = try call.app
         var submission = try submission(call)
+        try call.caller.requireSending(to: submission.audience.reach, of: app)
         if let key = try call.once {
             submission.idempotencyKey = key
             submission.bodyHash = identifiers.sha256(call.bytes)
@@ -125,7 +126,7 @@ extension NativeAPI {
         return .json(MessageOperations.page.json(page))
     }
 
-    private func found(_ reference: String, in tenant: TenantID) async throws(Problem) -> MessageFacts {
+    func message(_ reference: String, in tenant: TenantID) async throws(Problem) -> MessageFacts {
         let facts = try await asked { () async throws(StoreError) in
             try await queries.message(reference, in: tenant)
         }
@@ -134,7 +135,7 @@ extension NativeAPI {
     }
 
     func showMessage(_ call: NativeCall<MessageOperations.IDInput>) async throws(Problem) -> Response {
-        .json(NativeShapes.message.json(try await found(try call.message, in: call.tenant)))
+        .json(NativeShapes.message.json(try await message(try call.message, in: call.tenant)))
     }
 
     func withdrawMessage(_ call: NativeCall<MessageOperations.ControlInput>) async throws(Problem) -> Response {
@@ -149,7 +150,7 @@ extension NativeAPI {
         _ control: MessageControl,
         answer name: String
     ) async throws(Problem) -> Response {
-        let facts = try await found(try call.message, in: call.tenant)
+        let facts = try await message(try call.message, in: call.tenant)
         let id = facts.id.description
         return try await perform(
             .submission(.control(control, message: id)),
@@ -166,7 +167,7 @@ extension NativeAPI {
         let state = try call.state
         let after = try call.after
         let limit = try call.limit
-        let facts = try await found(try call.message, in: call.tenant)
+        let facts = try await message(try call.message, in: call.tenant)
         let page = try await asked { () async throws(StoreError) in
             try await queries.deliveryPage(of: facts.id, in: call.tenant, state: state, after: after, limit: limit)
         }
@@ -175,7 +176,7 @@ extension NativeAPI {
 
     func showDelivery(_ call: NativeCall<MessageOperations.DeliveryInput>) async throws(Problem) -> Response {
         let target = try call.target
-        let facts = try await found(try call.message, in: call.tenant)
+        let facts = try await message(try call.message, in: call.tenant)
         let explanation = try await asked { () async throws(StoreError) in
             try await explainer.explain(facts, to: target, in: call.tenant)
         }

@@ -56,6 +56,7 @@ enum ReceiptOperations {
         .put,
         "/v1/apps/{app}/media/{hash}",
         scope: .send,
+        allowsLimitedReach: true,
         "Store an image, which messages reference by its hash.",
         input: MediaInput(),
         body: .bytes(type: "application/octet-stream"),

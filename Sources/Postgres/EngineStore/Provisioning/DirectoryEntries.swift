@@ -18,6 +18,8 @@ package struct ResolvedKey: Sendable, Hashable {
     package var name: String
     package var scopes: [String]
     package var expiresAt: Timestamp?
+    /// Empty: every network.
+    package var networks: [String]
 }
 
 /// A stored credential with its sealed secret.
@@ -123,6 +125,11 @@ package struct StoredKey: Sendable, Hashable {
     package var createdAt: Timestamp
     package var expiresAt: Timestamp?
     package var lastUsedAt: Timestamp?
+    package var networks: [String]
+    /// Whether a second secret of the key is also valid.
+    package var hasPrevious: Bool
+    /// When the second secret ends; nil: with the key.
+    package var previousUntil: Timestamp?
     /// Whether the key is from the provisioning file.
     package var isProvisioned: Bool
 }

@@ -4,7 +4,7 @@ import Store
 /// Queries that run before a tenant is known, and the bookkeeping of the cluster.
 enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
-    static let apiKey = StoreSQL.global("SELECT * FROM gateway.resolve_api_key($1)")
+    static let apiKey = StoreSQL.global("SELECT * FROM gateway.find_api_key($1)")
 
     static let credentials = StoreSQL.global(
         """
@@ -58,8 +58,8 @@ enum DirectorySQL {
 
     static let createKey = StoreSQL.tenant(
         """
-        INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at)
-        SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz FROM gateway.tenant WHERE tenant_id = $1
+        INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at, networks)
+        SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz, $6::text[] FROM gateway.tenant WHERE tenant_id = $1
         ON CONFLICT DO NOTHING RETURNING key_id, name
         """
     )
@@ -67,10 +67,19 @@ enum DirectorySQL {
     /// `$1` null: the keys of every tenant.
     static let listKeys = StoreSQL.global(
         """
-        SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at
+        SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
+            k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until
         FROM gateway.api_key k
         LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
         WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name
+        """
+    )
+
+    /// The secret in use stays valid as the previous one for `$4` seconds. A file's key is changed in the file.
+    static let rotateKey = StoreSQL.tenant(
+        """
+        UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision), hash = $3::bytea
+        WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) AND NOT is_provisioned RETURNING key_id, name
         """
     )
 

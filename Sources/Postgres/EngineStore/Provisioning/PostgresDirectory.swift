@@ -56,7 +56,8 @@ package struct PostgresDirectory: Sendable {
                 tenant: try row.id("tenant_id"),
                 name: try row.text("name"),
                 scopes: try row.texts("scopes"),
-                expiresAt: try row.optionalTime("expires_at")
+                expiresAt: try row.optionalTime("expires_at"),
+                networks: try row.texts("networks")
             )
         }
     }

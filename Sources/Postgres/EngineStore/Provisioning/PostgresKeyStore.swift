@@ -23,10 +23,14 @@ package struct PostgresKeyStore: Sendable {
             .string(key.name),
             .bytes(key.hash),
             .strings(key.scopes),
-            .time(key.expiresAt)
+            .time(key.expiresAt),
+            .strings(key.networks)
         )
         return try await asStore { () throws(PostgresError) in
-            let data: JSON = ["scopes": .array(key.scopes.map { .string($0) }), "expiresAt": Self.time(key.expiresAt)]
+            let data: JSON = [
+                "scopes": .array(key.scopes.map { .string($0) }), "expiresAt": Self.time(key.expiresAt),
+                "networks": .array(key.networks.map { .string($0) }),
+            ]
             return try await audited(statement, .create, data, by: actor, in: tenant)?.uuid("key_id")
         }
     }
@@ -67,8 +71,29 @@ package struct PostgresKeyStore: Sendable {
             createdAt: try row.time("created_at"),
             expiresAt: try row.optionalTime("expires_at"),
             lastUsedAt: try row.optionalTime("last_used_at"),
+            networks: try row.texts("networks"),
+            hasPrevious: try row.bool("has_previous"),
+            previousUntil: try row.optionalTime("previous_until"),
             isProvisioned: try row.bool("is_provisioned")
         )
+    }
+
+    /// Gives a key a new secret, by its name or id. The secret that was in use stays valid for `overlap`; an older one ends now.
+    ///
+    /// Returns false when the key does not exist, or is from the provisioning file.
+    /// - Throws: `StoreError`.
+    package func rotate(
+        _ nameOrID: String,
+        to hash: [UInt8],
+        overlap: Duration,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> Bool {
+        let seconds = overlap.components.seconds
+        let statement = DirectorySQL.rotateKey(.id(tenant), .string(nameOrID), .bytes(hash), .double(Double(seconds)))
+        return try await asStore { () throws(PostgresError) in
+            try await audited(statement, .rotate, ["overlapSeconds": .int(seconds)], by: actor, in: tenant) != nil
+        }
     }
 
     /// Removes a key by its name or id. Returns false when it does not exist.

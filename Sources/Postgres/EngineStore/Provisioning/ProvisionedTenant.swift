@@ -35,16 +35,29 @@ package struct ProvisionedKey: Sendable, Hashable {
     /// Unique within the tenant.
     package var name: String
     package var hash: [UInt8]
-    /// Names without commas: `send`, `devices`, `read`.
+    /// Texts without commas (`KeyScope`): `send`, `devices`, `read:app/shop`.
     package var scopes: [String]
     /// Nil: it does not expire.
     package var expiresAt: Timestamp?
+    /// The networks from which the key may be used (`AddressRange`). Empty: every network.
+    package var networks: [String]
+    /// The hash of a second secret of the key that is also valid. Nil: there is none.
+    package var previousHash: [UInt8]?
 
-    package init(name: String, hash: [UInt8], scopes: [String], expiresAt: Timestamp? = nil) {
+    package init(
+        name: String,
+        hash: [UInt8],
+        scopes: [String],
+        expiresAt: Timestamp? = nil,
+        networks: [String] = [],
+        previousHash: [UInt8]? = nil
+    ) {
         self.name = name
         self.hash = hash
         self.scopes = scopes
         self.expiresAt = expiresAt
+        self.networks = networks
+        self.previousHash = previousHash
     }
 }
 

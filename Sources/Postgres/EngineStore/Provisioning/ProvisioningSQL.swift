@@ -54,16 +54,19 @@ enum ProvisioningSQL {
         """
     )
 
-    /// Scopes are joined by commas, because arrays of arrays must be rectangular.
+    /// Scopes and networks are joined by commas, because arrays of arrays must be rectangular.
     static let putKeys = StoreSQL.tenant(
         """
-        INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned)
-        SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true
-        FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[]) AS u(name, hash, scopes, expires_at)
+        INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned, networks, previous_hash)
+        SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true, string_to_array(u.networks, ','),
+            nullif(u.previous_hash, '')
+        FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[])
+            AS u(name, hash, scopes, expires_at, networks, previous_hash)
         ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
-            expires_at = excluded.expires_at, is_provisioned = true
-        WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned)
-            IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true)
+            expires_at = excluded.expires_at, is_provisioned = true, networks = excluded.networks,
+            previous_hash = excluded.previous_hash, previous_until = NULL
+        WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash)
+            IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash)
         RETURNING k.name
         """
     )

@@ -54,7 +54,9 @@ struct ProvisioningStatements: Sendable {
                 .strings(tenant.apiKeys.map(\.name)),
                 .byteArrays(tenant.apiKeys.map(\.hash)),
                 .strings(tenant.apiKeys.map { $0.scopes.joined(separator: ",") }),
-                .times(tenant.apiKeys.map(\.expiresAt))
+                .times(tenant.apiKeys.map(\.expiresAt)),
+                .strings(tenant.apiKeys.map { $0.networks.joined(separator: ",") }),
+                .byteArrays(tenant.apiKeys.map { $0.previousHash ?? [] })
             ),
             ProvisioningSQL.putRetention(id, .text(DocumentText.of(tenant.retention.json))),
             ProvisioningSQL.putRate(id, tenant.pushesPerSecond.map { .int32($0) } ?? .null),

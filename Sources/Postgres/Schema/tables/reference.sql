@@ -47,8 +47,14 @@ CREATE TABLE gateway.api_key (
     created_at timestamptz NOT NULL DEFAULT now(),
     -- True: the key comes from the provisioning file, which may remove it again.
     is_provisioned boolean NOT NULL DEFAULT false,
+    -- The networks from which the key may be used, in CIDR notation. Empty: every network.
+    networks text[] NOT NULL DEFAULT '{}',
+    -- The hash of the key's other secret, which is valid until `previous_until`; null: as long as the key.
+    previous_hash bytea,
+    previous_until timestamptz,
     UNIQUE (tenant_id, name)
 );
+CREATE UNIQUE INDEX api_key_previous ON gateway.api_key (previous_hash);
 ALTER TABLE gateway.api_key ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.api_key USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));

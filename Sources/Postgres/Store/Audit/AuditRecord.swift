@@ -27,6 +27,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case retire
     /// An API key was revoked by hand.
     case revoke
+    /// An API key or a webhook got a new secret.
+    case rotate
     /// A device or a user was erased in all apps.
     case erase
     /// An import began. Written in the transaction of its first rows.

@@ -1,0 +1,189 @@
+import CommandSupport
+import EngineStore
+import Foundation
+import HTTPTypes
+import Model
+import NIOHTTP1
+import Store
+import Testing
+
+@testable import Gateway
+@testable import NativeHTTP
+@testable import Secrets
+
+/// Every operation of the native API, called with keys that must not be able to make it. The expected answers are written by hand, and docs/security.md is
+/// checked against them.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct KeyCrawlTests {
+    /// Operations that need the scope `admin`, which has no limits.
+    private static let administration: Set<String> = [
+        "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook", "startCapture", "listCaptures",
+        "showCapture", "deleteCapture", "stopCapture",
+    ]
+    /// Operations that span the apps of a tenant: never for a key that is limited to an app.
+    private static let tenantWide: Set<String> = ["listApps", "eraseUser", "listWebhooks", "showWebhook"]
+    /// Operations that span the apps of a tenant unless the call names one.
+    private static let filtered: Set<String> = ["listMessages", "listDevices", "listEvents", "showFunnel"]
+    /// Operations of the scope `send` for a key that is limited to one kind of audience.
+    private static let audienceSends: Set<String> = [
+        "sendMessage", "startLiveActivity", "updateLiveActivity", "endLiveActivity", "sendToChannel", "storeMedia",
+    ]
+
+    /// A key of the tenant with these properties.
+    private func key(
+        _ stage: NativeStage,
+        _ scopes: [String],
+        networks: [String] = [],
+        hasExpired: Bool = false
+    ) async throws -> String {
+        let secret = APIKeys.make(SystemIdentifiers())
+        let key = ProvisionedKey(
+            name: secret,
+            hash: APIKeys.hash(secret),
+            scopes: scopes,
+            expiresAt: hasExpired ? Timestamp(milliseconds: 1_000_000_000_000) : nil,
+            networks: networks
+        )
+        let store = PostgresKeyStore(engine: stage.database.engine)
+        _ = try #require(try await store.create(key, in: NativeStage.tenant, by: .command(user: 0)))
+        return secret
+    }
+
+    private static let every = ["send", "devices", "read"]
+
+    private struct World {
+        var stage: NativeStage
+        var message: String
+        var device: String
+
+        init(_ stage: NativeStage) async throws {
+            self.stage = stage
+            device = try await stage.register("k")
+            message = try await stage.send(to: "k")
+        }
+
+        /// Calls an operation on the objects of the app `shop`, with the body of its example.
+        func call(_ operation: NativeOperation, as key: String) async throws -> (status: Int, text: String) {
+            let ids = ["app": "shop", "message": message, "device": device]
+            let path = operation.path.replacing(/\{([a-z]+)\}/) { ids[String($0.1)] ?? "x" }
+            var call = NativeStage.Call(method: HTTPMethod(rawValue: operation.method.rawValue), path: path)
+            call.body = operation.example.map(JSONWriter.bytes) ?? []
+            call.bearer = key
+            let answer = try await stage.call(call).answer
+            return (answer.status, "\(operation.id): \(answer.status) \(answer.text)")
+        }
+    }
+
+    @Test func expiredKeysAndKeysFromAnotherNetworkOpenNothing() async throws {
+        try await NativeStage.on { stage in
+            let world = try await World(stage)
+            let expired = try await key(stage, ["admin"], hasExpired: true)
+            let elsewhere = try await key(stage, ["admin"], networks: ["203.0.113.0/24", "2001:db8::/32"])
+            let here = try await key(stage, Self.every, networks: ["203.0.113.0/24", "127.0.0.0/8"])
+            for operation in NativeOperations.all {
+                let old = try await world.call(operation, as: expired)
+                #expect(old.status == 401, "\(old.text)")
+                let outside = try await world.call(operation, as: elsewhere)
+                #expect(outside.status == 403 && outside.text.contains("from this address"), "\(outside.text)")
+            }
+            #expect(try await stage.native(.GET, "/v1/messages", as: here).status == 200)
+        }
+    }
+
+    @Test func aKeyOfAnotherAppOpensNothing() async throws {
+        try await NativeStage.on { stage in
+            let world = try await World(stage)
+            let other = try await key(stage, Self.every.map { "\($0):app/news" })
+            for operation in NativeOperations.all {
+                let answer = try await world.call(operation, as: other)
+                #expect(answer.status == 403, "\(answer.text)")
+            }
+            for path in ["/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel"] {
+                #expect(try await stage.native(.GET, "\(path)?app=shop", as: other).status == 403, "\(path)")
+                #expect(try await stage.native(.GET, "\(path)?app=news", as: other).status == 200, "\(path)")
+            }
+            #expect(try await stage.native(.GET, "/v1/messages/\(UUID())", as: other).status == 404)
+        }
+    }
+
+    @Test func aKeyOfAnotherTenantFindsNothing() async throws {
+        try await NativeStage.on { stage in
+            let world = try await World(stage)
+            for operation in NativeOperations.all
+            where operation.path.contains("{message}") || operation.path.contains("{device}") {
+                let answer = try await world.call(operation, as: stage.otherKey)
+                // The inbox of an unknown device is empty.
+                let isEmpty = operation.id == "listDeviceInbox" && answer.text.contains(#""messages":[]"#)
+                #expect(answer.status == 404 || isEmpty, "\(answer.text)")
+            }
+            let list = try await stage.native(.GET, "/v1/messages", as: stage.otherKey)
+            #expect(list.json?["messages"] == [], "\(list.text)")
+        }
+    }
+
+    @Test func aKeyOfTheAppOpensTheOperationsOfTheApp() async throws {
+        try await NativeStage.on { stage in
+            let world = try await World(stage)
+            let own = try await key(stage, Self.every.map { "\($0):app/shop" })
+            let refused = Self.administration.union(Self.tenantWide).union(Self.filtered)
+            // `eraseDevice` comes last, because the others need the device.
+            for operation in NativeOperations.all.sorted(by: { ($1.id == "eraseDevice") && $0.id != "eraseDevice" }) {
+                let answer = try await world.call(operation, as: own)
+                #expect((answer.status == 403) == refused.contains(operation.id), "\(answer.text)")
+            }
+            for path in ["/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel"] {
+                #expect(try await stage.native(.GET, "\(path)?app=shop", as: own).status == 200, "\(path)")
+            }
+        }
+    }
+
+    @Test func aKeyForOneKindOfAudienceSendsToItOnly() async throws {
+        try await NativeStage.on { stage in
+            let world = try await World(stage)
+            let direct = try await key(stage, ["send:direct:app/shop"])
+            for operation in NativeOperations.all {
+                let answer = try await world.call(operation, as: direct)
+                let isOpen = Self.audienceSends.contains(operation.id) && operation.id != "sendToChannel"
+                #expect((answer.status == 403) == !isOpen, "\(answer.text)")
+            }
+            let keys = [
+                "direct": direct, "groups": try await key(stage, ["send:groups"]),
+                "broadcast": try await key(stage, ["send:broadcast"]), "all": try await key(stage, ["send:app/shop"]),
+            ]
+            let audiences: [(JSON, String)] = [
+                (["users": ["u"]], "direct"), (["keys": ["k"]], "direct"), (["groups": ["g"]], "groups"),
+                (["tags": "seoul"], "groups"), ("everyone", "broadcast"), (["everyone": true], "broadcast"),
+            ]
+            for (audience, kind) in audiences {
+                for (name, key) in keys {
+                    for path in ["/v1/messages", "/v1/messages?preview=true"] {
+                        let body: JSON = ["app": "shop", "to": audience, "body": "b"]
+                        let answer = try await stage.native(.POST, path, body, as: key)
+                        let mayPass = name == kind || name == "all"
+                        #expect((answer.status != 403) == mayPass, "\(name): \(answer.text)")
+                    }
+                }
+            }
+            let messages = try await stage.count("gateway.message WHERE tenant_id = 'own'")
+            #expect(messages >= 6)
+        }
+    }
+
+    @Test func theDocumentListsTheOperationsOutsideTheLimits() throws {
+        let ids = Set(NativeOperations.all.map(\.id))
+        for list in [Self.administration, Self.tenantWide, Self.filtered, Self.audienceSends] {
+            #expect(list.isSubset(of: ids))
+        }
+        #expect(Set(NativeOperations.all.filter { $0.scope == .admin }.map(\.id)) == Self.administration)
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/security.md")
+        let lines = try String(contentsOf: root, encoding: .utf8).split(separator: "\n")
+        func listed(_ row: String) -> Set<String> {
+            let line = lines.first { $0.hasPrefix("| \(row) |") } ?? ""
+            return Set(line.matches(of: /`([a-zA-Z]+)`/).map { String($0.1) })
+        }
+        #expect(listed("need `admin`").subtracting(["admin"]) == Self.administration)
+        #expect(listed("span all apps") == Self.tenantWide)
+        #expect(listed("span all apps without `app`").subtracting(["app"]) == Self.filtered)
+        #expect(listed("send to an audience").subtracting(["send"]) == Self.audienceSends)
+    }
+}

@@ -1,0 +1,1 @@
+API keys can be limited: to an app (`send:app/shop`), to a kind of audience (`send:direct`, `send:groups`, `send:broadcast`) and to source networks (`networks`, `key create --networks`). `push-gateway key rotate` and `previousSecretEnv` give a key a second valid secret for the time in which callers change. Secrets of provisioning files that are easy to guess are refused.
