@@ -1,3 +1,4 @@
+import Adapters
 import ArgumentParser
 import CommandSupport
 import DatabaseSchema
@@ -101,11 +102,25 @@ struct Status: AsyncParsableCommand {
 
 /// `doctor`: checks the installation and gives advice.
 struct Doctor: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Check the installation and report the problems to fix.")
+    static let configuration = CommandConfiguration(
+        abstract: "Check the installation and report the problems to fix.",
+        discussion:
+            "The status is 1 if a check fails. With --security: if there is a finding of the level --fail-on or above."
+    )
+    @Flag(help: "List the weak points: open surfaces, weak settings, missing limits.") var security = false
+    @Option(help: "With --security: the level from which the status is 1: low, medium, high or never.") var failOn =
+        RiskLevel.high.rawValue
     @Flag(help: "Print JSON.") var json = false
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        guard failOn == "never" || RiskLevel(rawValue: failOn) != nil else {
+            throw ValidationError("--fail-on must be low, medium, high or never")
+        }
+    }
+
     func run() async throws {
+        if security { return try await reportSecurity() }
         let readiness = try await common.withDatabase { configuration, database in
             let key = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
             return await Diagnosis(database: database, masterKey: key).readiness()
@@ -120,5 +135,40 @@ struct Doctor: AsyncParsableCommand {
             }
         }
         guard readiness.isReady else { throw ExitCode(1) }
+    }
+    private func reportSecurity() async throws {
+        let findings = try await common.withDatabase { configuration, database in
+            let directory = PostgresDirectory(call: database.call, engine: database.engine)
+            return SecurityPosture(
+                configuration: configuration,
+                vendors: .product,
+                bindings: try await directory.bindings(),
+                keys: try await PostgresKeyStore(engine: database.engine).list(nil),
+                now: try await PostgresStatusStore(engine: database.engine).status().now,
+                isRoot: geteuid() == 0
+            ).findings
+        }
+        if json {
+            Console.print(["findings": .array(findings.map(\.json))])
+        } else {
+            Console.print(Self.text(findings))
+        }
+        guard let least = RiskLevel(rawValue: failOn) else { return }
+        guard !findings.contains(where: { $0.level >= least }) else { throw ExitCode(1) }
+    }
+
+    /// Each finding with its risk and what closes it, the worst first.
+    private static func text(_ findings: [SecurityFinding]) -> String {
+        guard !findings.isEmpty else { return "no weak point found" }
+        let rows = findings.map { finding in
+            let level = finding.level.rawValue.uppercased()
+            let head = level + String(repeating: " ", count: 8 - level.count)
+            return ["\(head)\(finding.place): \(finding.finding)", finding.consequence, finding.remedy]
+                .joined(separator: "\n        ")
+        }
+        let counts = RiskLevel.allCases.reversed().map { level in
+            "\(findings.count { $0.level == level }) \(level.rawValue)"
+        }
+        return (rows + [counts.joined(separator: ", ")]).joined(separator: "\n")
     }
 }

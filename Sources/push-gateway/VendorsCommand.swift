@@ -48,7 +48,7 @@ struct VendorForm {
     init(_ vendor: any ProvisionedVendor) {
         self.vendor = vendor
         form = vendor.bindingForm
-        settings = form.settings.all + (vendor.senders == nil ? [] : SenderSettings.declared)
+        settings = vendor.allSettings.all
         columns = ((vendor as? any DeviceImporting)?.importColumns ?? [:])
             .map { (own: $0.key, column: $0.value.rawValue) }
             .sorted { $0.own < $1.own }

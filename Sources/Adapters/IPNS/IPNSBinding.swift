@@ -53,7 +53,12 @@ package struct IPNSSettings: Sendable, Hashable {
             "deviceIdAlone",
             default: "false",
             "Whether a DEVICE_ID without the device's token permits updateConfig, and a registration with another token and another user."
-        ) { $0.bool != nil },
+        ) { $0.bool != nil }
+        .risky(
+            .high,
+            "Anyone who knows a DEVICE_ID can switch off its push, or take its messages over with another token.",
+            remedy: "Remove it; apps then name the device's token."
+        ),
         VendorSetting(
             "outsideWindow",
             default: "suppress",

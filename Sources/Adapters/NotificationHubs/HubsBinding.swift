@@ -75,7 +75,12 @@ package struct HubsSettings: Sendable {
             "listenMayTag",
             default: "false",
             "Whether a key without the right manage, which every app contains, may set users, tags and templates and read tokens."
-        ) { $0.bool != nil },
+        ) { $0.bool != nil }
+        .risky(
+            .high,
+            "With the key that every copy of the app contains, anyone can register as any user and read the tokens of others.",
+            remedy: "Let the back end issue tokens with POST /v1/apps/{app}/sas; then remove it."
+        ),
     ])
 }
 

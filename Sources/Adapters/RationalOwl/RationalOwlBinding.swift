@@ -131,7 +131,12 @@ extension RationalOwlSettings {
             "Whether unregUser with a phone alone unregisters the phone's devices; otherwise it is answered and changes nothing."
         ) {
             $0.bool != nil
-        },
+        }
+        .risky(
+            .medium,
+            "Anyone who knows a phone number can end the messages to it.",
+            remedy: "Remove it; apps then name the device."
+        ),
         VendorSetting("verify.commentKeyAndroid", default: "cmt", "The name of the comment for Android apps: cmt or c.")
         {
             commentKey($0) != nil
@@ -144,7 +149,13 @@ extension RationalOwlSettings {
         },
         VendorSetting("auth.testCodes", "Phone numbers with fixed codes, for tests and for app reviewers.") {
             isCodes($0)
-        },
+        }
+        .risky(
+            .medium,
+            "Whoever knows a fixed code passes the check of its phone number.",
+            remedy: "Remove it, or use numbers that no customer can have.",
+            when: { $0 != nil }
+        ),
         VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {
             hours($0) != nil
         },

@@ -77,7 +77,13 @@ package struct UPMCSettings: Sendable, Hashable {
         VendorSetting("mutableContent", default: "false", "Whether every payload has mutable-content.") {
             flag($0) != nil
         },
-        VendorSetting("security.using", default: "false", "Whether calls of apps need an AUTHKEY.") { flag($0) != nil },
+        VendorSetting("security.using", default: "false", "Whether calls of apps need an AUTHKEY.") { flag($0) != nil }
+            .risky(
+                .low,
+                "Calls of apps need no key at all; an AUTHKEY stops only those who do not know the protocol.",
+                remedy: "Set it to true if the apps were built with it.",
+                when: { $0.flatMap(flag) != true }
+            ),
         VendorSetting("singleDevicePerUser", default: "false", "Whether a user has one device at a time.") {
             flag($0) != nil
         },
@@ -87,14 +93,26 @@ package struct UPMCSettings: Sendable, Hashable {
             "Whether a CUID alone is enough to read that user's history."
         ) {
             flag($0) != nil
-        },
+        }
+        .risky(
+            .high,
+            "Anyone who knows or guesses a CUID reads all messages to that user.",
+            remedy: "Remove it; apps then name the device's PSID or DEVICE_ID.",
+            when: { $0.flatMap(flag) == true }
+        ),
         VendorSetting(
             "receiptsByUser",
             default: "false",
             "Whether a CUID alone, without the device's PSID or DEVICE_ID, is enough for receipts and badges of that user."
         ) {
             flag($0) != nil
-        },
+        }
+        .risky(
+            .medium,
+            "Anyone who knows or guesses a CUID can report messages to that user as read.",
+            remedy: "Remove it; apps then name the device's PSID or DEVICE_ID.",
+            when: { $0.flatMap(flag) == true }
+        ),
         VendorSetting("doubleDecodeMessage", default: "true", "Whether MESSAGE may be percent-encoded twice.") {
             flag($0) != nil
         },

@@ -172,3 +172,10 @@ package struct BindingContext: Sendable {
         self.topics = topics
     }
 }
+
+extension ProvisionedVendor {
+    /// The vendor's own settings, and those that all vendors with senders share.
+    package var allSettings: VendorSettings {
+        VendorSettings(bindingForm.settings.all + (senders == nil ? [] : SenderSettings.declared))
+    }
+}

@@ -26,8 +26,19 @@ package struct SenderSettings: Sendable, Hashable {
                 networks(value) == nil
                     ? "\(name): must be a list of at most \(networkLimit) networks like 10.0.0.0/8" : nil
             }
+        )
+        .risky(
+            .high,
+            "Every address is in the list, so that anyone who has a copy of an app can send to all its users.",
+            remedy: "List the networks of the back ends only.",
+            when: { $0.flatMap(networks)?.contains { $0.prefixLength == 0 } ?? false }
         ),
-        VendorSetting(openKey, default: "false", "Whether anyone may send, also without a key.") { $0.bool != nil },
+        VendorSetting(openKey, default: "false", "Whether anyone may send, also without a key.") { $0.bool != nil }
+            .risky(
+                .high,
+                "Anyone who has a copy of an app can send to all its users.",
+                remedy: "Give the back ends API keys, or list their networks in \(networksKey); then remove it."
+            ),
     ]
 
     /// The names of the settings.

@@ -6,6 +6,8 @@ package struct VendorSetting: Sendable {
     package let summary: String
     /// The default, in the form of a file. Nil: the summary describes the default.
     package let standard: String?
+    /// The risk of some values. Nil: no value has one.
+    package private(set) var risk: SettingRisk?
     private let fault: @Sendable (_ name: String, _ value: JSON) -> String?
 
     /// A setting whose wrong values are reported as "not an accepted value".
@@ -33,6 +35,18 @@ package struct VendorSetting: Sendable {
         fault = problem
     }
 
+    /// The setting with the risk of some of its values; without `when`, of the value true.
+    package func risky(
+        _ level: RiskLevel,
+        _ consequence: String,
+        remedy: String,
+        when applies: @escaping @Sendable (JSON?) -> Bool = { $0?.bool ?? false }
+    ) -> VendorSetting {
+        var setting = self
+        setting.risk = SettingRisk(level, consequence, remedy: remedy, when: applies)
+        return setting
+    }
+
     /// The error in `value`. Nil: the value is accepted.
     package func problem(in value: JSON) -> String? { fault(name, value) }
 }
@@ -53,6 +67,15 @@ package struct VendorSettings: Sendable {
         leaves(of: values, below: "").compactMap { name, value in
             guard let setting = byName[name] else { return "\(name): unknown setting" }
             return setting.problem(in: value)
+        }
+    }
+
+    /// The settings whose value, or whose absence, has a risk, with the value.
+    package func risks(in values: JSONObject) -> [(setting: VendorSetting, risk: SettingRisk, value: JSON?)] {
+        let given = Dictionary(leaves(of: values, below: "")) { first, _ in first }
+        return all.compactMap { setting in
+            guard let risk = setting.risk, risk.applies(given[setting.name]) else { return nil }
+            return (setting, risk, given[setting.name])
         }
     }
 

@@ -60,6 +60,12 @@ struct SDKSettings {
                 texts($1, BrazeLimits.origins, BrazeLimits.originBytes)
                     ? nil : "\($0): must list at most \(BrazeLimits.origins) origins, such as https://shop.example"
             }
+        )
+        .risky(
+            .low,
+            "The page of any site can make a browser register and report for this app.",
+            remedy: "List the origins of the app's own pages.",
+            when: { $0?.array?.contains("*") ?? false }
         ),
         VendorSetting(
             "authentication",
@@ -69,12 +75,23 @@ struct SDKSettings {
                 $1.string.flatMap(SDKAuthentication.Mode.init) == nil
                     ? "\($0): must be disabled, optional or required" : nil
             }
+        )
+        .risky(
+            .medium,
+            "With a copy of the app, anyone can register a device as any user and get the messages to that user.",
+            remedy: "Set it to required, with publicKeys, once the apps send tokens.",
+            when: { $0?.string != SDKAuthentication.Mode.required.rawValue }
         ),
         VendorSetting(
             "switchByToken",
             default: "false",
             "Whether, with authentication required, another user's proof and the device's push token change the device's user.",
             problem: { $1.bool == nil ? "\($0): must be true or false" : nil }
+        )
+        .risky(
+            .low,
+            "Whoever knows the push token of a device can take the device over with another user's proof.",
+            remedy: "Remove it when the apps end the former user's session themselves."
         ),
         VendorSetting(
             "publicKeys",

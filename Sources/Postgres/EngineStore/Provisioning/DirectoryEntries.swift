@@ -11,6 +11,21 @@ package struct ResolvedBinding: Sendable, Hashable {
     package var settings: BindingSettings
 }
 
+/// An app's binding to a vendor, with its settings.
+package struct StoredBinding: Sendable, Hashable {
+    package var tenant: TenantID
+    package var app: AppID
+    package var vendor: Vendor
+    package var settings: JSONObject
+
+    package init(tenant: TenantID, app: AppID, vendor: Vendor, settings: JSONObject) {
+        self.tenant = tenant
+        self.app = app
+        self.vendor = vendor
+        self.settings = settings
+    }
+}
+
 /// The tenant of an API key, and the key's scopes.
 package struct ResolvedKey: Sendable, Hashable {
     package var id: UUID

@@ -15,6 +15,14 @@ enum DirectorySQL {
         """
     )
 
+    /// One row per binding; its keys have the same settings.
+    static let everyBinding = StoreSQL.global(
+        """
+        SELECT tenant_id, app_id, vendor, (array_agg(settings::text ORDER BY kind, value, host))[1] AS settings
+        FROM gateway.binding GROUP BY tenant_id, app_id, vendor ORDER BY tenant_id, app_id, vendor
+        """
+    )
+
     static let everyPlatforms = StoreSQL.global(
         "SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id"
     )

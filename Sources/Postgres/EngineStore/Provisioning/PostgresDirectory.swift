@@ -35,6 +35,22 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// The bindings of every tenant. Secrets are sealed.
+    ///
+    /// - Throws: `StoreError`.
+    package func bindings() async throws(StoreError) -> [StoredBinding] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.everyBinding(), tenant: nil).rows { (row) throws(PostgresError) in
+                StoredBinding(
+                    tenant: try row.id("tenant_id"),
+                    app: try row.id("app_id"),
+                    vendor: Vendor(try row.text("vendor")),
+                    settings: try row.object("settings")
+                )
+            }
+        }
+    }
+
     /// Returns a page to which a push links, by its unguessable id. Nil when it does not exist or has expired.
     ///
     /// - Throws: `StoreError`.

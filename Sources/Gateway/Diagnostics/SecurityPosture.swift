@@ -1,0 +1,259 @@
+package import EngineStore
+import Foundation
+import GatewayHTTP
+package import Model
+
+/// A weak point of an installation.
+package struct SecurityFinding: Sendable, Hashable {
+    package var level: RiskLevel
+    /// The node, a key (`acme key backend`), or a binding (`acme/shop rationalowl`).
+    package var place: String
+    /// The setting and its value.
+    package var finding: String
+    /// The possible harm, in one sentence.
+    package var consequence: String
+    /// The change that closes it, in one sentence.
+    package var remedy: String
+
+    package var json: JSON {
+        [
+            "level": .string(level.rawValue), "place": .string(place), "finding": .string(finding),
+            "risk": .string(consequence), "remedy": .string(remedy),
+        ]
+    }
+}
+
+/// Finds the weak points of an installation: open surfaces, weak settings, missing limits. Pure: facts go in, findings come out.
+package struct SecurityPosture: Sendable {
+    /// 90 days without a use: the key is probably forgotten.
+    static let idleKeyDays = 90
+
+    let configuration: GatewayConfiguration
+    let vendors: VendorCatalog
+    let bindings: [StoredBinding]
+    let keys: [StoredKey]
+    /// The database's time.
+    let now: Timestamp
+    let isRoot: Bool
+
+    package init(
+        configuration: GatewayConfiguration,
+        vendors: VendorCatalog,
+        bindings: [StoredBinding],
+        keys: [StoredKey],
+        now: Timestamp,
+        isRoot: Bool
+    ) {
+        self.configuration = configuration
+        self.vendors = vendors
+        self.bindings = bindings
+        self.keys = keys
+        self.now = now
+        self.isRoot = isRoot
+    }
+
+    /// All findings, the worst first.
+    package var findings: [SecurityFinding] {
+        let all = listeners + host + keys.flatMap(findings) + bindings.flatMap(findings)
+        return RiskLevel.allCases.reversed().flatMap { level in all.filter { $0.level == level } }
+    }
+
+    // MARK: The node
+
+    private func node(_ level: RiskLevel, _ finding: String, _ consequence: String, _ remedy: String) -> SecurityFinding
+    {
+        SecurityFinding(
+            level: level,
+            place: "node",
+            finding: finding,
+            consequence: consequence,
+            remedy: remedy
+        )
+    }
+
+    private var listeners: [SecurityFinding] {
+        var found: [SecurityFinding] = []
+        if let open = configuration.listen.first(where: { !$0.isLoopback }) {
+            found.append(
+                node(
+                    configuration.trustedProxies.isEmpty ? .high : .low,
+                    "listen is \(open), without TLS",
+                    "Keys, push tokens and messages cross the network in clear text.",
+                    "Use tls.listen, or listen on 127.0.0.1 behind a proxy with TLS."
+                )
+            )
+        }
+        if let open = configuration.adminListen.first(where: { !$0.isLoopback }) {
+            found.append(
+                node(
+                    .medium,
+                    "admin.listen is \(open), without TLS or a key",
+                    "Anyone who reaches it reads the metrics, with the names of tenants and apps.",
+                    "Listen on an address that only the monitoring reaches."
+                )
+            )
+        }
+        if configuration.trustedProxies.contains(where: { AddressRange($0)?.prefixLength == 0 }) {
+            found.append(
+                node(
+                    .high,
+                    "trusted.proxies contains every address",
+                    "Every caller chooses the address that limits and source networks judge.",
+                    "List the addresses of your proxies only."
+                )
+            )
+        }
+        return found
+    }
+
+    private var host: [SecurityFinding] {
+        var found: [SecurityFinding] = []
+        if isRoot {
+            found.append(
+                node(
+                    .medium,
+                    "the process runs as root",
+                    "A fault of the gateway or of a library gives its attacker the whole machine.",
+                    "Run it as a user of its own (docs/operations.md)."
+                )
+            )
+        }
+        if let mode = weakDatabaseTLS {
+            found.append(
+                node(
+                    .medium,
+                    "sslmode of database.url is \(mode)",
+                    "Whoever is in the network between can read and change what the gateway stores.",
+                    "Set sslmode=verify-full and sslrootcert in database.url."
+                )
+            )
+        }
+        if !configuration.webhookAllowedNetworks.isEmpty {
+            found.append(
+                node(
+                    .low,
+                    "webhook.allow is \(configuration.webhookAllowedNetworks.joined(separator: ", "))",
+                    "Whoever may create a webhook makes the gateway call these private addresses.",
+                    "List single addresses, and give the scope admin to few keys."
+                )
+            )
+        }
+        if configuration.auditFile == nil {
+            found.append(
+                node(
+                    .low,
+                    "audit.file is not set",
+                    "Whoever owns the database can remove the whole audit.",
+                    "Set audit.file, and let another system collect the file."
+                )
+            )
+        }
+        return found
+    }
+
+    /// The `sslmode` below verify-full of a database that another machine may run. Nil: it is safe, local or embedded.
+    private var weakDatabaseTLS: String? {
+        guard let url = configuration.databaseURL else { return nil }
+        let facts = ConnectionFacts(url)
+        guard !facts.isLocal, facts.sslMode != "verify-full" else { return nil }
+        return facts.sslMode ?? "prefer, the default"
+    }
+
+    // MARK: Keys
+
+    private func findings(_ key: StoredKey) -> [SecurityFinding] {
+        if let end = key.expiresAt, end <= now { return [] }
+        let place = "\(key.tenant) key \(key.name)"
+        var found: [SecurityFinding] = []
+        if key.networks.isEmpty {
+            let isAdmin = KeyScopes(key.scopes).apps(.admin) == .all
+            found.append(
+                SecurityFinding(
+                    level: isAdmin ? .medium : .low,
+                    place: place,
+                    finding: "scopes \(key.scopes.joined(separator: ", ")) from every network",
+                    consequence: isAdmin
+                        ? "Whoever gets the key controls the tenant from anywhere."
+                        : "Whoever gets the key can use it from anywhere.",
+                    remedy: "Give the key networks."
+                )
+            )
+        }
+        let used = key.lastUsedAt ?? key.createdAt
+        if now > used + .seconds(Int64(Self.idleKeyDays) * 86_400) {
+            found.append(
+                SecurityFinding(
+                    level: .low,
+                    place: place,
+                    finding: "not used for \(Self.idleKeyDays) days",
+                    consequence: "Nobody would notice its loss.",
+                    remedy: "Revoke it: push-gateway key revoke \(key.name) --tenant \(key.tenant)."
+                )
+            )
+        }
+        if key.hasPrevious, key.previousUntil == nil {
+            found.append(
+                SecurityFinding(
+                    level: .low,
+                    place: place,
+                    finding: "its previousSecret has no end",
+                    consequence: "The secret that was replaced stays valid.",
+                    remedy: "Remove previousSecret from the provisioning file when the callers have changed."
+                )
+            )
+        }
+        return found
+    }
+
+    // MARK: Bindings
+
+    private func findings(_ binding: StoredBinding) -> [SecurityFinding] {
+        guard let vendor = vendors.provisioned[binding.vendor] else { return [] }
+        return vendor.allSettings.risks(in: binding.settings).map { setting, risk, value in
+            SecurityFinding(
+                level: risk.level,
+                place: "\(binding.tenant)/\(binding.app) \(binding.vendor)",
+                finding: "\(setting.name) is \(Self.text(value, of: setting))",
+                consequence: risk.consequence,
+                remedy: risk.remedy
+            )
+        }
+    }
+
+    /// A short form of a value: lists and objects may contain secrets.
+    private static func text(_ value: JSON?, of setting: VendorSetting) -> String {
+        switch value {
+        case nil: setting.standard.map { "\($0), the default" } ?? "not set"
+        case .array, .object: "set"
+        case let value?: value.lenientString ?? JSONWriter.text(value)
+        }
+    }
+}
+
+/// The properties of a libpq connection string that decide about its safety.
+struct ConnectionFacts: Sendable, Hashable {
+    /// Nil: not given.
+    var sslMode: String?
+    /// A socket, or an address of this machine.
+    var isLocal: Bool
+
+    /// Reads both forms: `postgresql://host/db?sslmode=…` and `host=… sslmode=…`.
+    init(_ text: String) {
+        let hosts: [String]
+        if let url = URLComponents(string: text), url.scheme?.hasPrefix("postgres") == true {
+            sslMode = url.queryItems?.last { $0.name == "sslmode" }?.value
+            let named = url.queryItems?.last { $0.name == "host" }?.value ?? url.host ?? ""
+            hosts = named.split(separator: ",").map(String.init)
+        } else {
+            var values: [String: String] = [:]
+            for match in text.matches(of: /(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))/) {
+                values[String(match.1)] = String(match.2 ?? match.3 ?? "")
+            }
+            sslMode = values["sslmode"]
+            hosts = (values["host"] ?? "").split(separator: ",").map(String.init)
+        }
+        isLocal = hosts.allSatisfy { host in
+            host.hasPrefix("/") || host == "localhost" || host == "[::1]" || host == "::1" || host.hasPrefix("127.")
+        }
+    }
+}

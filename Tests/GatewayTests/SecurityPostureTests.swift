@@ -1,0 +1,146 @@
+import Adapters
+import Foundation
+import Model
+import Testing
+
+@testable import EngineStore
+@testable import Gateway
+
+/// The findings of `doctor --security`.
+struct SecurityPostureTests {
+    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+    /// The findings as `level place: finding`.
+    private func findings(
+        flags: [String: String] = ["audit.file": "audit.jsonl"],
+        bindings: [StoredBinding] = [],
+        keys: [StoredKey] = [],
+        isRoot: Bool = false
+    ) async throws -> [String] {
+        let posture = SecurityPosture(
+            configuration: try await GatewayConfiguration.load(flags: flags, configFile: nil),
+            vendors: .product,
+            bindings: bindings,
+            keys: keys,
+            now: Self.now,
+            isRoot: isRoot
+        )
+        for finding in posture.findings {
+            #expect(finding.consequence.hasSuffix(".") && finding.remedy.hasSuffix("."), "\(finding)")
+        }
+        return posture.findings.map { "\($0.level) \($0.place): \($0.finding)" }
+    }
+
+    private func key(
+        _ scopes: [String],
+        networks: [String] = ["10.0.0.0/8"],
+        usedDaysAgo: Int64? = 1,
+        hasPrevious: Bool = false,
+        expiresAt: Timestamp? = nil
+    ) -> StoredKey {
+        StoredKey(
+            id: UUID(),
+            tenant: "acme",
+            name: "crm",
+            scopes: scopes,
+            createdAt: Self.now + .seconds(-200 * 86_400),
+            expiresAt: expiresAt,
+            lastUsedAt: usedDaysAgo.map { Self.now + .seconds(-$0 * 86_400) },
+            networks: networks,
+            hasPrevious: hasPrevious,
+            previousUntil: nil,
+            isProvisioned: true
+        )
+    }
+
+    private func binding(_ vendor: Vendor, _ settings: JSONObject) -> StoredBinding {
+        StoredBinding(tenant: "acme", app: "shop", vendor: vendor, settings: settings)
+    }
+
+    @Test func theDefaultsOfALocalNodeHaveNoFinding() async throws {
+        #expect(try await findings().isEmpty)
+        #expect(try await findings(keys: [key(["admin"])], isRoot: false).isEmpty)
+    }
+
+    @Test(arguments: [
+        (["listen": "0.0.0.0:8080"], "high node: listen is 0.0.0.0:8080, without TLS"),
+        (["listen": "0.0.0.0:8080", "trusted.proxies": "10.0.0.1"], "low node: listen is 0.0.0.0:8080, without TLS"),
+        (["admin.listen": ":8081"], "medium node: admin.listen is 0.0.0.0:8081, without TLS or a key"),
+        (["trusted.proxies": "0.0.0.0/0"], "high node: trusted.proxies contains every address"),
+        (["webhook.allow": "10.0.0.0/8"], "low node: webhook.allow is 10.0.0.0/8"),
+        (
+            ["database.url": "postgresql://db.example/gateway"],
+            "medium node: sslmode of database.url is prefer, the default"
+        ),
+        (
+            ["database.url": "host=db.example sslmode=require password='a b'"],
+            "medium node: sslmode of database.url is require"
+        ),
+    ])
+    func weakSettingsOfTheNodeAreNamed(_ flags: [String: String], _ finding: String) async throws {
+        #expect(try await findings(flags: flags.merging(["audit.file": "a"]) { $1 }) == [finding])
+    }
+
+    @Test(arguments: [
+        "postgresql://db.example/gateway?sslmode=verify-full", "host=db.example sslmode='verify-full'",
+        "host=/run/postgresql user=x", "postgresql://localhost/x", "dbname=x", "postgresql:///x?host=/tmp",
+    ])
+    func aVerifiedOrLocalDatabaseIsFine(_ url: String) async throws {
+        #expect(try await findings(flags: ["database.url": url, "audit.file": "a"]).isEmpty)
+    }
+
+    @Test func aMissingAuditFileAndRootAreNamed() async throws {
+        #expect(
+            try await findings(flags: [:], isRoot: true)
+                == ["medium node: the process runs as root", "low node: audit.file is not set"]
+        )
+    }
+
+    @Test func keysWithoutNetworksUnusedOnesAndSecondSecretsAreNamed() async throws {
+        #expect(
+            try await findings(keys: [key(["admin"], networks: [])])
+                == ["medium acme key crm: scopes admin from every network"]
+        )
+        #expect(
+            try await findings(keys: [key(["send", "read"], networks: [], hasPrevious: true)])
+                == [
+                    "low acme key crm: scopes send, read from every network",
+                    "low acme key crm: its previousSecret has no end",
+                ]
+        )
+        #expect(
+            try await findings(keys: [key(["read"], usedDaysAgo: nil)]) == ["low acme key crm: not used for 90 days"]
+        )
+        #expect(try await findings(keys: [key(["admin"], networks: [], expiresAt: Self.now)]).isEmpty, "expired")
+    }
+
+    @Test(
+        arguments: [
+            (Vendor.rationalOwl, ["openSends": true], ["high acme/shop rationalowl: openSends is true"]),
+            (.rationalOwl, ["senderNetworks": ["0.0.0.0/0"]], ["high acme/shop rationalowl: senderNetworks is set"]),
+            (.rationalOwl, ["senderNetworks": ["10.0.0.0/8"]], []), (.rationalOwl, [:], []),
+            (
+                .rationalOwl, ["auth": ["testCodes": ["+821": "1234"]], "unregisterByPhone": true],
+                [
+                    "medium acme/shop rationalowl: unregisterByPhone is true",
+                    "medium acme/shop rationalowl: auth.testCodes is set",
+                ]
+            ),
+            (.upmc, [:], ["low acme/shop upmc: security.using is false, the default"]),
+            (
+                .upmc, ["security": ["using": "true"], "history": ["cuidAlone": "true"], "receiptsByUser": true],
+                ["high acme/shop upmc: history.cuidAlone is true", "medium acme/shop upmc: receiptsByUser is true"]
+            ),
+            (.ipns, ["deviceIdAlone": true], ["high acme/shop ipns: deviceIdAlone is true"]), (.ipns, [:], []),
+            (.notificationHubs, ["listenMayTag": true], ["high acme/shop notificationhubs: listenMayTag is true"]),
+            (.braze, [:], ["medium acme/shop braze: authentication is disabled, the default"]),
+            (
+                .braze, ["authentication": "required", "switchByToken": true, "origins": ["*"]],
+                ["low acme/shop braze: origins is set", "low acme/shop braze: switchByToken is true"]
+            ),
+        ] as [(Vendor, JSONObject, [String])]
+    )
+    func settingsThatOpenABindingAreNamed(_ vendor: Vendor, _ settings: JSONObject, _ expected: [String]) async throws {
+        #expect(try await findings(bindings: [binding(vendor, settings)]) == expected)
+    }
+}

@@ -1,0 +1,1 @@
+`push-gateway doctor --security` lists open surfaces, weak settings, keys without limits and settings that open a binding, each with its risk and what closes it; `--json`, and a status for pipelines (`--fail-on`). `SECURITY.md` says how to report a vulnerability.
