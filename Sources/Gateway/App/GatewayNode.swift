@@ -219,6 +219,7 @@ extension GatewayNode {
     /// The responder for calls of vendors and of the native API.
     func responder() -> GatewayResponder {
         let directory = base.directory
+        let limiter = CallLimiter(base.configuration.limits, logger: base.logger)
         return GatewayResponder(
             mounts: VendorMounts(base.vendors.adapters),
             pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
@@ -226,23 +227,23 @@ extension GatewayNode {
                 directory: provisioning.cache,
                 handler: handler,
                 handOver: handOver,
-                limiter: RateLimiter(perSecond: base.configuration.callsPerSecond),
+                limiter: limiter,
                 identifiers: base.identifiers,
                 logger: base.logger,
                 recorder: provisioning.recorder,
                 multiStep: base.vendors.multiStep
             ),
-            native: nativeAPI(),
+            native: nativeAPI(limiter),
             proxies: proxies
         )
     }
 
-    private func nativeAPI() -> NativeAPI {
+    private func nativeAPI(_ limiter: CallLimiter) -> NativeAPI {
         let call = base.database.call
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)
         return NativeAPI(
-            directory: provisioning.cache,
+            callers: NativeCallers(directory: provisioning.cache, limiter: limiter),
             handler: handler,
             handOver: handOver,
             stores: NativeStores(

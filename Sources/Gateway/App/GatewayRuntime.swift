@@ -32,6 +32,9 @@ package struct GatewayRuntime {
     /// - Throws: the error that prevents the gateway from starting.
     package func run() async throws {
         let logger = Logger(label: "push-gateway")
+        if configuration.hasFormerLimit {
+            logger.warning("calls.per.second has no effect: remove it, and see limits.… (docs/security.md#limits)")
+        }
         try prepareDataDirectory()
         let database = try await Database.open(configuration, mayAttach: false, logger: logger) {
             logger.notice("\($0)")

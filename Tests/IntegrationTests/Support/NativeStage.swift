@@ -157,6 +157,7 @@ struct NativeStage: Sendable {
         )
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
         let cache = CachedDirectory(store: directory, clock: clock)
+        let limiter = CallLimiter(.off, logger: logger)
         let adapters = VendorCatalog.product.byVendor
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
@@ -166,13 +167,13 @@ struct NativeStage: Sendable {
                 directory: cache,
                 handler: handler,
                 handOver: { _ in },
-                limiter: RateLimiter(perSecond: 0, burst: 0),
+                limiter: limiter,
                 identifiers: identifiers,
                 logger: logger,
                 multiStep: VendorCatalog.product.multiStep
             ),
             native: NativeAPI(
-                directory: cache,
+                callers: NativeCallers(directory: cache, limiter: limiter),
                 handler: handler,
                 handOver: { _ in },
                 stores: NativeStores(

@@ -74,8 +74,8 @@ struct NativeOperation: Sendable {
         _ body: NativeBody,
         _ declared: [ProblemCode]
     ) -> [ProblemCode] {
-        // 422 is always possible: for an undeclared query parameter.
-        var all: Set<ProblemCode> = [.unauthorized, .forbidden, .invalid, .unavailable]
+        // 422 is always possible: for an undeclared query parameter. 429: after too many wrong keys.
+        var all: Set<ProblemCode> = [.unauthorized, .forbidden, .invalid, .rateLimited, .unavailable]
         all.formUnion(declared)
         switch body {
         case .none: break

@@ -1,0 +1,1 @@
+Calls are limited by default: per address only for new devices, unknown names and failed proofs, and per device, user and phone (`limits.…`, docs/security.md#limits). They replace `calls.per.second`, which has no effect. A back end that registers more than ten new devices per second through Notification Hubs needs `limits.exempt`.
