@@ -1,1 +1,2 @@
 Calls are limited by default: per address only for new devices, unknown names and failed proofs, and per device, user and phone (`limits.…`, docs/security.md#limits). They replace `calls.per.second`, which has no effect. A back end that registers more than ten new devices per second through Notification Hubs needs `limits.exempt`.
+An address may have at most 1,024 open connections (`limits.connections`). The gateway raises its limit of open files at the start, and warns if it permits fewer connections than the listeners accept.

@@ -18,6 +18,8 @@ struct LimitOptions: ParsableArguments {
     var limitsProofsAddress: String?
     @Option(help: "Failed proofs after which one address has to wait with one name of a key or user. Default 5.")
     var limitsProofsName: String?
+    @Option(help: "Open connections of one address. Default 1024.")
+    var limitsConnections: String?
     @Option(help: "CIDR ranges whose calls are not limited, comma-separated. Default: none.")
     var limitsExempt: String?
     @Option(help: .hidden)
@@ -34,6 +36,7 @@ struct LimitOptions: ParsableArguments {
         flags["limits.phone"] = limitsPhone
         flags["limits.proofs.address"] = limitsProofsAddress
         flags["limits.proofs.name"] = limitsProofsName
+        flags["limits.connections"] = limitsConnections
         flags["limits.exempt"] = limitsExempt
         flags["calls.per.second"] = callsPerSecond
         return flags

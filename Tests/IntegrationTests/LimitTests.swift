@@ -1,8 +1,12 @@
 import CommandSupport
 import Foundation
 import Model
+import NIOCore
 import NIOHTTP1
+import NIOPosix
 import Testing
+
+@testable import GatewayHTTP
 
 /// The limits of calls over real processes (H3). The tests play a trusted proxy, so that each call may have an address of its own.
 @Suite(.serialized, .timeLimit(.minutes(10)))
@@ -209,6 +213,24 @@ struct LimitTests {
         }
     }
 
+    // M8: the connections of one address. The test connects without a proxy, so that its own address is limited.
+    @Test func anAddressHasAtMostItsConnections() async throws {
+        try await World.with(serveArguments: ["--limits-connections", "3"]) { world in
+            let host = try #require(world.http.base.split(separator: "/").last.flatMap { ListenAddress(String($0)) })
+            try await OpenConnections.with(5, to: host) { connections in
+                // Which of the five come first is not determined.
+                try await eventually("two of five connections are closed") { await connections.closedCount == 2 }
+                try await eventually("the refused connections are counted") {
+                    try await world.metric("calls_limited_total", "limit=\"connections\"") >= 2
+                }
+            }
+            // Closed connections make room for others.
+            try await eventually("the address may connect again") {
+                (try? await world.http.call("GET", "/v1/apps").status) == 401
+            }
+        }
+    }
+
     @Test func withoutLimitsNothingIsRefused() async throws {
         try await Self.on(["--no-limits-calls", "--limits-identities", "0.001/1"]) { world in
             for number in 0..<5 as Range<UInt64> {
@@ -216,5 +238,38 @@ struct LimitTests {
                 #expect(answer.json?["rc"] == 1, "\(answer.text)")
             }
         }
+    }
+}
+
+/// Connections that send nothing.
+private actor OpenConnections {
+    private(set) var closedCount = 0
+    private var channels: [any Channel] = []
+
+    static func with(
+        _ count: Int,
+        to address: ListenAddress,
+        _ body: (OpenConnections) async throws -> Void
+    ) async throws {
+        let connections = OpenConnections()
+        for _ in 0..<count { try await connections.open(address) }
+        try await closing {
+            await connections.close()
+        } after: {
+            try await body(connections)
+        }
+    }
+
+    private func open(_ address: ListenAddress) async throws {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: address.host, port: address.port).get()
+        channel.closeFuture.whenComplete { _ in Task { await self.closed() } }
+        channels.append(channel)
+    }
+
+    private func closed() { closedCount += 1 }
+
+    private func close() async {
+        for channel in channels { try? await channel.close() }
     }
 }

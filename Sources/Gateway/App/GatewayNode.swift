@@ -54,6 +54,7 @@ struct GatewayNode {
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
     let proxies: TrustedProxies
+    let limiter: CallLimiter
     let sampler: DatabaseSampler
     let shutdown = ShutdownProgress()
 
@@ -84,6 +85,7 @@ struct GatewayNode {
             ),
             secrets: secrets,
             proxies: TrustedProxies(try networks(configuration.trustedProxies, "trusted-proxies")),
+            limiter: CallLimiter(configuration.limits, logger: logger),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
         )
     }
@@ -219,7 +221,6 @@ extension GatewayNode {
     /// The responder for calls of vendors and of the native API.
     func responder() -> GatewayResponder {
         let directory = base.directory
-        let limiter = CallLimiter(base.configuration.limits, logger: base.logger)
         return GatewayResponder(
             mounts: VendorMounts(base.vendors.adapters),
             pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
@@ -233,12 +234,12 @@ extension GatewayNode {
                 recorder: provisioning.recorder,
                 multiStep: base.vendors.multiStep
             ),
-            native: nativeAPI(limiter),
+            native: nativeAPI(),
             proxies: proxies
         )
     }
 
-    private func nativeAPI(_ limiter: CallLimiter) -> NativeAPI {
+    private func nativeAPI() -> NativeAPI {
         let call = base.database.call
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)

@@ -29,6 +29,13 @@ extension CallLimitSettings {
             default: nameFailures,
             upTo: Self.failureLimit
         )
+        let most = try settings.count(
+            "limits.connections",
+            "limits-connections",
+            default: connections ?? 0,
+            upTo: Listener.connectionLimit
+        )
+        connections = most > 0 ? most : nil
         exempt = try settings.networks("limits.exempt", "limits-exempt")
     }
 

@@ -16,6 +16,8 @@ package enum CallLimit: String, Sendable, CaseIterable {
     case addressProofs = "proofs.address"
     /// Failed proofs of one address for one name of a key.
     case nameProofs = "proofs.name"
+    /// Open connections of one address.
+    case connections
 }
 
 /// The settings of the limits of calls of one node.
@@ -28,7 +30,9 @@ package struct CallLimitSettings: Sendable, Hashable {
     package var addressFailures = 20
     /// Failed proofs before an address has to wait with one name of a key. 0: off.
     package var nameFailures = 5
-    /// Networks whose calls are not limited.
+    /// Open connections of one address. Nil: off. 1,024 are a sixteenth of a listener's: a single address must not use them up, but many phones may share it.
+    package var connections: Int? = 1024
+    /// Networks whose calls and connections are not limited.
     package var exempt: [AddressRange] = []
 
     package static let standardRates: [CallLimit: CallRate] = [
