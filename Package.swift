@@ -268,7 +268,8 @@ var parts: [Part] = [
         path: "Sources/Gateway/HTTP",
         [
             .ours("Model"), .ours("Observability"), hummingbird, hummingbirdCore,
-            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioSSL,
+            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioPosix,
+            nioSSL,
             .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]
     ),

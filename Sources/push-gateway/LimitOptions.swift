@@ -20,6 +20,10 @@ struct LimitOptions: ParsableArguments {
     var limitsProofsName: String?
     @Option(help: "Open connections of one address. Default 1024.")
     var limitsConnections: String?
+    @Option(help: "Bytes of bodies above 64 KiB that this node holds at once. Default 16777216.")
+    var limitsBodiesBytes: Int?
+    @Option(help: "Seconds that such a body waits for room (1 to 60). Default 10.")
+    var limitsBodiesWait: Int?
     @Option(help: "CIDR ranges whose calls are not limited, comma-separated. Default: none.")
     var limitsExempt: String?
     @Option(help: .hidden)
@@ -37,6 +41,8 @@ struct LimitOptions: ParsableArguments {
         flags["limits.proofs.address"] = limitsProofsAddress
         flags["limits.proofs.name"] = limitsProofsName
         flags["limits.connections"] = limitsConnections
+        flags["limits.bodies.bytes"] = limitsBodiesBytes.map(String.init)
+        flags["limits.bodies.wait"] = limitsBodiesWait.map(String.init)
         flags["limits.exempt"] = limitsExempt
         flags["calls.per.second"] = callsPerSecond
         return flags

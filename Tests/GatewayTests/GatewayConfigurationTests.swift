@@ -50,6 +50,12 @@ final class GatewayConfigurationTests {
         #expect(Set(configuration.limits.rates.keys) == [.identities, .unknown, .identity, .user, .phone])
         let off = try await GatewayConfiguration.load(flags: ["limits.calls": "off"], configFile: nil)
         #expect(!off.limits.isOn)
+        let bodies = try await GatewayConfiguration.load(
+            flags: ["limits.bodies.bytes": "1000", "limits.bodies.wait": "3", "limits.connections": "off"],
+            configFile: nil
+        )
+        #expect(bodies.limits.bodyBytes == 1000 && bodies.limits.bodyWaitSeconds == 3)
+        #expect(bodies.limits.connections == nil)
     }
 
     @Test(arguments: ["lease: {second: 11}", "listne: 127.0.0.1:1", "- 7", "a: [", "listen: 1\nlisten: 2"])

@@ -231,6 +231,38 @@ struct LimitTests {
         }
     }
 
+    // H2: one list of 10 MB cost 230 MB, and twelve at once 830 MB.
+    @Test func largeBodiesDoNotFillTheMemory() async throws {
+        try await Self.on(["--limits-calls"]) { world in
+            let gateway = try #require(world.gateway).processID
+            let digits =
+                Array("[".utf8) + Array(repeatElement(Array("1,".utf8), count: 5_000_000).joined()) + Array("1]".utf8)
+            let text = Array("{\"x\":\"".utf8) + [UInt8](repeating: 0x61, count: 10_000_000) + Array("\"}".utf8)
+            let url = "\(world.http.base)/msgClient/sendMsg"
+            // The first body starts the thread and its memory pool.
+            _ = try await RawHTTP.post(url, body: text)
+            let before = try Self.memory("VmRSS", of: gateway)
+            try "5".write(toFile: "/proc/\(gateway)/clear_refs", atomically: false, encoding: .utf8)
+            let answers = try await withThrowingTaskGroup(of: HTTPCaller.Answer.self) { group in
+                for number in 0..<12 {
+                    group.addTask { try await RawHTTP.post(url, body: number % 2 == 0 ? digits : text) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(answers.map(\.status)).isSubset(of: [200, 400, 429]), "\(answers.map(\.text))")
+            let peak = try Self.memory("VmHWM", of: gateway)
+            #expect(peak - before <= 64 << 10, "\(before) kB before, \(peak) kB at most")
+            #expect(try await Self.register(world, 7, from: "198.51.100.1").json?["rc"] == 1)
+        }
+    }
+
+    /// A value of a process's status. Unit: kB.
+    private static func memory(_ name: String, of process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
+        return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+    }
+
     @Test func withoutLimitsNothingIsRefused() async throws {
         try await Self.on(["--no-limits-calls", "--limits-identities", "0.001/1"]) { world in
             for number in 0..<5 as Range<UInt64> {

@@ -55,6 +55,7 @@ struct GatewayNode {
     let secrets: WebhookSecrets
     let proxies: TrustedProxies
     let limiter: CallLimiter
+    let bodies: LargeBodies
     let sampler: DatabaseSampler
     let shutdown = ShutdownProgress()
 
@@ -71,6 +72,7 @@ struct GatewayNode {
         let delivery = try await delivery(base)
         let provisioning = provisioning(base, delivery)
         await provisioning.service.follow()
+        let limiter = CallLimiter(configuration.limits, logger: logger)
         let secrets = WebhookSecrets(masterKey: base.masterKey, identifiers: base.identifiers)
         return GatewayNode(
             base: base,
@@ -85,7 +87,8 @@ struct GatewayNode {
             ),
             secrets: secrets,
             proxies: TrustedProxies(try networks(configuration.trustedProxies, "trusted-proxies")),
-            limiter: CallLimiter(configuration.limits, logger: logger),
+            limiter: limiter,
+            bodies: LargeBodies(limiter: limiter),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
         )
     }
@@ -229,6 +232,7 @@ extension GatewayNode {
                 handler: handler,
                 handOver: handOver,
                 limiter: limiter,
+                bodies: bodies,
                 identifiers: base.identifiers,
                 logger: base.logger,
                 recorder: provisioning.recorder,
@@ -244,7 +248,7 @@ extension GatewayNode {
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)
         return NativeAPI(
-            callers: NativeCallers(directory: provisioning.cache, limiter: limiter),
+            callers: NativeCallers(directory: provisioning.cache, limiter: limiter, bodies: bodies),
             handler: handler,
             handOver: handOver,
             stores: NativeStores(

@@ -36,9 +36,21 @@ extension CallLimitSettings {
             upTo: Listener.connectionLimit
         )
         connections = most > 0 ? most : nil
+        bodyBytes = try settings.count(
+            "limits.bodies.bytes",
+            "limits-bodies-bytes",
+            default: bodyBytes,
+            upTo: Self.bodyLimit
+        )
+        bodyWaitSeconds = max(
+            1,
+            try settings.count("limits.bodies.wait", "limits-bodies-wait", default: bodyWaitSeconds, upTo: 60)
+        )
         exempt = try settings.networks("limits.exempt", "limits-exempt")
     }
 
+    /// 1 GiB of bodies. The memory of a body is a multiple of its bytes.
+    private static let bodyLimit = 1 << 30
     /// 1,000,000 failures are as good as no limit.
     private static let failureLimit = 1_000_000
 }

@@ -11,7 +11,8 @@ enum ConfigurationFile {
         "audit.file", "log.level", "webhook.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
-        "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.exempt",
+        "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",
+        "limits.bodies.wait", "limits.exempt",
         // Without effect. A node of the previous version may share the file.
         "calls.per.second",
     ]

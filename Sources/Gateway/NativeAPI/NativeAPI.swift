@@ -70,6 +70,7 @@ package struct NativeAPI: Sendable {
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
         do throws(Problem) {
             let caller = try await callers.authenticated(request, context)
+            defer { caller.reader.release() }
             try caller.require(operation.scope)
             let response = try await operation.perform(self, caller, context.parameters)
             count(response)
@@ -109,11 +110,7 @@ package struct NativeAPI: Sendable {
     ///
     /// - Throws: `Problem`.
     static func body(of caller: NativeCaller) async throws(Problem) -> [UInt8] {
-        do {
-            return try await BodyReader.read(caller.request, on: caller.channel, limitBytes: bodyLimitBytes)
-        } catch .tooLarge {
-            throw .tooLarge(bodyLimitBytes)
-        } catch { throw .tooSlow }
+        try await caller.reader.bytes(of: caller, limitBytes: bodyLimitBytes)
     }
 
     private func scope(_ caller: NativeCaller, _ app: AppID, _ vendor: Vendor) -> CallScope {

@@ -14,6 +14,7 @@ final class VendorEndpoint: Sendable {
     private let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
     private let limits: VendorLimits
+    private let bodies: LargeBodies
     private let identifiers: any IdentifierSource
     private let logger: Logger
     private let recorder: CaptureRecorder?
@@ -26,6 +27,7 @@ final class VendorEndpoint: Sendable {
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
         limiter: CallLimiter,
+        bodies: LargeBodies,
         identifiers: any IdentifierSource,
         logger: Logger,
         recorder: CaptureRecorder? = nil,
@@ -35,6 +37,7 @@ final class VendorEndpoint: Sendable {
         self.handler = handler
         self.handOver = handOver
         limits = VendorLimits(limiter: limiter)
+        self.bodies = bodies
         self.identifiers = identifiers
         self.logger = logger
         self.recorder = recorder
@@ -112,15 +115,50 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let adapter = match.adapter
         guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
+        // Held until the call has been answered.
+        var room: LargeBodies.Room?
+        defer { room?.release() }
         do {
-            call.body = try await BodyReader.read(request, on: channel, limitBytes: match.route.bodyLimitBytes)
+            let address = call.remoteAddress
+            call.body = try await BodyReader.read(
+                request,
+                on: channel,
+                limitBytes: match.route.bodyLimitBytes
+            ) { (bytes) async throws(LimitExcess) in room = try await bodies.room(bytes: bytes, address: address) }
         } catch {
-            return refused(error == .tooLarge ? .tooLarge : .timedOut, call, adapter, &record)
+            return unread(error, call, adapter, &record)
         }
-        if BodyInflater.isNeeded(call.headers), let code = inflate(&call, limitBytes: match.route.bodyLimitBytes) {
-            return refused(code, call, adapter, &record)
+        if BodyInflater.isNeeded(call.headers) {
+            let limitBytes = match.route.bodyLimitBytes
+            let compressed = call
+            // Few bodies need more than a small one, and only these wait for room.
+            if let code = inflate(&call, limitBytes: min(limitBytes, LargeBodies.smallBytes)) {
+                guard code == .tooLarge, limitBytes > LargeBodies.smallBytes else {
+                    return refused(code, call, adapter, &record)
+                }
+                call = compressed
+                do throws(LimitExcess) {
+                    room = try await bodies.room(bytes: limitBytes, address: call.remoteAddress)
+                } catch { return limited(error, call, adapter, &record) }
+                if let code = inflate(&call, limitBytes: limitBytes) { return refused(code, call, adapter, &record) }
+            }
         }
         return await carryOut(call, adapter, &record)
+    }
+
+    /// The answer to a call whose body was not read.
+    @inline(never)
+    private func unread(
+        _ failure: BodyReader.Failure,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        switch failure {
+        case .noRoom(let excess): limited(excess, call, adapter, &record)
+        case .tooLarge: refused(.tooLarge, call, adapter, &record)
+        case .tooSlow, .broken: refused(.timedOut, call, adapter, &record)
+        }
     }
 
     /// Inflates the body in place. Returns the reason why it cannot be read, or nil on success.
@@ -148,7 +186,7 @@ final class VendorEndpoint: Sendable {
         var settings = BindingSettings.unbound
         var shown: ShownProof?
         do throws(AdapterError) {
-            let (key, caller) = try adapter.locate(call)
+            let (key, caller) = try await located(call, adapter)
             shown = limits.proof(call, caller, adapter)
             if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
             let binding: BoundCall?
@@ -171,7 +209,7 @@ final class VendorEndpoint: Sendable {
                 if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, settings) }
                 return refusedSender(reason, call, adapter, settings, &record)
             }
-            let commands = withBodyHash(try adapter.decode(call, settings: settings), call.body)
+            let commands = withBodyHash(try await decoded(call, adapter, settings), call.body)
             limits.proved(shown)
             let scope = CallScope(
                 tenant: binding.tenant,
@@ -196,6 +234,23 @@ final class VendorEndpoint: Sendable {
             record.refused(error)
             return adapter.refuse(error, for: call, settings: settings)
         }
+    }
+
+    private func located(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter
+    ) async throws(AdapterError) -> (BindingKey, CallerKind) {
+        guard call.body.count > LargeBodies.smallBytes else { return try adapter.locate(call) }
+        return try await LargeBodies.parse { () throws(AdapterError) in try adapter.locate(call) }
+    }
+
+    private func decoded(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings
+    ) async throws(AdapterError) -> [Command] {
+        guard call.body.count > LargeBodies.smallBytes else { return try adapter.decode(call, settings: settings) }
+        return try await LargeBodies.parse { () throws(AdapterError) in try adapter.decode(call, settings: settings) }
     }
 
     /// Performs the commands of a call and their sequels.

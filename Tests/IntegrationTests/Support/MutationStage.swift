@@ -59,6 +59,7 @@ struct MutationStage: Sendable {
             handler: handler,
             handOver: { _ in },
             limiter: CallLimiter(.off, logger: logger),
+            bodies: LargeBodies(limiter: CallLimiter(.off, logger: logger)),
             identifiers: identifiers,
             logger: logger,
             multiStep: [:]

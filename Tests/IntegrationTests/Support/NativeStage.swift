@@ -158,6 +158,7 @@ struct NativeStage: Sendable {
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
         let cache = CachedDirectory(store: directory, clock: clock)
         let limiter = CallLimiter(.off, logger: logger)
+        let bodies = LargeBodies(limiter: limiter)
         let adapters = VendorCatalog.product.byVendor
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
@@ -168,12 +169,13 @@ struct NativeStage: Sendable {
                 handler: handler,
                 handOver: { _ in },
                 limiter: limiter,
+                bodies: bodies,
                 identifiers: identifiers,
                 logger: logger,
                 multiStep: VendorCatalog.product.multiStep
             ),
             native: NativeAPI(
-                callers: NativeCallers(directory: cache, limiter: limiter),
+                callers: NativeCallers(directory: cache, limiter: limiter, bodies: bodies),
                 handler: handler,
                 handOver: { _ in },
                 stores: NativeStores(

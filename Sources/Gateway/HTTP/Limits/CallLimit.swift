@@ -18,6 +18,8 @@ package enum CallLimit: String, Sendable, CaseIterable {
     case nameProofs = "proofs.name"
     /// Open connections of one address.
     case connections
+    /// Bytes of large bodies on the node.
+    case bodies
 }
 
 /// The settings of the limits of calls of one node.
@@ -32,6 +34,10 @@ package struct CallLimitSettings: Sendable, Hashable {
     package var nameFailures = 5
     /// Open connections of one address. Nil: off. 1,024 are a sixteenth of a listener's: a single address must not use them up, but many phones may share it.
     package var connections: Int? = 1024
+    /// Bytes of bodies above `LargeBodies.smallBytes` that the node holds at once. 16 MiB: the largest body of a call and a half.
+    package var bodyBytes = 16 << 20
+    /// How long a large body waits for room. Unit: seconds.
+    package var bodyWaitSeconds = 10
     /// Networks whose calls and connections are not limited.
     package var exempt: [AddressRange] = []
 
