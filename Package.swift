@@ -268,7 +268,8 @@ var parts: [Part] = [
         path: "Sources/Gateway/HTTP",
         [
             .ours("Model"), .ours("Observability"), hummingbird, hummingbirdCore,
-            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioSSL,
+            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioPosix,
+            nioSSL,
             .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]
     ),
@@ -303,8 +304,8 @@ var parts: [Part] = [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
-            .ours("Secrets"), .ours("Webhooks"), hummingbird, hummingbirdCore,
+            .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
+            .ours("Observability"), .ours("Secrets"), .ours("Webhooks"), hummingbird, hummingbirdCore, nioSSL,
             .product("Configuration", .configuration), .product("Yams", .yams),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
             metrics, nioCore,

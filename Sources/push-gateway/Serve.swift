@@ -44,8 +44,6 @@ struct Serve: AsyncParsableCommand {
     var leaseSeconds: Int?
     @Option(help: "Time limit of a drain in seconds.")
     var drainSeconds: Int?
-    @Option(help: "Sustained vendor calls per second of one client address. Default 0: no limit.")
-    var callsPerSecond: String?
     @Flag(
         inversion: .prefixedNo,
         help:
@@ -58,11 +56,12 @@ struct Serve: AsyncParsableCommand {
             "Let short concurrent writes share one flush to disk. Not on Citus, where the workers flush their own logs."
     )
     var databaseSharedFlush: Bool?
+    @OptionGroup var limits: LimitOptions
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         EventLoops.fit()
-        var flags: [String: String] = [:]
+        var flags = limits.flags
         if !listen.isEmpty { flags["listen"] = listen.joined(separator: ",") }
         if !tlsListen.isEmpty { flags["tls.listen"] = tlsListen.joined(separator: ",") }
         if !adminListen.isEmpty { flags["admin.listen"] = adminListen.joined(separator: ",") }
@@ -76,7 +75,6 @@ struct Serve: AsyncParsableCommand {
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)
-        flags["calls.per.second"] = callsPerSecond
         flags["database.notify"] = databaseNotify.map { "\($0)" }
         flags["database.shared.flush"] = databaseSharedFlush.map { "\($0)" }
         let configuration = try await common.load(flags)

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayHTTP
 import Logging
+import Model
 import Testing
 
 @testable import Gateway
@@ -22,6 +23,7 @@ final class GatewayConfigurationTests {
             lease: {seconds: 11}
             drain: {seconds: 12}
             calls: {per: {second: 2.5}}
+            limits: {identities: 20/100, unknown: off, user: 0, proofs: {address: 7, name: off}, exempt: [10.0.0.0/8]}
             listen: [127.0.0.1:1, 127.0.0.1:2]
             log: {level: warning}
             """
@@ -29,9 +31,31 @@ final class GatewayConfigurationTests {
         let configuration = try await GatewayConfiguration.load(flags: ["drain.seconds": "9"], configFile: path)
         #expect(configuration.leaseSeconds == 11)
         #expect(configuration.drainSeconds == 9)
-        #expect(configuration.callsPerSecond == 2.5)
+        #expect(configuration.hasFormerLimit)
+        let limits = configuration.limits
+        #expect(limits.isOn && limits.exempt.map(\.description) == ["10.0.0.0/8"])
+        #expect(limits.rates[.identities] == CallRate(perSecond: 20, burst: 100))
+        #expect(limits.rates[.unknown] == nil && limits.rates[.user] == nil)
+        #expect(limits.rates[.phone] == CallLimitSettings.standardRates[.phone])
+        #expect(limits.addressFailures == 7 && limits.nameFailures == 0)
         #expect(configuration.listen.map(\.port) == [1, 2])
         #expect(configuration.logLevel == .warning)
+    }
+
+    @Test func limitsAreOnByDefault() async throws {
+        let configuration = try await GatewayConfiguration.load(flags: [:], configFile: nil)
+        #expect(
+            configuration.limits == CallLimitSettings() && configuration.limits.isOn && !configuration.hasFormerLimit
+        )
+        #expect(Set(configuration.limits.rates.keys) == [.identities, .unknown, .identity, .user, .phone])
+        let off = try await GatewayConfiguration.load(flags: ["limits.calls": "off"], configFile: nil)
+        #expect(!off.limits.isOn)
+        let bodies = try await GatewayConfiguration.load(
+            flags: ["limits.bodies.bytes": "1000", "limits.bodies.wait": "3", "limits.connections": "off"],
+            configFile: nil
+        )
+        #expect(bodies.limits.bodyBytes == 1000 && bodies.limits.bodyWaitSeconds == 3)
+        #expect(bodies.limits.connections == nil)
     }
 
     @Test(arguments: ["lease: {second: 11}", "listne: 127.0.0.1:1", "- 7", "a: [", "listen: 1\nlisten: 2"])
@@ -53,6 +77,8 @@ final class GatewayConfigurationTests {
 
     @Test(arguments: [
         ["listen": "nonsense"], ["log.level": "loud"], ["retry.scale": "0"], ["tls.listen": "127.0.0.1:1"],
+        ["limits.identities": "10"], ["limits.proofs.address": "many"], ["limits.exempt": "10.0.0.0/33"],
+        ["limits.calls": "perhaps"],
     ])
     func invalidSettingIsNamed(_ flags: [String: String]) async {
         await #expect(throws: ConfigurationProblem.self) {

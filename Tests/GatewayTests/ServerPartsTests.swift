@@ -21,20 +21,6 @@ struct ListenAddressTests {
     func invalidAddressIsRefused(_ text: String) { #expect(ListenAddress(text) == nil) }
 }
 
-struct RateLimiterTests {
-    @Test func burstIsAdmittedThenRefusedThenRefilled() {
-        let limiter = RateLimiter(perSecond: 10, burst: 2)
-        let start = ContinuousClock.now
-        #expect(limiter.admits("a", now: start))
-        #expect(limiter.admits("a", now: start))
-        #expect(!limiter.admits("a", now: start))
-        #expect(limiter.admits("b", now: start))
-        #expect(limiter.admits("a", now: start + .milliseconds(150)))
-    }
-
-    @Test func zeroDisablesTheLimit() { #expect(RateLimiter(perSecond: 0, burst: 0).admits("a")) }
-}
-
 struct PrometheusTests {
     // Text exposition format 0.0.4.
     @Test func expositionHasTypesLabelsAndEscapes() {

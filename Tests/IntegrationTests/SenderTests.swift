@@ -250,31 +250,34 @@ struct SenderTests {
 /// Networks of senders behind a trusted proxy, which the test plays.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct TrustedProxyTests {
-    // Each address may make one call, so that the limit shows which address it counts.
+    // Each address may name one unknown service, so that the limit shows which address it counts.
     @Test func theClientOfATrustedProxyIsJudged() async throws {
-        let arguments = ["--trusted-proxies", "127.0.0.1", "--calls-per-second", "0.001"]
+        let arguments = ["--trusted-proxies", "127.0.0.1", "--limits-unknown", "0.001/1"]
         try await World.with(serveArguments: arguments) { world in
             _ = try await world.apply()
             try await world.applySenders(networks: "203.0.113.0/24, 127.0.0.1", isServed: false)
-            var last = 0
             /// The answer to a call through the proxy; nil when the limit refused it.
-            func call(_ chain: String?) async throws -> JSON? {
-                let body: JSON = ["serviceId": "net-service", "registerName": "bank-core"]
+            func call(_ chain: String?, _ service: String = "net-service") async throws -> JSON? {
+                let body: JSON = ["serviceId": .string(service), "registerName": "bank-core"]
                 let headers = chain.map { ["X-Forwarded-For": $0] } ?? [:]
                 let answer = try await world.http.call("POST", "/server/register/", body, headers: headers)
                 return answer.status == 429 ? nil : answer.json
             }
             try await eventually("the binding is served") {
-                last += 1
-                return try await call("203.0.113.\(last)")?["serverRegId"] == "SVR-net"
+                try await call("203.0.113.1")?["serverRegId"] == "SVR-net"
             }
-            #expect(try await call("203.0.113.\(last)") == nil, "the limit counts the client")
             // The part that the client itself wrote is left of the address that the proxy appended.
             #expect(try await call("203.0.113.250, 198.51.100.1") == ["error": "not authorized"])
             #expect(try await call("203.0.113.251, 127.0.0.1")?["serverRegId"] == "SVR-net")
             // The proxy named no client: its own address is in the list, and proves nothing.
             #expect(try await call(nil) == ["error": "not authorized"])
-            #expect(try await call("nonsense") == nil, "counted as the proxy")
+            // The limit counts the same addresses.
+            let unknown: JSON = ["error": "service id is not registered"]
+            #expect(try await call("203.0.113.250, 198.51.100.1", "nobody") == unknown)
+            #expect(try await call("203.0.113.250", "nobody") == unknown)
+            #expect(try await call("198.51.100.1", "nobody") == nil)
+            #expect(try await call(nil, "nobody") == unknown)
+            #expect(try await call("nonsense", "nobody") == nil, "counted as the proxy")
         }
     }
 }
@@ -289,7 +292,7 @@ private enum SenderKeys {
 extension World {
     /// Adds apps with the vendors' bindings to the demo's tenant: `closed` without settings, `guarded` and `net` with networks, `keyed` for keys only, `open`;
     /// and a tenant with a key of its own.
-    fileprivate func applySenders(networks: String = "127.0.0.1, \"::1\"", isServed: Bool = true) async throws {
+    func applySenders(networks: String = "127.0.0.1, \"::1\"", isServed: Bool = true) async throws {
         for (name, key) in [("reader", SenderKeys.reader), ("foreign", SenderKeys.foreign), ("upmc", SenderKeys.upmc)] {
             try key.write(toFile: material.path("\(name).key"), atomically: true, encoding: .utf8)
         }

@@ -42,6 +42,16 @@ struct BackendTests {
 
     // MARK: Callers
 
+    // The name without case, as passwords are found; the credential itself as received.
+    @Test func thePasswordOfAUserIsAProof() {
+        let text = "Basic \(Data("Hong:wrong".utf8).base64EncodedString())"
+        let request = Mount.request(.post, "/site/api/register", authorization: text)
+        #expect(Mount.adapter.proof(of: request) == CallProof(text, keyName: "site/hong"))
+        for text in ["Basic", "Basic !", Signer().header] {
+            #expect(Mount.adapter.proof(of: Mount.request(.post, "/site/api/register", authorization: text)) == nil)
+        }
+    }
+
     @Test func aBindingIsFoundByItsPrefix() throws {
         let root = try Mount.adapter.locate(Self.documented("register.request.txt"))
         #expect(root.0.kind == "appbackend" && root.0.value == "api" && root.0.host == "gw.example.com")

@@ -48,6 +48,19 @@ struct SignatureTests {
         )
     }
 
+    // A device shows an expired signature until it has a new one: that is not a guess, and must not make others at its address wait.
+    @Test func aSignatureIsAProofUntilItExpires() {
+        let text = Signer().header
+        let proof = Mount.adapter.proof(of: Mount.request(.get, "/hub1/installations/abc"))
+        #expect(proof == CallProof(text, keyName: "DefaultFullSharedAccessSignature", isGuessable: false))
+        let expired = Mount.request(.get, "/hub1/installations/abc", at: Timestamp(seconds: 1_893_456_000 + 3600))
+        #expect(Mount.adapter.proof(of: expired) == nil)
+        for text in [nil, "", "nonsense", "SharedAccessSignature sr=x"] {
+            let request = Mount.request(.get, "/hub1/installations/abc", authorization: text)
+            #expect(Mount.adapter.proof(of: request) == nil)
+        }
+    }
+
     /// Every byte of every part, changed in two ways, and every prefix.
     @Test(arguments: vectors)
     func everyTamperedTokenIsRefused(_ resource: String, _ signature: String) {

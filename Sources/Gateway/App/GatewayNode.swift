@@ -54,6 +54,8 @@ struct GatewayNode {
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
     let proxies: TrustedProxies
+    let limiter: CallLimiter
+    let bodies: LargeBodies
     let sampler: DatabaseSampler
     let shutdown = ShutdownProgress()
 
@@ -70,6 +72,7 @@ struct GatewayNode {
         let delivery = try await delivery(base)
         let provisioning = provisioning(base, delivery)
         await provisioning.service.follow()
+        let limiter = CallLimiter(configuration.limits, logger: logger)
         let secrets = WebhookSecrets(masterKey: base.masterKey, identifiers: base.identifiers)
         return GatewayNode(
             base: base,
@@ -84,6 +87,8 @@ struct GatewayNode {
             ),
             secrets: secrets,
             proxies: TrustedProxies(try networks(configuration.trustedProxies, "trusted-proxies")),
+            limiter: limiter,
+            bodies: LargeBodies(limiter: limiter),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
         )
     }
@@ -226,7 +231,8 @@ extension GatewayNode {
                 directory: provisioning.cache,
                 handler: handler,
                 handOver: handOver,
-                limiter: RateLimiter(perSecond: base.configuration.callsPerSecond),
+                limiter: limiter,
+                bodies: bodies,
                 identifiers: base.identifiers,
                 logger: base.logger,
                 recorder: provisioning.recorder,
@@ -242,7 +248,7 @@ extension GatewayNode {
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)
         return NativeAPI(
-            directory: provisioning.cache,
+            callers: NativeCallers(directory: provisioning.cache, limiter: limiter, bodies: bodies),
             handler: handler,
             handOver: handOver,
             stores: NativeStores(

@@ -1,8 +1,10 @@
 import Adapters
 import Foundation
 import GatewayHTTP
+import HTTP2
 import Logging
 package import Model
+import NIOSSL
 package import Observability
 import ServiceLifecycle
 import UnixSignals
@@ -32,6 +34,9 @@ package struct GatewayRuntime {
     /// - Throws: the error that prevents the gateway from starting.
     package func run() async throws {
         let logger = Logger(label: "push-gateway")
+        if configuration.hasFormerLimit {
+            logger.warning("calls.per.second has no effect: remove it, and see limits.… (docs/security.md#limits)")
+        }
         try prepareDataDirectory()
         let database = try await Database.open(configuration, mayAttach: false, logger: logger) {
             logger.notice("\($0)")
@@ -85,7 +90,7 @@ package struct GatewayRuntime {
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
         var services = try adminListeners(node.adminResponder(registry), addresses, logger)
         services += node.services()
-        services += try listeners(node.responder(), addresses, logger)
+        services += try listeners(node, addresses, logger)
         services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
         try await runGroup(services, node, logger)
     }
@@ -110,13 +115,26 @@ package struct GatewayRuntime {
     }
 
     private func listeners(
-        _ responder: GatewayResponder,
+        _ node: GatewayNode,
         _ addresses: BoundAddresses,
         _ logger: Logger
     ) throws -> [any Service] {
-        var services = try configuration.listen.map {
-            try Listener.service(.http, on: $0, responder: responder, tls: nil, addresses: addresses, logger: logger)
+        let responder = node.responder()
+        let connections = ConnectionLimit(limiter: node.limiter, proxies: node.proxies)
+        let maximum = try connectionsPerListener(logger)
+        func service(_ kind: Listener.Kind, _ address: ListenAddress, _ tls: TLSConfiguration?) throws -> any Service {
+            try Listener.service(
+                kind,
+                on: address,
+                responder: responder,
+                tls: tls,
+                addresses: addresses,
+                connections: connections,
+                maximum: maximum,
+                logger: logger
+            )
         }
+        var services = try configuration.listen.map { try service(.http, $0, nil) }
         guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
             return services
         }
@@ -126,11 +144,22 @@ package struct GatewayRuntime {
             clientCAFile: configuration.tlsClientCAFile
         )
         let tls = identity.configuration
-        services += try configuration.tlsListen.map {
-            try Listener.service(.https, on: $0, responder: responder, tls: tls, addresses: addresses, logger: logger)
-        }
+        services += try configuration.tlsListen.map { try service(.https, $0, tls) }
         services.append(TLSReloadService(identity: identity, logger: logger))
         return services
+    }
+
+    /// Raises the limit of open files, and divides it among the listeners.
+    ///
+    /// - Throws: `ConfigurationProblem` when it is too low to serve.
+    private func connectionsPerListener(_ logger: Logger) throws(ConfigurationProblem) -> Int {
+        let files = OpenFiles(
+            limit: FileLimit.raise(),
+            listeners: configuration.listen.count + configuration.tlsListen.count
+        )
+        if let problem = files.problem { throw ConfigurationProblem(setting: "listen", problem: problem) }
+        if let warning = files.warning { logger.warning("\(warning)") }
+        return files.connectionsPerListener
     }
 
     private func runGroup(_ services: [any Service], _ node: GatewayNode, _ logger: Logger) async throws {

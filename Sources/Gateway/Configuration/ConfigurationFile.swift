@@ -9,7 +9,12 @@ enum ConfigurationFile {
         "database.notify", "database.shared.flush", "master.key.file",
         "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "admin.listen", "address.file",
         "audit.file", "log.level", "webhook.allow",
-        "retry.scale", "lease.seconds", "drain.seconds", "calls.per.second", "trusted.proxies",
+        "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies",
+        "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
+        "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",
+        "limits.bodies.wait", "limits.exempt",
+        // Without effect. A node of the previous version may share the file.
+        "calls.per.second",
     ]
 
     /// - Throws: `ConfigurationProblem` that names the unreadable file or the unknown setting.

@@ -45,8 +45,10 @@ package struct GatewayConfiguration: Sendable {
     /// Whether short concurrent writes share one flush to disk. Must be off on Citus, where the workers flush their own logs.
     var databaseSharedFlush: Bool
 
-    /// Sustained vendor calls per second of one client address; 0: no limit.
-    var callsPerSecond: Double
+    /// The limits of calls.
+    var limits: CallLimitSettings
+    /// Whether `calls.per.second` is set, which has no effect since `limits` exist.
+    var hasFormerLimit: Bool
 
     /// The default address of the plain HTTP listener.
     static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -115,7 +117,10 @@ package struct GatewayConfiguration: Sendable {
         trustedProxies = settings.list("trusted.proxies")
         retryScale = try settings.retryScale("retry.scale", "retry-scale")
         leaseSeconds = min(600, max(2, settings.integer("lease.seconds", default: 30)))
-        callsPerSecond = try settings.rate("calls.per.second", "calls-per-second")
+        limits = try CallLimitSettings(settings)
+        hasFormerLimit =
+            reader.string(forKey: "calls.per.second") != nil
+            || reader.double(forKey: "calls.per.second") != nil
         drainSeconds = settings.integer("drain.seconds", default: 25)
         databaseConnections = min(64, max(1, settings.integer("database.connections", default: 6)))
         databaseNotify = try settings.isOn("database.notify", "database-notify")

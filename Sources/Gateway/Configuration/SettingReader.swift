@@ -2,6 +2,7 @@ import Configuration
 import Foundation
 import GatewayHTTP
 import Logging
+import Model
 
 /// Reads and checks one setting at a time. Flags are text, and a provider does not convert text to a number.
 ///
@@ -58,15 +59,60 @@ struct SettingReader {
         return value
     }
 
-    /// A number of calls per second; 0: no limit.
+    /// A rate and a burst, `10/600`; nil if the limit is off: `0` or `off`.
     ///
     /// - Throws: `ConfigurationProblem`.
-    func rate(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> Double {
-        let text = reader.string(forKey: key) ?? reader.double(forKey: key).map { "\($0)" } ?? "0"
-        guard let rate = Double(text), rate >= 0, rate <= 1_000_000 else {
-            throw ConfigurationProblem(setting: name, problem: "'\(text)' is not a number in 0…1,000,000")
+    func rate(
+        _ key: ConfigKey,
+        _ name: String,
+        default fallback: CallRate?
+    ) throws(ConfigurationProblem) -> CallRate? {
+        guard let text = text(key) else { return fallback }
+        if Self.off.contains(text) { return nil }
+        guard let rate = CallRate(text) else {
+            throw ConfigurationProblem(
+                setting: name,
+                problem: "'\(text)' is neither a rate per second and a burst, like 10/600, nor off"
+            )
         }
         return rate
+    }
+
+    /// A whole number; 0 and `off` mean 0.
+    ///
+    /// - Throws: `ConfigurationProblem`.
+    func count(
+        _ key: ConfigKey,
+        _ name: String,
+        default fallback: Int,
+        upTo limit: Int
+    ) throws(ConfigurationProblem) -> Int {
+        guard let text = text(key) else { return fallback }
+        if Self.off.contains(text) { return 0 }
+        guard let count = Int(text), (1...limit).contains(count) else {
+            throw ConfigurationProblem(setting: name, problem: "'\(text)' is neither a number in 1…\(limit) nor off")
+        }
+        return count
+    }
+
+    private static let off: Set = ["0", "off", "false", "no"]
+
+    /// A scalar of any type as text; YAML reads `off` as a truth value.
+    private func text(_ key: ConfigKey) -> String? {
+        reader.string(forKey: key) ?? reader.int(forKey: key).map { "\($0)" }
+            ?? reader.bool(forKey: key).map { "\($0)" }
+    }
+
+    /// - Throws: `ConfigurationProblem`.
+    func networks(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> [AddressRange] {
+        var networks: [AddressRange] = []
+        for text in list(key) {
+            guard let range = AddressRange(text) else {
+                throw ConfigurationProblem(setting: name, problem: "'\(text)' is not a CIDR range")
+            }
+            networks.append(range)
+        }
+        return networks
     }
 
     /// - Throws: `ConfigurationProblem`.

@@ -13,35 +13,67 @@ package enum BodyReader {
         case tooSlow
         /// The connection broke.
         case broken
+        /// The node holds too many large bodies.
+        case noRoom(LimitExcess)
     }
 
     private static let watch = BodyWatch()
 
-    /// Reads the body from the connection of the call. The connection is nil in a test whose body is already in memory.
+    /// Reads the body from the connection of the call.
     ///
-    /// - Throws: `Failure`. Reading stops at once above the limit.
+    /// - Parameters:
+    ///   - request: the call.
+    ///   - channel: the connection; nil in a test whose body is already in memory.
+    ///   - limitBytes: the limit; reading stops at once above it.
+    ///   - makeRoom: waits for room for that many bytes. Called once, when more than `LargeBodies.smallBytes` arrive, before the rest is read. The time limit begins again
+    ///     afterwards.
+    /// - Returns: the whole body.
+    /// - Throws: `Failure`.
     package static func read(
         _ request: Request,
         on channel: (any Channel)?,
-        limitBytes: Int
+        limitBytes: Int,
+        makeRoom: (Int) async throws(LimitExcess) -> Void
     ) async throws(Failure) -> [UInt8] {
-        if let stated = request.headers[.contentLength].flatMap({ Int($0) }), stated > limitBytes { throw .tooLarge }
-        let ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
+        let stated = request.headers[.contentLength].flatMap { Int($0) }
+        if let stated, stated > limitBytes { throw .tooLarge }
+        var ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
         defer { if let ticket { watch.ended(ticket) } }
         do {
-            let buffer = try await request.body.collect(upTo: limitBytes)
+            var bytes: [UInt8] = []
+            var isLarge = false
+            bytes.reserveCapacity(min(LargeBodies.smallBytes, max(0, stated ?? 0)))
+            for try await buffer in request.body {
+                let count = bytes.count + buffer.readableBytes
+                guard count <= limitBytes else { throw Failure.tooLarge }
+                if !isLarge, count > LargeBodies.smallBytes {
+                    isLarge = true
+                    if let ticket { watch.ended(ticket) }
+                    ticket = nil
+                    try await room(makeRoom, bytes: stated ?? limitBytes)
+                    ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
+                    bytes.reserveCapacity(stated ?? count)
+                }
+                bytes.append(contentsOf: buffer.readableBytesView)
+            }
             // A canceled sequence ends without an error, so that the body may be incomplete.
             if Task.isCancelled { throw Failure.broken }
-            return Array(buffer.readableBytesView)
+            return bytes
         } catch {
             throw failure(error)
         }
     }
 
+    private static func room(
+        _ makeRoom: (Int) async throws(LimitExcess) -> Void,
+        bytes: Int
+    ) async throws(Failure) {
+        do { try await makeRoom(bytes) } catch { throw .noRoom(error) }
+    }
+
     private static func failure(_ error: any Error) -> Failure {
         switch error {
         case let failure as Failure: failure
-        case is NIOTooManyBytesError: .tooLarge
         default: .broken
         }
     }

@@ -14,10 +14,11 @@ package enum Listener {
 
     /// 60 s without a byte close a connection, so that half-open connections do not accumulate.
     package static let idleTimeout = TimeAmount.seconds(60)
-    /// 16,384 connections per listener. Above this number, new connections wait in the kernel's backlog.
+    /// 16,384 connections per listener, if the process may open as many files.
     package static let connectionLimit = 16_384
 
-    /// Creates a service that serves `responder` on `address` and reports the bound address.
+    /// Creates a service that serves `responder` on `address` and reports the bound address. Above `maximum` connections, new ones wait in the kernel's backlog;
+    /// connections of an address above its limit are closed.
     ///
     /// - Throws: when the TLS files cannot be used.
     package static func service<Responder: HTTPResponder>(
@@ -26,9 +27,16 @@ package enum Listener {
         responder: Responder,
         tls: TLSConfiguration?,
         addresses: BoundAddresses,
+        connections: ConnectionLimit? = nil,
+        maximum: Int = connectionLimit,
         logger: Logger
     ) throws -> any Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        let http1 = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idleTimeout))
+        let http1 = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: connections.map { [ConnectionLimitHandler($0)] } ?? [],
+                idleTimeout: idleTimeout
+            )
+        )
         let server = try tls.map { try HTTPServerBuilder.tls(http1, tlsConfiguration: $0) } ?? http1
         return Application(
             responder: responder,
@@ -36,7 +44,7 @@ package enum Listener {
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port),
                 serverName: "push-gateway",
-                availableConnectionsDelegate: .maximum(connectionLimit, logger: logger)
+                availableConnectionsDelegate: .maximum(maximum, logger: logger)
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port

@@ -43,6 +43,9 @@ package struct TrustedProxies: Sendable, Hashable {
         return ClientAddress(text: client.description, isKnown: true)
     }
 
+    /// Whether the address of a connection is that of a trusted proxy.
+    package func isTrusted(peer: String?) -> Bool { peer.flatMap { IPAddress($0)?.unmapped }.map(isTrusted) ?? false }
+
     private func isTrusted(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
     private static let plainName = HTTPField.Name("X-Forwarded-For")

@@ -1,7 +1,7 @@
 package import Commands
 import EngineStore
 import Foundation
-package import GatewayHTTP
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 package import Imports
@@ -19,7 +19,7 @@ package struct NativeAPI: Sendable {
     /// 1,000 rows: a page is one statement and one answer.
     static let pageLimit = 1000
 
-    let directory: any CallDirectory
+    let callers: NativeCallers
     let handler: CommandHandler
     let handOver: @Sendable ([SliceLease]) -> Void
     let stores: NativeStores
@@ -34,7 +34,7 @@ package struct NativeAPI: Sendable {
     let logger: Logger
 
     package init(
-        directory: any CallDirectory,
+        callers: NativeCallers,
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
         stores: NativeStores,
@@ -47,7 +47,7 @@ package struct NativeAPI: Sendable {
         clock: any WallClock,
         logger: Logger
     ) {
-        self.directory = directory
+        self.callers = callers
         self.handler = handler
         self.handOver = handOver
         self.stores = stores
@@ -69,7 +69,8 @@ package struct NativeAPI: Sendable {
     /// Authenticates the caller, then reads, checks and executes one call of `operation`.
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
         do throws(Problem) {
-            let caller = try await authenticated(request, context)
+            let caller = try await callers.authenticated(request, context)
+            defer { caller.reader.release() }
             try caller.require(operation.scope)
             let response = try await operation.perform(self, caller, context.parameters)
             count(response)
@@ -81,14 +82,16 @@ package struct NativeAPI: Sendable {
 
     /// Answers with a problem, and logs it with the declared path: the path of the request contains the ids of users and devices.
     func refuse(_ problem: Problem, _ request: Request, _ remoteAddress: String?, path: String?) -> Response {
-        logger.info(
-            "native call refused",
-            metadata: [
-                LogKey.status: "\(problem.status)", LogKey.reason: "\(problem.code.rawValue)",
-                LogKey.peer: "\(remoteAddress ?? "?")",
-                LogKey.route: "\(request.method) \(path ?? Self.unknownPath)",
-            ]
-        )
+        if !problem.isLogged {
+            logger.info(
+                "native call refused",
+                metadata: [
+                    LogKey.status: "\(problem.status)", LogKey.reason: "\(problem.code.rawValue)",
+                    LogKey.peer: "\(remoteAddress ?? "?")",
+                    LogKey.route: "\(request.method) \(path ?? Self.unknownPath)",
+                ]
+            )
+        }
         let response = problem.response
         count(response)
         // An answer to HEAD must not have a body, which would break the connection for the client.
@@ -101,34 +104,13 @@ package struct NativeAPI: Sendable {
         MetricName.nativeCalls.counter([("status", "\(response.status.code)")]).increment()
     }
 
-    private func authenticated(_ request: Request, _ context: CallContext) async throws(Problem) -> NativeCaller {
-        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
-            throw .unauthorized
-        }
-        let secret = header.dropFirst(7).trimmingCharacters(in: .whitespaces)
-        let grant: APIKeyGrant?
-        do { grant = try await directory.apiKey(secret) } catch { throw .unavailable(5) }
-        guard let grant else { throw .unauthorized }
-        guard grant.isUsable(from: context.client.proven) else { throw .forbiddenNetwork }
-        return NativeCaller(
-            request: request,
-            grant: grant,
-            remoteAddress: context.remoteAddress,
-            channel: context.channel
-        )
-    }
-
     // MARK: Shared by the handlers
 
     /// The body's bytes.
     ///
     /// - Throws: `Problem`.
     static func body(of caller: NativeCaller) async throws(Problem) -> [UInt8] {
-        do {
-            return try await BodyReader.read(caller.request, on: caller.channel, limitBytes: bodyLimitBytes)
-        } catch .tooLarge {
-            throw .tooLarge(bodyLimitBytes)
-        } catch { throw .tooSlow }
+        try await caller.reader.bytes(of: caller, limitBytes: bodyLimitBytes)
     }
 
     private func scope(_ caller: NativeCaller, _ app: AppID, _ vendor: Vendor) -> CallScope {

@@ -11,6 +11,8 @@ package struct Problem: Error, Hashable {
     var retryAfterSeconds: Int?
     /// The methods of the path, for 405.
     var allowedMethods: [String] = []
+    /// Whether the limit that caused it has a log line of its own.
+    var isLogged = false
 
     var status: Int { code.status }
 
@@ -70,6 +72,11 @@ package struct Problem: Error, Hashable {
     static let conflict = Problem(.conflict, "use a new key for a new request")
     static func rateLimited(_ seconds: Int) -> Problem {
         Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)
+    }
+    static func limited(_ excess: LimitExcess) -> Problem {
+        var problem = rateLimited(excess.waitSeconds)
+        problem.isLogged = true
+        return problem
     }
     static func gone(_ what: String) -> Problem {
         Problem(.gone, "\(what) have expired; start again at offset 0")

@@ -53,6 +53,8 @@ package enum LogKey {
     package static let status = "status"
     package static let peer = "peer"
     package static let reason = "reason"
+    package static let limit = "limit"
+    package static let count = "count"
     package static let error = "error"
     package static let address = "address"
     package static let credential = "credential"

@@ -7,6 +7,7 @@ package enum MetricName: String, CaseIterable {
     // Calls.
     case vendorCalls = "vendor_calls_total"
     case nativeCalls = "native_calls_total"
+    case callsLimited = "calls_limited_total"
     case capturedExchanges = "captured_exchanges_total"
     case capturesDropped = "captured_exchanges_dropped_total"
 
@@ -63,6 +64,9 @@ package enum MetricName: String, CaseIterable {
 
     /// A counter of this process.
     package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
+
+    /// Adds one to a counter, for events that are too rare to keep the counter.
+    package func count(_ labels: [(String, String)]) { counter(labels).increment() }
 
     /// A gauge: a value that goes up and down.
     package func meter(_ labels: [(String, String)] = []) -> Meter { Meter(label: rawValue, dimensions: labels) }

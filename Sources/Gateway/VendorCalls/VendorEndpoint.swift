@@ -13,7 +13,8 @@ final class VendorEndpoint: Sendable {
     private let directory: any CallDirectory
     private let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
-    private let limiter: RateLimiter
+    private let limits: VendorLimits
+    private let bodies: LargeBodies
     private let identifiers: any IdentifierSource
     private let logger: Logger
     private let recorder: CaptureRecorder?
@@ -25,7 +26,8 @@ final class VendorEndpoint: Sendable {
         directory: any CallDirectory,
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
-        limiter: RateLimiter,
+        limiter: CallLimiter,
+        bodies: LargeBodies,
         identifiers: any IdentifierSource,
         logger: Logger,
         recorder: CaptureRecorder? = nil,
@@ -34,7 +36,8 @@ final class VendorEndpoint: Sendable {
         self.directory = directory
         self.handler = handler
         self.handOver = handOver
-        self.limiter = limiter
+        limits = VendorLimits(limiter: limiter)
+        self.bodies = bodies
         self.identifiers = identifiers
         self.logger = logger
         self.recorder = recorder
@@ -112,19 +115,50 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let adapter = match.adapter
         guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
-        guard limiter.admits(call.remoteAddress) else {
-            record.isKept = false
-            return refused(.tooManyRequests, call, adapter, &record)
-        }
+        // Held until the call has been answered.
+        var room: LargeBodies.Room?
+        defer { room?.release() }
         do {
-            call.body = try await BodyReader.read(request, on: channel, limitBytes: match.route.bodyLimitBytes)
+            let address = call.remoteAddress
+            call.body = try await BodyReader.read(
+                request,
+                on: channel,
+                limitBytes: match.route.bodyLimitBytes
+            ) { (bytes) async throws(LimitExcess) in room = try await bodies.room(bytes: bytes, address: address) }
         } catch {
-            return refused(error == .tooLarge ? .tooLarge : .timedOut, call, adapter, &record)
+            return unread(error, call, adapter, &record)
         }
-        if BodyInflater.isNeeded(call.headers), let code = inflate(&call, limitBytes: match.route.bodyLimitBytes) {
-            return refused(code, call, adapter, &record)
+        if BodyInflater.isNeeded(call.headers) {
+            let limitBytes = match.route.bodyLimitBytes
+            let compressed = call
+            // Few bodies need more than a small one, and only these wait for room.
+            if let code = inflate(&call, limitBytes: min(limitBytes, LargeBodies.smallBytes)) {
+                guard code == .tooLarge, limitBytes > LargeBodies.smallBytes else {
+                    return refused(code, call, adapter, &record)
+                }
+                call = compressed
+                do throws(LimitExcess) {
+                    room = try await bodies.room(bytes: limitBytes, address: call.remoteAddress)
+                } catch { return limited(error, call, adapter, &record) }
+                if let code = inflate(&call, limitBytes: limitBytes) { return refused(code, call, adapter, &record) }
+            }
         }
         return await carryOut(call, adapter, &record)
+    }
+
+    /// The answer to a call whose body was not read.
+    @inline(never)
+    private func unread(
+        _ failure: BodyReader.Failure,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        switch failure {
+        case .noRoom(let excess): limited(excess, call, adapter, &record)
+        case .tooLarge: refused(.tooLarge, call, adapter, &record)
+        case .tooSlow, .broken: refused(.timedOut, call, adapter, &record)
+        }
     }
 
     /// Inflates the body in place. Returns the reason why it cannot be read, or nil on success.
@@ -150,8 +184,11 @@ final class VendorEndpoint: Sendable {
         _ record: inout CallRecord
     ) async -> VendorResponse {
         var settings = BindingSettings.unbound
+        var shown: ShownProof?
         do throws(AdapterError) {
-            let (key, caller) = try adapter.locate(call)
+            let (key, caller) = try await located(call, adapter)
+            shown = limits.proof(call, caller, adapter)
+            if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
             let binding: BoundCall?
             let verdict: SenderGate.Verdict
             do throws(StoreError) {
@@ -165,13 +202,15 @@ final class VendorEndpoint: Sendable {
                 note(call, adapter, "\(error)")
                 return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
             }
-            guard let binding else { return refused(.unknownBinding, call, adapter, &record) }
+            guard let binding else { return unbound(call, adapter, shown, &record) }
             settings = binding.settings
             record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
             if case .refused(let reason) = verdict {
+                if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, settings) }
                 return refusedSender(reason, call, adapter, settings, &record)
             }
-            let commands = withBodyHash(try adapter.decode(call, settings: settings), call.body)
+            let commands = withBodyHash(try await decoded(call, adapter, settings), call.body)
+            limits.proved(shown)
             let scope = CallScope(
                 tenant: binding.tenant,
                 app: binding.app,
@@ -180,30 +219,106 @@ final class VendorEndpoint: Sendable {
                 remoteAddress: call.remoteAddress,
                 isProvenSender: caller == .sender && verdict == .proven
             )
-            var replies = await perform(commands, in: scope)
-            if let multiStep = multiStep[adapter.vendor] {
-                for _ in 0..<Self.sequelLimit {
-                    let sequel = try multiStep.sequel(to: replies, of: call, settings: settings)
-                    if sequel.isEmpty { break }
-                    replies = await perform(withBodyHash(sequel, call.body), in: scope)
-                }
+            let result = try await perform(commands, of: call, in: scope)
+            switch result {
+            case .success(let replies):
+                record.answered(replies)
+                return adapter.encode(replies, for: call, settings: settings)
+            case .failure(let excess): return limited(excess, call, adapter, &record, settings)
             }
-            record.answered(replies)
-            return adapter.encode(replies, for: call, settings: settings)
         } catch {
+            if error.code == .unauthorized, let excess = limits.failed(shown) {
+                return limited(excess, call, adapter, &record, settings)
+            }
             note(call, adapter, "\(error)")
             record.refused(error)
             return adapter.refuse(error, for: call, settings: settings)
         }
     }
 
+    private func located(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter
+    ) async throws(AdapterError) -> (BindingKey, CallerKind) {
+        guard call.body.count > LargeBodies.smallBytes else { return try adapter.locate(call) }
+        return try await LargeBodies.parse { () throws(AdapterError) in try adapter.locate(call) }
+    }
+
+    private func decoded(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings
+    ) async throws(AdapterError) -> [Command] {
+        guard call.body.count > LargeBodies.smallBytes else { return try adapter.decode(call, settings: settings) }
+        return try await LargeBodies.parse { () throws(AdapterError) in try adapter.decode(call, settings: settings) }
+    }
+
+    /// Performs the commands of a call and their sequels.
+    ///
+    /// - Returns: the replies to the last commands, or the limit that the caller has reached.
+    /// - Throws: the error of the adapter.
+    private func perform(
+        _ commands: [Command],
+        of call: VendorRequest,
+        in scope: CallScope
+    ) async throws(AdapterError) -> Swift.Result<[Reply], LimitExcess> {
+        var result = await perform(commands, in: scope, isFirst: true)
+        guard let multiStep = multiStep[scope.vendor] else { return result }
+        for _ in 0..<Self.sequelLimit {
+            guard case .success(let replies) = result else { break }
+            let sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
+            if sequel.isEmpty { break }
+            result = await perform(withBodyHash(sequel, call.body), in: scope, isFirst: false)
+        }
+        return result
+    }
+
     /// Six sequels: three attempts of a read and a write. After three conflicts, the answer asks the caller to retry.
     private static let sequelLimit = 6
 
-    private func perform(_ commands: [Command], in scope: CallScope) async -> [Reply] {
+    /// Performs commands within the limits of their caller.
+    private func perform(
+        _ commands: [Command],
+        in scope: CallScope,
+        isFirst: Bool
+    ) async -> Swift.Result<[Reply], LimitExcess> {
+        guard let limited = limitedCall(commands, scope) else { return .success(await carriedOut(commands, scope)) }
+        let reserved: Bool
+        switch limits.admission(limited.names, limited.caller, isFirst: isFirst) {
+        case .admitted(let isReserved): reserved = isReserved
+        case .refused(let excess): return .failure(excess)
+        case .ifKnown(let excess):
+            // The address is limited, so that this look-up costs less than what it prevents.
+            let found = await handler.perform(limited.names.identities.map(\.lookUp), in: scope).replies
+            guard found.contains(where: CallNames.Identity.isKnown) else { return .failure(excess) }
+            reserved = false
+        }
+        let replies = await carriedOut(commands, scope)
+        limits.settle(limited.names, replies, reserved: reserved, limited.caller)
+        return .success(replies)
+    }
+
+    private func carriedOut(_ commands: [Command], _ scope: CallScope) async -> [Reply] {
         let result = await handler.perform(commands, in: scope)
         if !result.handover.isEmpty { handOver(result.handover) }
         return result.replies
+    }
+
+    /// The facts on which the limits of a call depend. Nil: none apply, because the caller is a proven back end or the commands name no device, user or phone.
+    @inline(never)
+    private func limitedCall(
+        _ commands: [Command],
+        _ scope: CallScope
+    ) -> (names: CallNames, caller: VendorLimits.Caller)? {
+        guard !scope.isProvenSender, limits.limiter.applies(to: scope.remoteAddress) else { return nil }
+        let names = CallNames(commands)
+        guard !names.isEmpty else { return nil }
+        let caller = VendorLimits.Caller(
+            address: scope.remoteAddress,
+            tenant: scope.tenant,
+            scope: AppScope(app: scope.app, vendor: scope.vendor)
+        )
+        return (names, caller)
     }
 
     /// Whether the caller is of the kind that the call needs. Callers that the adapter checks itself, and calls without a binding, pass.
@@ -220,6 +335,33 @@ final class VendorEndpoint: Sendable {
         return try await gate.judge(in: binding.tenant) { (key) async throws(StoreError) in
             try await directory.apiKey(key)
         }
+    }
+
+    /// The answer to a call without a binding. Where the binding is found by a key, a wrong key is a failed proof.
+    @inline(never)
+    private func unbound(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ shown: ShownProof?,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        let excess = shown == nil ? limits.unknownBinding(from: call.remoteAddress) : limits.failed(shown)
+        if let excess { return limited(excess, call, adapter, &record) }
+        return refused(.unknownBinding, call, adapter, &record)
+    }
+
+    /// The answer to a call above a limit: the vendor's "try again".
+    @inline(never)
+    private func limited(
+        _ excess: LimitExcess,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord,
+        _ settings: BindingSettings = .unbound
+    ) -> VendorResponse {
+        limits.limiter.refused(excess, from: call.remoteAddress)
+        record.isKept = false
+        return adapter.encode([.refused(excess.refusal)], for: call, settings: settings)
     }
 
     @inline(never)

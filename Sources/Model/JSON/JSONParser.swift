@@ -3,8 +3,13 @@ package struct JSONParser {
     /// 64 levels. Deeper input is an attack on the stack: no vendor's format nests deeper than 10 levels.
     package static let maximumDepth = 64
 
+    /// 250,000 values: a value costs up to a hundred times its bytes, so that a list of digits could otherwise fill the memory. The longest
+    /// documented lists have thousands of values.
+    package static let valueLimit = 250_000
+
     private let bytes: [UInt8]
     private var index = 0
+    private var count = 0
     private var depth = 0
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -37,6 +42,8 @@ package struct JSONParser {
     }
 
     private mutating func value() throws(JSONError) -> JSON {
+        count += 1
+        guard count <= Self.valueLimit else { throw fault("more than \(Self.valueLimit) values") }
         switch current {
         case UInt8(ascii: "{"): return try nested { (parser) throws(JSONError) in try parser.objectBody() }
         case UInt8(ascii: "["): return try nested { (parser) throws(JSONError) in try parser.arrayBody() }

@@ -21,6 +21,10 @@ package protocol VendorAdapter: Sendable {
     /// - Throws: `AdapterError` when the request cannot be read; `refuse` then writes the answer.
     func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind)
 
+    /// Returns the credential of a call of kind `.credential`, whether it is right or wrong. Nil: it shows none, or one that needs no limit, such as a signature
+    /// that has expired.
+    func proof(of request: VendorRequest) -> CallProof?
+
     /// Returns the commands of the call.
     ///
     /// - Throws: `AdapterError` when a field is missing or wrong; `refuse` then writes the answer.
@@ -47,6 +51,11 @@ package protocol VendorAdapter: Sendable {
 
 extension VendorAdapter {
     package var isPersonal: Bool { true }
+
+    /// The bearer token of the call.
+    package func proof(of request: VendorRequest) -> CallProof? {
+        request.headers[.authorization].map { CallProof($0) }
+    }
 }
 
 /// The body of a call that the gateway makes to a back end.

@@ -112,7 +112,7 @@ final class Cluster: @unchecked Sendable {
                 world.material.path("data/master.key"),
             ] + starts[number].arguments,
             logFile: log,
-            environment: error.map(Self.wrongClock) ?? [:]
+            environment: World.unlimited.merging(error.map(Self.wrongClock) ?? [:]) { $1 }
         )
         guard let addresses = try? await readAddressFile(address, of: process) else {
             let text = FileManager.default.contents(atPath: log) ?? Data()

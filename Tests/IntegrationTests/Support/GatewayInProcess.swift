@@ -39,7 +39,7 @@ final class GatewayInProcess: Sendable {
         let configuration = try await GatewayConfiguration.load(
             flags: [
                 "data.dir": material.path("data"), "listen": "127.0.0.1:0", "admin.listen": "127.0.0.1:0",
-                "address.file": material.path("gateway.json"), "log.level": "error",
+                "address.file": material.path("gateway.json"), "log.level": "error", "limits.calls": "off",
             ],
             configFile: nil
         )

@@ -58,7 +58,8 @@ struct MutationStage: Sendable {
             directory: CachedDirectory(store: store, clock: clock),
             handler: handler,
             handOver: { _ in },
-            limiter: RateLimiter(perSecond: 0, burst: 0),
+            limiter: CallLimiter(.off, logger: logger),
+            bodies: LargeBodies(limiter: CallLimiter(.off, logger: logger)),
             identifiers: identifiers,
             logger: logger,
             multiStep: [:]

@@ -157,6 +157,8 @@ struct NativeStage: Sendable {
         )
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
         let cache = CachedDirectory(store: directory, clock: clock)
+        let limiter = CallLimiter(.off, logger: logger)
+        let bodies = LargeBodies(limiter: limiter)
         let adapters = VendorCatalog.product.byVendor
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
@@ -166,13 +168,14 @@ struct NativeStage: Sendable {
                 directory: cache,
                 handler: handler,
                 handOver: { _ in },
-                limiter: RateLimiter(perSecond: 0, burst: 0),
+                limiter: limiter,
+                bodies: bodies,
                 identifiers: identifiers,
                 logger: logger,
                 multiStep: VendorCatalog.product.multiStep
             ),
             native: NativeAPI(
-                directory: cache,
+                callers: NativeCallers(directory: cache, limiter: limiter, bodies: bodies),
                 handler: handler,
                 handOver: { _ in },
                 stores: NativeStores(

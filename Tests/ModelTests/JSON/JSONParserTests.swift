@@ -3,6 +3,17 @@ import Testing
 
 /// RFC 8259, and the additional limits of the parser.
 struct JSONParserTests {
+    // H2: a list of digits costs a hundred times its bytes.
+    @Test func tooManyValuesAreRefused() throws {
+        func list(_ count: Int) -> [UInt8] {
+            Array("[".utf8) + [UInt8](repeating: 0x31, count: 1)
+                + Array(repeatElement([0x2C, 0x31], count: count - 1).joined()) + Array("]".utf8)
+        }
+        // The list itself is a value.
+        #expect(try JSONParser.parse(list(JSONParser.valueLimit - 1)).array?.count == JSONParser.valueLimit - 1)
+        #expect(throws: JSONError.self) { try JSONParser.parse(list(JSONParser.valueLimit)) }
+    }
+
     @Test func everyKindOfValueIsRead() throws {
         let text = #" {"a":[1,-0.5,1e9,true,false,null],"b":"\u00e9\ud83d\ude00\n\"\/","c":{}} "#
         let expected: JSON = [

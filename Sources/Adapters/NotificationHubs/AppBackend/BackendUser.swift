@@ -26,6 +26,11 @@ struct BackendUser: Hashable {
         self.name = name
     }
 
+    /// The name in the header of a call, whether or not the password is right. Nil: not Basic, or not a valid name.
+    static func shownName(_ text: String) -> String? {
+        text.utf8.count <= HubsLimits.authorizationBytes ? credentials(text)?.name : nil
+    }
+
     /// Nil: not Basic, or not a valid name.
     private static func credentials(_ text: String) -> (name: String, password: String)? {
         // iOS breaks long base64 into lines.

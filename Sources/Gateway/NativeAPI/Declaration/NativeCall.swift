@@ -16,6 +16,7 @@ struct NativeCaller: Sendable {
     var remoteAddress: String?
     /// The connection of the call; nil in tests without one.
     var channel: (any Channel)?
+    var reader: NativeBodyReader
 
     var tenant: TenantID { grant.tenant }
     var actor: AuditActor { .key(grant.name) }

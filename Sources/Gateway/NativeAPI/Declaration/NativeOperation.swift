@@ -1,4 +1,5 @@
 import Foundation
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
@@ -80,8 +81,8 @@ struct NativeOperation: Sendable {
         _ body: NativeBody,
         _ declared: [ProblemCode]
     ) -> [ProblemCode] {
-        // 422 is always possible: for an undeclared query parameter.
-        var all: Set<ProblemCode> = [.unauthorized, .forbidden, .invalid, .unavailable]
+        // 422 is always possible: for an undeclared query parameter. 429: after too many wrong keys.
+        var all: Set<ProblemCode> = [.unauthorized, .forbidden, .invalid, .rateLimited, .unavailable]
         all.formUnion(declared)
         switch body {
         case .none: break
@@ -126,7 +127,7 @@ struct NativeInputReader<Input: InputFields>: Sendable {
         case .bytes: bytes = try await NativeAPI.body(of: caller)
         case .json(let isOpen):
             bytes = try await NativeAPI.body(of: caller)
-            object = try parsed(bytes)
+            object = try await parsed(bytes)
             if !isOpen, let unknown = object.keys.first(where: { !bodyNames.contains($0) }) {
                 throw .invalid(unknown, "is not a known field")
             }
@@ -138,9 +139,14 @@ struct NativeInputReader<Input: InputFields>: Sendable {
         return NativeCall(caller: caller, values: values, bytes: bytes)
     }
 
-    private func parsed(_ bytes: [UInt8]) throws(Problem) -> JSONObject {
+    private func parsed(_ bytes: [UInt8]) async throws(Problem) -> JSONObject {
         let json: JSON
-        do throws(JSONError) { json = try JSONParser.parse(bytes) } catch { throw .badRequest(error.description) }
+        do throws(JSONError) {
+            json =
+                bytes.count > LargeBodies.smallBytes
+                ? try await LargeBodies.parse { () throws(JSONError) in try JSONParser.parse(bytes) }
+                : try JSONParser.parse(bytes)
+        } catch { throw .badRequest(error.description) }
         guard let object = json.object else { throw .badRequest("the body must be a JSON object") }
         return object
     }

@@ -1,0 +1,197 @@
+package import Logging
+package import Model
+import NIOConcurrencyHelpers
+import Observability
+
+/// The limits of calls of this node: who may call now, and what was counted. The rules are in `LimitState`; this type adds the clock, the lock, the metric and
+/// the log. Safe to call from any task.
+package final class CallLimiter: Sendable {
+    /// One line per limit and minute: a flood of calls must not become a flood of lines.
+    static let logPeriod = Duration.seconds(60)
+
+    private struct State {
+        var limits = LimitState()
+        /// By limit: when the last line was written, and how many calls were refused since.
+        var lines: [CallLimit: (at: Double, refused: Int)] = [:]
+    }
+
+    package let settings: CallLimitSettings
+    private let state = NIOLockedValueBox(State())
+    private let logger: Logger
+    private let now: @Sendable () -> Double
+
+    /// - Parameters:
+    ///   - settings: the limits.
+    ///   - logger: receives a line per limit and minute.
+    ///   - now: seconds from any fixed moment. Nil: those of the system's clock.
+    package init(_ settings: CallLimitSettings, logger: Logger, now: (@Sendable () -> Double)? = nil) {
+        self.settings = settings
+        self.logger = logger
+        let start = ContinuousClock.now
+        self.now = now ?? { Double((ContinuousClock.now - start).milliseconds) / 1000 }
+    }
+
+    /// Whether calls from this address are limited at all.
+    package func applies(to address: String?) -> Bool {
+        guard settings.isOn else { return false }
+        guard !settings.exempt.isEmpty, let ip = address.flatMap({ IPAddress($0)?.unmapped }) else { return true }
+        return !settings.exempt.contains { $0.contains(ip) }
+    }
+
+    // MARK: Rates
+
+    /// Takes one token of a limit. `name` belongs to the tenant and the limit: an address, an identity, a user.
+    ///
+    /// - Returns: nil if there was one, or the limit is off.
+    package func take(_ limit: CallLimit, _ name: LimitedName) -> LimitExcess? {
+        guard let rate = settings.rates[limit] else { return nil }
+        let key = name.key(limit)
+        return state.withLockedValue { $0.limits.take(key, rate, at: now()) }.map { LimitExcess(limit, wait: $0) }
+    }
+
+    /// Takes tokens for what a call was found to have done.
+    package func charge(_ limit: CallLimit, _ name: LimitedName, count: Int = 1) {
+        guard let rate = settings.rates[limit] else { return }
+        let key = name.key(limit)
+        state.withLockedValue { $0.limits.charge(key, rate, count: count, at: now()) }
+    }
+
+    /// Returns a token that was not needed.
+    package func giveBack(_ limit: CallLimit, _ name: LimitedName) {
+        guard let rate = settings.rates[limit] else { return }
+        let key = name.key(limit)
+        state.withLockedValue { $0.limits.giveBack(key, rate, at: now()) }
+    }
+
+    /// Whether a limit has no token left.
+    package func excess(_ limit: CallLimit, _ name: LimitedName) -> LimitExcess? {
+        guard let rate = settings.rates[limit] else { return nil }
+        let key = name.key(limit)
+        return state.withLockedValue { $0.limits.wait(key, rate, at: now()) }.map { LimitExcess(limit, wait: $0) }
+    }
+
+    // MARK: Known callers
+
+    package func remember(_ name: LimitedName) {
+        let key = name.key(nil)
+        state.withLockedValue { $0.limits.remember(key, at: now()) }
+    }
+
+    package func knows(_ name: LimitedName) -> Bool {
+        let key = name.key(nil)
+        return state.withLockedValue { $0.limits.knows(key, at: now()) }
+    }
+
+    // MARK: Proofs
+
+    /// Whether the address has to wait before it may show a proof again, because it, or it with this name of a key, failed too often. A credential that
+    /// proved itself on this node within an hour never waits.
+    package func excess(of proof: CallProof, from address: String?) -> LimitExcess? {
+        let names = ProofNames(proof, address)
+        return state.withLockedValue { state in
+            let now = now()
+            let waits: [(CallLimit, Double?)] = [
+                (.addressProofs, state.limits.proofWait(names.address, at: now)),
+                (.nameProofs, names.keyName.flatMap { state.limits.proofWait($0, at: now) }),
+            ]
+            guard let (limit, wait) = waits.max(by: { $0.1 ?? 0 < $1.1 ?? 0 }), let wait,
+                !state.limits.knows(names.credential, at: now)
+            else { return nil }
+            return LimitExcess(limit, wait: wait)
+        }
+    }
+
+    /// Counts a proof that failed.
+    package func failed(_ proof: CallProof, from address: String?) {
+        let names = ProofNames(proof, address)
+        state.withLockedValue { state in
+            let now = now()
+            if settings.addressFailures > 0 {
+                state.limits.fail(names.address, free: settings.addressFailures, at: now)
+            }
+            if settings.nameFailures > 0, let name = names.keyName {
+                state.limits.fail(name, free: settings.nameFailures, at: now)
+            }
+        }
+    }
+
+    /// Remembers a credential that proved itself. The failures of its name are forgotten, those of the address are not: others may share it.
+    package func proved(_ proof: CallProof, from address: String?) {
+        let names = ProofNames(proof, address)
+        state.withLockedValue { state in
+            state.limits.remember(names.credential, at: now())
+            if let name = names.keyName { state.limits.forgive(name) }
+        }
+    }
+
+    // MARK: Reports
+
+    /// Counts a refused call, and logs the first one of each minute.
+    package func refused(_ excess: LimitExcess, from address: String?) {
+        MetricName.callsLimited.count([("limit", excess.limit.rawValue)])
+        let count = state.withLockedValue { state -> Int? in
+            let now = now()
+            var line = state.lines[excess.limit] ?? (at: -.infinity, refused: 0)
+            line.refused += 1
+            defer { state.lines[excess.limit] = line }
+            guard now - line.at >= Double(Self.logPeriod.components.seconds) else { return nil }
+            defer { line = (at: now, refused: 0) }
+            return line.refused
+        }
+        guard let count else { return }
+        logger.warning(
+            "calls limited",
+            metadata: [
+                LogKey.limit: "limits.\(excess.limit.rawValue)", LogKey.count: "\(count)",
+                LogKey.peer: "\(address ?? "?")",
+            ]
+        )
+    }
+}
+
+/// Names what a limit counts. Only a hash of it is kept, with a seed of this process.
+package struct LimitedName: Sendable, Hashable {
+    private let hash: Int
+
+    package init(_ parts: String?...) { hash = parts.hashValue }
+
+    private init(bytes: ArraySlice<UInt8>) { hash = bytes.hashValue }
+
+    private init(hash: Int) { self.hash = hash }
+
+    /// The network of an address: an IPv4 address, or the /64 of an IPv6 address, which is what one customer has.
+    package static func network(_ address: String?) -> LimitedName {
+        guard let ip = address.flatMap({ IPAddress($0)?.unmapped }) else { return LimitedName(address) }
+        return LimitedName(bytes: ip.bytes.prefix(ip.isV4 ? 4 : 8))
+    }
+
+    func adding(_ part: String) -> LimitedName {
+        var hasher = Hasher()
+        hasher.combine(hash)
+        hasher.combine(part)
+        return LimitedName(hash: hasher.finalize())
+    }
+
+    /// The key in the tables of a limit; nil stands for the table of known callers.
+    func key(_ limit: CallLimit?) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(limit)
+        hasher.combine(hash)
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}
+
+/// The keys under which a proof is remembered.
+private struct ProofNames {
+    let address: UInt64
+    /// Nil: the call names no key.
+    let keyName: UInt64?
+    let credential: UInt64
+
+    init(_ proof: CallProof, _ address: String?) {
+        let network = LimitedName.network(address)
+        self.address = network.key(.addressProofs)
+        keyName = proof.keyName.map { network.adding($0).key(.nameProofs) }
+        credential = LimitedName("credential", proof.credential).key(nil)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+package import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Model
+import NIOConcurrencyHelpers
+
+/// Authenticates the callers of the native API by their keys.
+package struct NativeCallers: Sendable {
+    private let directory: any CallDirectory
+    private let limiter: CallLimiter
+    private let bodies: LargeBodies
+
+    package init(directory: any CallDirectory, limiter: CallLimiter, bodies: LargeBodies) {
+        self.directory = directory
+        self.limiter = limiter
+        self.bodies = bodies
+    }
+
+    /// - Throws: `Problem`: without a valid key, after too many wrong ones, or when the store cannot answer now.
+    func authenticated(_ request: Request, _ context: CallContext) async throws(Problem) -> NativeCaller {
+        guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
+            throw .unauthorized
+        }
+        let secret = header.dropFirst(7).trimmingCharacters(in: .whitespaces)
+        let address = context.remoteAddress
+        let proof = limiter.applies(to: address) ? CallProof(secret) : nil
+        if let proof, let excess = limiter.excess(of: proof, from: address) {
+            limiter.refused(excess, from: address)
+            throw .limited(excess)
+        }
+        let grant: APIKeyGrant?
+        do { grant = try await directory.apiKey(secret) } catch { throw .unavailable(5) }
+        guard let grant else {
+            if let proof { limiter.failed(proof, from: address) }
+            throw .unauthorized
+        }
+        if let proof { limiter.proved(proof, from: address) }
+        guard grant.isUsable(from: context.client.proven) else { throw .forbiddenNetwork }
+        return NativeCaller(
+            request: request,
+            grant: grant,
+            remoteAddress: address,
+            channel: context.channel,
+            reader: NativeBodyReader(bodies: bodies, limiter: limiter)
+        )
+    }
+}
+
+/// Reads the body of one call of the native API. The room for a large body is released with the reader, after the call.
+final class NativeBodyReader: Sendable {
+    private let bodies: LargeBodies
+    private let limiter: CallLimiter
+    private let room = NIOLockedValueBox<LargeBodies.Room?>(nil)
+
+    init(bodies: LargeBodies, limiter: CallLimiter) {
+        self.bodies = bodies
+        self.limiter = limiter
+    }
+
+    /// - Throws: `Problem`.
+    func bytes(of caller: NativeCaller, limitBytes: Int) async throws(Problem) -> [UInt8] {
+        do {
+            return try await BodyReader.read(caller.request, on: caller.channel, limitBytes: limitBytes) {
+                (bytes) async throws(LimitExcess) in
+                let room = try await bodies.room(bytes: bytes, address: caller.remoteAddress)
+                self.room.withLockedValue { $0 = room }
+            }
+        } catch .tooLarge {
+            throw .tooLarge(limitBytes)
+        } catch .noRoom(let excess) {
+            limiter.refused(excess, from: caller.remoteAddress)
+            throw .limited(excess)
+        } catch { throw .tooSlow }
+    }
+
+    func release() {
+        room.withLockedValue { $0 }?.release()
+    }
+}

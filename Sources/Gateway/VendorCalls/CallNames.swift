@@ -1,0 +1,149 @@
+import Model
+
+/// The names and acts in the commands of a call, as far as limits of calls depend on it. Pure.
+struct CallNames: Sendable, Hashable {
+    /// How a call names a device of its dialect.
+    enum Identity: Sendable, Hashable {
+        case key(VendorDeviceKey)
+        case token(DeviceToken)
+
+        /// Reads whether the identity is registered. Its reply goes to `isKnown`.
+        var lookUp: Command {
+            switch self {
+            case .key(let key): .registration(.standing(key: key))
+            case .token(let token): .registration(.listed(.token(token), from: nil, limit: 1))
+            }
+        }
+
+        static func isKnown(_ reply: Reply) -> Bool {
+            switch reply {
+            case .registration(.standing(let standing)): standing?.state == .active
+            case .registration(.listed(let found)): !found.isEmpty
+            default: false  // a refusal
+            }
+        }
+    }
+
+    /// The devices that the call names as its own, the surest name first. Several names mean one device.
+    private(set) var identities: [Identity] = []
+    private(set) var users: [UserID] = []
+    private(set) var phones: [String] = []
+    /// Whether the call may create an identity.
+    private(set) var creates = false
+
+    /// Whether the call speaks for a device, a user or a phone.
+    var isEmpty: Bool { identities.isEmpty && users.isEmpty && phones.isEmpty && !creates }
+
+    init(_ commands: [Command]) {
+        for command in commands {
+            switch command {
+            case .registration(let command): read(command)
+            case .preference(.preferences(let caller)), .preference(.setPreferences(let caller, _)): read(caller)
+            case .receipt(let command): read(command)
+            case .inbox(let command): read(command)
+            case .badge(.set(_, of: let holder)): read(holder)
+            case .sender(.register): creates = true
+            // A back end's calls, which name others.
+            case .sender, .group, .submission, .campaign, .media, .user: break
+            }
+        }
+    }
+
+    private mutating func read(_ command: RegistrationCommand) {
+        switch command {
+        case .register(let registration): read(registration)
+        case .enlist(let registration, let change):
+            read(registration)
+            read(change)
+        case .updateToken(let key, _, _), .unregister(.key(let key)), .standing(let key): add(key, nil)
+        case .assign(let key, let change):
+            add(key, nil)
+            read(change)
+        case .unregister(.phone(let phone)), .requestVerification(let phone, _), .verify(let phone, _, _):
+            phones.append(phone)
+        case .drawKey, .listed, .activity: break
+        }
+    }
+
+    private mutating func read(_ registration: DeviceRegistration) {
+        creates = true
+        add(registration.key, registration.token)
+        if let user = registration.user { users.append(user) }
+        if let phone = registration.phone { phones.append(phone) }
+    }
+
+    private mutating func read(_ change: UserChange) {
+        if case .set(let user, _, _, _) = change { users.append(user) }
+    }
+
+    private mutating func read(_ caller: DeviceCaller) {
+        add(caller.key, caller.token)
+        if let user = caller.user { users.append(user) }
+    }
+
+    private mutating func read(_ holder: BadgeHolder) {
+        add(holder.key, holder.token)
+        if let user = holder.user { users.append(user) }
+    }
+
+    private mutating func read(_ command: ReceiptCommand) {
+        switch command {
+        case .report(_, _, let reporter, _): add(reporter.key, nil)
+        case .reportNumber(_, _, let caller): read(caller)
+        case .acknowledge(_, _, let holder, _): read(holder)
+        }
+    }
+
+    private mutating func read(_ command: InboxCommand) {
+        switch command {
+        case .deliveryInfo(_, let reporter): add(reporter.key, nil)
+        case .appState(let key, _): add(key, nil)
+        case .history(let caller, _), .message(let caller, _), .poll(let caller, _),
+            .userMessage(let caller, _, _, _), .unread(let caller, _, _):
+            read(caller)
+        }
+    }
+
+    private mutating func add(_ key: VendorDeviceKey?, _ token: DeviceToken?) {
+        if let key { identities.append(.key(key)) }
+        if let token { identities.append(.token(token)) }
+    }
+}
+
+/// The facts about a caller that the replies to its call show. Pure.
+struct CallFindings: Sendable, Hashable {
+    /// How many identities the call created.
+    private(set) var created = 0
+    /// Whether the call named a device, message or binding that does not exist.
+    private(set) var namedUnknown = false
+    /// Whether nothing was refused.
+    private(set) var succeeded = true
+    /// The keys of devices that the call registered.
+    private(set) var registered: [VendorDeviceKey] = []
+
+    init(_ replies: [Reply]) {
+        for reply in replies {
+            switch reply {
+            case .registration(.registered(let registered)), .registration(.enlisted(let registered, _)):
+                add(registered)
+            case .sender(.registered): created += 1
+            case .registration(.unregistered(0)), .registration(.verified(false, _)), .receipt(.orphan),
+                .receipt(.acknowledged(false, _)):
+                namedUnknown = true
+            case .refused(let refusal):
+                succeeded = false
+                switch refusal {
+                case .unknownDevice, .unknownMessage, .unknownSender, .unknownBinding: namedUnknown = true
+                default: break  // says nothing about a name
+                }
+            default: break
+            }
+        }
+    }
+
+    /// A device that replaces its own earlier registration is not a new one.
+    private mutating func add(_ registered: Registered) {
+        self.registered.append(registered.key)
+        if !registered.wasActive, registered.replaced.isEmpty { created += 1 }
+    }
+}

@@ -1,0 +1,131 @@
+import GatewayHTTP
+import Model
+
+/// Applies the limits of calls to one vendor's call at a time (docs/security.md#limits).
+///
+/// An address is limited only for what strangers do: because carriers put thousands of phones behind one address, a device that is registered already is
+/// admitted however often others at its address were refused.
+struct VendorLimits: Sendable {
+    let limiter: CallLimiter
+
+    enum Admission: Sendable, Hashable {
+        /// `reserved`: a token of `identities` was taken for an identity that the call may create.
+        case admitted(reserved: Bool)
+        /// The address has used up its limit. The call is admitted if one of its identities is registered.
+        case ifKnown(LimitExcess)
+        case refused(LimitExcess)
+    }
+
+    /// The address of a call, and the binding in which its names are unique.
+    struct Caller: Sendable {
+        var address: String?
+        var tenant: TenantID
+        var scope: AppScope
+
+        func name(_ kind: String, _ text: String) -> LimitedName {
+            LimitedName(tenant.rawValue, scope.app.rawValue, scope.vendor.rawValue, kind, text)
+        }
+
+        func name(_ identity: CallNames.Identity) -> LimitedName {
+            switch identity {
+            case .key(let key): name("key", key.rawValue)
+            case .token(let token): name("token", token.text)
+            }
+        }
+
+        var network: LimitedName { LimitedName.network(address) }
+    }
+
+    // MARK: Devices
+
+    /// Decides on the commands of a call before they are performed. `isFirst`: they are not a sequel of others, which were counted already.
+    func admission(_ names: CallNames, _ caller: Caller, isFirst: Bool) -> Admission {
+        if names.isEmpty { return .admitted(reserved: false) }
+        if isFirst, let excess = own(names, caller) { return .refused(excess) }
+        if names.identities.contains(where: { limiter.knows(caller.name($0)) }) { return .admitted(reserved: false) }
+        let limit: CallLimit = names.creates ? .identities : .unknown
+        let excess = names.creates ? limiter.take(limit, caller.network) : limiter.excess(limit, caller.network)
+        guard let excess else { return .admitted(reserved: names.creates) }
+        return names.identities.isEmpty ? .refused(excess) : .ifKnown(excess)
+    }
+
+    /// The limits of the identity, the users and the phones themselves.
+    private func own(_ names: CallNames, _ caller: Caller) -> LimitExcess? {
+        if let identity = names.identities.first, let excess = limiter.take(.identity, caller.name(identity)) {
+            return excess
+        }
+        for user in names.users {
+            if let excess = limiter.take(.user, caller.name("user", user.rawValue)) { return excess }
+        }
+        for phone in names.phones {
+            if let excess = limiter.take(.phone, caller.name("phone", phone)) { return excess }
+        }
+        return nil
+    }
+
+    /// Counts what the call did.
+    func settle(_ names: CallNames, _ replies: [Reply], reserved: Bool, _ caller: Caller) {
+        if names.isEmpty { return }
+        let findings = CallFindings(replies)
+        if findings.created > (reserved ? 1 : 0) {
+            limiter.charge(.identities, caller.network, count: findings.created - (reserved ? 1 : 0))
+        } else if findings.created == 0, reserved {
+            limiter.giveBack(.identities, caller.network)
+        }
+        if findings.namedUnknown { return limiter.charge(.unknown, caller.network) }
+        guard findings.succeeded else { return }
+        for identity in names.identities + findings.registered.map(CallNames.Identity.key) {
+            let name = caller.name(identity)
+            if !limiter.knows(name) { limiter.remember(name) }
+        }
+    }
+
+    /// Counts a call whose binding does not exist. Returns the limit if the address has used it up.
+    func unknownBinding(from address: String?) -> LimitExcess? {
+        guard limiter.applies(to: address) else { return nil }
+        return limiter.take(.unknown, LimitedName.network(address))
+    }
+
+    // MARK: Proofs
+
+    /// The credential of a call that needs one; nil if it shows none, or limits do not apply to its address.
+    func proof(_ call: VendorRequest, _ caller: CallerKind, _ adapter: any VendorAdapter) -> ShownProof? {
+        guard caller != .device, limiter.applies(to: call.remoteAddress) else { return nil }
+        let proof = caller == .sender ? SenderEvidence(call, adapter.senders).proof : adapter.proof(of: call)
+        guard let proof else { return nil }
+        return ShownProof(
+            proof: proof,
+            address: call.remoteAddress,
+            excess: limiter.excess(of: proof, from: call.remoteAddress)
+        )
+    }
+
+    /// Counts a proof that failed. Returns the limit if the caller had to wait before it.
+    func failed(_ shown: ShownProof?) -> LimitExcess? {
+        guard let shown else { return nil }
+        if shown.excess == nil { limiter.failed(shown.proof, from: shown.address) }
+        return shown.excess
+    }
+
+    func proved(_ shown: ShownProof?) {
+        guard let shown else { return }
+        limiter.proved(shown.proof, from: shown.address)
+    }
+}
+
+/// The credential of a call, and the wait that earlier failures caused.
+struct ShownProof: Sendable, Hashable {
+    var proof: CallProof
+    var address: String?
+    var excess: LimitExcess?
+
+    /// The limit that refuses the call before its proof is looked at.
+    var refusal: LimitExcess? { proof.isGuessable ? excess : nil }
+}
+
+extension SenderEvidence {
+    /// Nil: the call has no key.
+    fileprivate var proof: CallProof? {
+        keys.isEmpty ? nil : CallProof(keys.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import Gateway
+@testable import GatewayHTTP
+
+/// The limits of a node around a clock of the test.
+struct CallLimiterTests {
+    private final class Bench: Sendable {
+        let now = NIOLockedValueBox(0.0)
+        let lines = Lines()
+        let limiter: CallLimiter
+
+        init(_ edit: (inout CallLimitSettings) -> Void = { _ in }) {
+            var settings = CallLimitSettings()
+            edit(&settings)
+            let lines = lines
+            let logger = Logger(label: "limits") { _ in lines }
+            limiter = CallLimiter(settings, logger: logger) { [now] in now.withLockedValue { $0 } }
+        }
+    }
+
+    private struct Lines: LogHandler {
+        let texts = NIOLockedValueBox<[String]>([])
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+        func log(event: LogEvent) {
+            let more = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            texts.withLockedValue { $0.append("\(event.message) \(more.joined(separator: " "))") }
+        }
+    }
+
+    // MARK: Addresses
+
+    @Test func addressesOfOneCustomerAreOne() {
+        func name(_ text: String?) -> LimitedName { .network(text) }
+        #expect(name("2001:db8:1:2:3:4:5:6") == name("2001:db8:1:2::9"))
+        #expect(name("2001:db8:1:2::1") != name("2001:db8:1:3::1"))
+        #expect(name("198.51.100.1") != name("198.51.100.2"))
+        #expect(name("::ffff:198.51.100.1") == name("198.51.100.1"))
+        #expect(name(nil) == name(nil) && name(nil) != name("198.51.100.1"))
+    }
+
+    @Test func exemptNetworksAndTheSwitchLiftAllLimits() throws {
+        let range = try #require(AddressRange("10.0.0.0/8"))
+        let bench = Bench { $0.exempt = [range] }
+        #expect(!bench.limiter.applies(to: "10.1.2.3") && !bench.limiter.applies(to: "::ffff:10.1.2.3"))
+        #expect(bench.limiter.applies(to: "11.1.2.3") && bench.limiter.applies(to: nil))
+        #expect(!CallLimiter(.off, logger: Logger(label: "x")).applies(to: "11.1.2.3"))
+    }
+
+    @Test func aLimitThatIsOffRefusesNothing() {
+        let bench = Bench { $0.rates[.identity] = nil }
+        for _ in 0..<10_000 { #expect(bench.limiter.take(.identity, LimitedName("x")) == nil) }
+        #expect(bench.limiter.excess(.identity, LimitedName("x")) == nil)
+    }
+
+    // MARK: Proofs
+
+    @Test func aWrongKeyMakesTheAddressWaitButNotOthersNorAKnownKey() {
+        let bench = Bench { $0.addressFailures = 3 }
+        let (wrong, right) = (CallProof("wrong"), CallProof("right"))
+        bench.limiter.proved(right, from: "198.51.100.1")
+        for _ in 0..<3 {
+            #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1") == nil)
+            bench.limiter.failed(wrong, from: "198.51.100.1")
+        }
+        bench.limiter.failed(wrong, from: "198.51.100.1")
+        let excess = bench.limiter.excess(of: CallProof("another"), from: "198.51.100.1")
+        #expect(excess?.limit == .addressProofs && excess?.waitSeconds == 1)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.2") == nil)
+        #expect(bench.limiter.excess(of: right, from: "198.51.100.1") == nil)
+        bench.now.withLockedValue { $0 = 2 }
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1") == nil)
+    }
+
+    @Test func aNameOfAKeyWaitsSoonerAndAProofForgivesIt() {
+        let bench = Bench { $0.nameFailures = 2 }
+        let wrong = CallProof("mina:1", keyName: "mina")
+        for _ in 0..<3 { bench.limiter.failed(wrong, from: "198.51.100.1") }
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1")?.limit == .nameProofs)
+        #expect(bench.limiter.excess(of: CallProof("hong:1", keyName: "hong"), from: "198.51.100.1") == nil)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.2") == nil)
+        bench.limiter.proved(CallProof("mina:right", keyName: "mina"), from: "198.51.100.1")
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1") == nil)
+    }
+
+    // MARK: Log
+
+    @Test func oneLinePerLimitAndMinute() throws {
+        let bench = Bench { $0.rates[.user] = CallRate(perSecond: 0.001, burst: 1) }
+        #expect(bench.limiter.take(.user, LimitedName("u")) == nil)
+        let excess = try #require(bench.limiter.take(.user, LimitedName("u")))
+        for _ in 0..<100 { bench.limiter.refused(excess, from: "198.51.100.1") }
+        #expect(
+            bench.lines.texts.withLockedValue { $0 } == ["calls limited count=1 limit=limits.user peer=198.51.100.1"]
+        )
+        bench.now.withLockedValue { $0 = 61 }
+        bench.limiter.refused(excess, from: "198.51.100.1")
+        #expect(
+            bench.lines.texts.withLockedValue { $0 }.last
+                == "calls limited count=100 limit=limits.user peer=198.51.100.1"
+        )
+    }
+
+    // MARK: Calls of vendors
+
+    private static let caller = VendorLimits.Caller(
+        address: "198.51.100.1",
+        tenant: "acme",
+        scope: AppScope(app: "shop", vendor: .rationalOwl)
+    )
+
+    private static func registered(_ key: VendorDeviceKey, wasActive: Bool, replaced: Int = 0) -> Reply {
+        let id = UUID()
+        return .registration(
+            .registered(
+                Registered(
+                    identity: IdentityID(rawValue: id),
+                    device: DeviceID(rawValue: id),
+                    key: key,
+                    platform: .ios,
+                    wasActive: wasActive,
+                    replaced: Array(repeating: IdentityID(rawValue: id), count: replaced)
+                )
+            )
+        )
+    }
+
+    private static func register(_ key: VendorDeviceKey?) -> CallNames {
+        CallNames([.registration(.register(DeviceRegistration(key: key, platform: .ios)))])
+    }
+
+    private func limits(_ rate: CallRate) -> VendorLimits {
+        VendorLimits(
+            limiter: Bench {
+                $0.rates[.identities] = rate
+                $0.rates[.unknown] = rate
+            }.limiter
+        )
+    }
+
+    @Test func onlyNewIdentitiesCount() {
+        let limits = limits(CallRate(perSecond: 0.001, burst: 2))
+        for number in 0..<10 {
+            let names = Self.register(VendorDeviceKey("known-\(number)"))
+            #expect(limits.admission(names, Self.caller, isFirst: true) == .admitted(reserved: true))
+            let reply = Self.registered(
+                VendorDeviceKey("known-\(number)"),
+                wasActive: number < 5,
+                replaced: number < 5 ? 0 : 1
+            )
+            limits.settle(names, [reply], reserved: true, Self.caller)
+        }
+        for number in 0..<2 {
+            let names = Self.register(nil)
+            #expect(limits.admission(names, Self.caller, isFirst: true) == .admitted(reserved: true))
+            limits.settle(
+                names,
+                [Self.registered(VendorDeviceKey("new-\(number)"), wasActive: false)],
+                reserved: true,
+                Self.caller
+            )
+        }
+        guard case .refused(let excess) = limits.admission(Self.register(nil), Self.caller, isFirst: true) else {
+            Issue.record("the address has used up its limit")
+            return
+        }
+        #expect(excess.limit == .identities)
+        #expect(limits.admission(Self.register("stranger"), Self.caller, isFirst: true) == .ifKnown(excess))
+        // Devices that this node knows need no look-up, whoever else called from their address.
+        for key in ["known-3", "new-1"] as [VendorDeviceKey] {
+            #expect(limits.admission(Self.register(key), Self.caller, isFirst: true) == .admitted(reserved: false))
+        }
+        var other = Self.caller
+        other.address = "198.51.100.2"
+        #expect(limits.admission(Self.register(nil), other, isFirst: true) == .admitted(reserved: true))
+    }
+
+    @Test func unknownNamesCount() {
+        let limits = limits(CallRate(perSecond: 0.001, burst: 2))
+        let receipt = CallNames([
+            .receipt(.report(.read, message: "m", reporter: Reporter(key: "stranger"), at: nil))
+        ])
+        for _ in 0..<2 {
+            #expect(limits.admission(receipt, Self.caller, isFirst: true) == .admitted(reserved: false))
+            limits.settle(receipt, [.receipt(.orphan)], reserved: false, Self.caller)
+        }
+        guard case .ifKnown(let excess) = limits.admission(receipt, Self.caller, isFirst: true) else {
+            Issue.record("the address has used up its limit")
+            return
+        }
+        #expect(excess.limit == .unknown)
+        let phone = CallNames([.registration(.unregister(.phone("01012345678")))])
+        #expect(limits.admission(phone, Self.caller, isFirst: true) == .refused(excess))
+    }
+
+    @Test func aKnownIdentityAUserAndAPhoneHaveTheirOwnLimits() {
+        let rate = CallRate(perSecond: 0.001, burst: 1)
+        let limits = VendorLimits(
+            limiter: Bench { for limit in [.identity, .user, .phone] as [CallLimit] { $0.rates[limit] = rate } }.limiter
+        )
+        func admission(_ command: Command, _ app: AppID = "shop") -> CallLimit? {
+            let caller = VendorLimits.Caller(
+                address: nil,
+                tenant: "acme",
+                scope: AppScope(app: app, vendor: .ipns)
+            )
+            guard case .refused(let excess) = limits.admission(CallNames([command]), caller, isFirst: true) else {
+                return nil
+            }
+            return excess.limit
+        }
+        let device = Command.preference(.preferences(DeviceCaller(key: "k")))
+        #expect(admission(device) == nil && admission(device) == .identity)
+        #expect(admission(device, "other") == nil, "another app's identity")
+        let user = Command.preference(.preferences(DeviceCaller(user: "u")))
+        #expect(admission(user) == nil && admission(user) == .user)
+        let phone = Command.registration(.requestVerification(phone: "010", countryCode: nil))
+        #expect(admission(phone) == nil && admission(phone) == .phone)
+    }
+
+    @Test func aBackEndsCallsAreNotLimited() {
+        let names = CallNames([
+            .group(.put("g")), .user(.erase([.id("u")])), .campaign(.find("c")),
+            .sender(.enrol(SenderID("s"), name: nil, address: nil)),
+        ])
+        #expect(names.isEmpty)
+        #expect(CallNames([.sender(.register(name: "bank"))]).creates)
+    }
+}

@@ -1,0 +1,3 @@
+Calls are limited by default: per address only for new devices, unknown names and failed proofs, and per device, user and phone (`limits.…`, docs/security.md#limits). They replace `calls.per.second`, which has no effect. A back end that registers more than ten new devices per second through Notification Hubs needs `limits.exempt`.
+An address may have at most 1,024 open connections (`limits.connections`). The gateway raises its limit of open files at the start, and warns if it permits fewer connections than the listeners accept.
+A node holds at most 16 MiB of bodies above 64 KiB at once (`limits.bodies.bytes`), and parses them one after the other; others wait up to 10 s (`limits.bodies.wait`). A JSON body may have at most 250,000 values.
