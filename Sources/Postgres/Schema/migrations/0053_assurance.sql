@@ -1,6 +1,6 @@
 -- Levels of assurance: how well the user of an identity is known to be right, and since when the identity has its user.
 -- Oldest program: 39
--- Routines: 1555652d2e7cca03
+-- Routines: 717a05627a84b4b8
 
 ALTER TABLE gateway.identity ADD COLUMN assurance smallint NOT NULL DEFAULT 0;
 ALTER TABLE gateway.identity ADD COLUMN user_since timestamptz;

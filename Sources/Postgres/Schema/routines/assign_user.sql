@@ -11,6 +11,7 @@ DECLARE
     i record;
     v_moved boolean := false;
     v_level smallint := p_assurance;
+    v_now timestamptz := coalesce(p_at, now());
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
     SELECT x.identity_id, x.user_id, x.phone, x.state, x.assurance, x.device_id INTO i FROM gateway.identity x
@@ -33,7 +34,7 @@ BEGIN
                     AND identity_id <> i.identity_id AND state = 'active' AND assurance <= v_level;
         END IF;
         UPDATE gateway.identity SET user_id = p_user, name = coalesce(p_name, CASE WHEN user_id = p_user THEN name END),
-                phone = coalesce(p_phone, phone), assurance = v_level, user_since = CASE WHEN user_id = p_user THEN user_since ELSE coalesce(p_at, now()) END
+                phone = coalesce(p_phone, phone), assurance = v_level, user_since = CASE WHEN user_id = p_user THEN user_since ELSE v_now END
             WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
         IF v_moved AND p_moves <> 'allow' THEN
             PERFORM gateway.append_changes(

@@ -10,6 +10,7 @@ LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable
 DECLARE
     v record;
     v_count bigint;
+    v_now timestamptz := now();
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
         SELECT p_app || chr(31) || p_vendor || chr(31) || u.key AS name FROM unnest(p_keys) AS u(key) ORDER BY 1) AS n;
@@ -32,7 +33,7 @@ BEGIN
                 name = CASE WHEN u.change = 'set' THEN coalesce(u.name, CASE WHEN i.user_id = u.user_id THEN i.name END) END,
                 assurance = CASE u.change WHEN 'clear' THEN p_assurance ELSE gateway.level_after(
                     i.assurance, i.user_id, i.phone, u.user_id, u.phone, p_assurance) END,
-                user_since = CASE WHEN i.user_id = u.user_id THEN i.user_since ELSE coalesce(u.at, now()) END
+                user_since = CASE WHEN i.user_id = u.user_id THEN i.user_since ELSE coalesce(u.at, v_now) END
             FROM unnest(v.ids, p_changes, v.users, p_names, p_phones, p_at) AS u(id, change, user_id, name, phone, at)
             WHERE u.change <> 'keep' AND i.tenant_id = p_tenant AND i.identity_id = u.id
                 AND (i.user_id IS DISTINCT FROM u.user_id OR u.change = 'clear' AND i.name IS NOT NULL

@@ -19,6 +19,9 @@ DECLARE
     v_whos uuid[] := '{}';
     v_wheres uuid[] := '{}';
     v_data json[] := '{}';
+    v_earlier uuid[] := '{}';
+    v_users text[] := '{}';
+    v_phones text[] := '{}';
     m record;
     v_count bigint;
 BEGIN
@@ -52,26 +55,31 @@ BEGIN
             WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true) AS w;
 
     IF p_moves <> 'allow' THEN
+        -- As if they came one after the other: an earlier row counts with its new user and phone.
         FOR m IN
-            SELECT u.way, coalesce(u.old_identity, u.identity) AS identity, coalesce(u.old_device, u.device) AS device, u.user_id, u.phone,
-                u.user_id IS DISTINCT FROM u.old_user AND gateway.is_taken(
-                    p_tenant, p_app, p_vendor, coalesce(u.old_identity, u.identity), u.user_id, NULL) AS moves_user,
-                u.phone IS DISTINCT FROM u.old_phone AND gateway.is_taken(
-                    p_tenant, p_app, p_vendor, coalesce(u.old_identity, u.identity), NULL, u.phone) AS moves_phone
+            SELECT coalesce(u.old_identity, u.identity) AS identity, coalesce(u.old_device, u.device) AS device, u.user_id, u.old_user, u.phone,
+                u.old_phone
             FROM unnest(v.ways, v.identities, p_identities, v.devices, p_devices, p_users, v.users, p_phones, v.phones) WITH ORDINALITY
                 AS u(way, old_identity, identity, old_device, device, user_id, old_user, phone, old_phone, o)
-            WHERE u.way IS NOT NULL AND (u.user_id IS NOT NULL OR u.phone IS NOT NULL) ORDER BY u.o
+            WHERE u.way IS NOT NULL ORDER BY u.o
         LOOP
-            IF m.moves_user THEN
+            IF m.user_id IS NOT NULL AND m.user_id IS DISTINCT FROM m.old_user AND (
+                m.user_id = ANY (v_users)
+                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.user_id, NULL, v_earlier)) THEN
                 v_whos := v_whos || m.identity;
                 v_wheres := v_wheres || m.device;
                 v_data := v_data || json_build_object('of', 'user', 'pending', false);
             END IF;
-            IF m.moves_phone THEN
+            IF m.phone IS NOT NULL AND m.phone IS DISTINCT FROM m.old_phone AND (
+                m.phone = ANY (v_phones)
+                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, NULL, m.phone, v_earlier)) THEN
                 v_whos := v_whos || m.identity;
                 v_wheres := v_wheres || m.device;
                 v_data := v_data || json_build_object('of', 'phone', 'pending', false);
             END IF;
+            v_earlier := v_earlier || m.identity;
+            v_users := v_users || coalesce(m.user_id, m.old_user);
+            v_phones := v_phones || coalesce(m.phone, m.old_phone);
         END LOOP;
         v_kinds := array_fill('moved'::text, ARRAY[cardinality(v_whos)]);
     END IF;
