@@ -22,5 +22,8 @@ struct RuleContext: Sendable {
     var identifiers: any IdentifierSource
     var policy: CommandPolicy
 
+    /// The settings of the call's binding about users.
+    var identities: IdentitySettings { IdentitySettings(call.settings) }
+
     var scope: AppScope { AppScope(app: call.app, vendor: call.vendor) }
 }

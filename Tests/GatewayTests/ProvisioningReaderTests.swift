@@ -250,6 +250,27 @@ final class ProvisioningReaderTests {
         }
     }
 
+    @Test func anAppSaysWhichLevelItsMessagesNeed() throws {
+        #expect(try read(good).tenants.first?.apps.first?.assurance == AssuranceRules.none)
+        #expect(try app("minAssurance: vouched")?.assurance == AssuranceRules(minimum: .vouched))
+        let lanes = try app("minAssurance: { transactional: vouched }\n        mixedAssurance: true")?.assurance
+        #expect(lanes == AssuranceRules(lanes: [.transactional: .vouched], isMixed: true))
+        #expect(lanes?.minimum(for: .transactional) == .vouched && lanes?.minimum(for: .bulk) == .claimed)
+    }
+
+    @Test(arguments: [
+        "minAssurance: pending", "minAssurance: 2", "minAssurance: { slow: vouched }", "mixedAssurance: maybe",
+        "minAssurance: { default: sure }",
+    ])
+    func invalidLevelsAreRefused(_ settings: String) {
+        do throws(ProvisioningProblem) {
+            _ = try app(settings)
+            Issue.record("taken: \(settings)")
+        } catch {
+            #expect(error.path.hasPrefix("tenants[0].apps[0]."), "\(error)")
+        }
+    }
+
     // A misspelled key, or a time that would break a guarantee (idempotency: 24 h), stops the apply, and the error
     // names its position.
     @Test(arguments: [

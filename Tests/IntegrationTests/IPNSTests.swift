@@ -258,6 +258,88 @@ struct IPNSTests {
         #expect(try await code("getMsgs", other) == "2003")
     }
 
+    // Finding C3: a stranger registers its own token for a known user and reads the user's history.
+    @Test func aStrangerDoesNotReadTheEarlierMessagesOfAUser() async throws {
+        let earlier = try await delivered(to: "E100", on: [("owner-1", 31)])
+        _ = try await register("stranger-1", of: "E100", Self.token(32))
+        #expect(try await list("stranger-1", "@01").isEmpty)
+        let detail: JSON = ["DEVICE_ID": "stranger-1", "REQ_ID": .string(earlier)]
+        #expect(try await code("getMsgDetail", detail) == "2004")
+        #expect(try await list("owner-1", "@01").map { $0["REQ_ID"] } == [.string(earlier)])
+        let moved = try await world.native("GET", "/v1/events?kinds=moved&vendor=ipns&limit=1000").text
+        let events = moved.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
+        #expect(events.contains { $0["data"]?["of"] == "user" }, "the move is reported")
+
+        // A message sent after its registration reaches the claimed device too, unless a confirmed one exists.
+        let later = try await send(to: ["E100"]).number
+        try await eventually("the later message") {
+            try await list("stranger-1", "@01").map { $0["REQ_ID"] } == [.string(later)]
+        }
+        try await world.bindIPNS(settings: "deviceIdAlone: true, historyScope: all")
+        try await closing {
+            try await world.bindIPNS()
+        } after: {
+            try await eventually("the setting opens the history") {
+                try await list("stranger-1", "@01").map { $0["REQ_ID"] } == [.string(later), .string(earlier)]
+            }
+            #expect(try await code("getMsgDetail", detail) == "0000")
+        }
+    }
+
+    // Finding C4: the native API registered a user, and a stranger claims it in another dialect.
+    @Test func aOneTimeCodeReachesOnlyTheDeviceThatTheBackEndRegistered() async throws {
+        let owner: JSON = [
+            "app": "shop", "platform": "ios", "key": "bank-1", "user": "E200", "token": .string(Self.token(33)),
+        ]
+        let registered = try await world.native("POST", "/v1/devices", owner)
+        try #require(registered.status == 201, "\(registered.text)")
+        _ = try await register("stranger-2", of: "E200", Self.token(34))
+        let body: JSON = ["app": "shop", "to": ["users": ["E200"]], "body": "Your code is 4711"]
+        let sent = try await world.native("POST", "/v1/messages", body)
+        let id = try #require(sent.json?["id"]?.string, "\(sent.text)")
+        let deliveries = try await first("both deliveries") {
+            let list = try await world.native("GET", "/v1/messages/\(id)/deliveries").json?["deliveries"]?.array
+            return list?.count == 2 ? list : nil
+        }
+        #expect(
+            Set(deliveries.map { "\($0["state"]?.string ?? "") \($0["reason"]?.string ?? "")" }) == [
+                "sent ", "suppressed assurance",
+            ]
+        )
+        #expect(try await list("stranger-2", "@01").isEmpty)
+        #expect(try await list("stranger-2").isEmpty)
+        #expect(try await call("polling", ["DEVICE_ID": "stranger-2"])["LIST"] == [])
+
+        // A back end that knows the user vouches for the new device.
+        let device = try await world.native("GET", "/v1/devices?key=stranger-2&vendor=ipns").json?["devices"]?.array?
+            .first
+        let identity = try #require(device?["identities"]?.array?.first)
+        #expect(identity["assurance"] == "claimed")
+        let path = "/v1/identities/\(identity["id"]?.string ?? "")/vouch"
+        #expect(try await world.native("POST", path, ["user": "E201"]).status == 404)
+        #expect(try await world.native("POST", path, ["user": "E200"]).json?["assurance"] == "vouched")
+        let next = try #require(try await world.native("POST", "/v1/messages", body).json?["id"]?.string)
+        try await eventually("both devices") {
+            try await world.native("GET", "/v1/messages/\(next)").json?["funnel"]?["sent"] == 2
+        }
+        // A third device is claimed again: it gets nothing, and reads nothing that the confirmed devices get.
+        _ = try await register("stranger-3", of: "E200", Self.token(36))
+        _ = try await send(to: ["E200"])
+        try await eventually("the confirmed device's history") { try await list("stranger-2", "@01").count == 2 }
+        #expect(try await list("stranger-3", "@01").isEmpty)
+    }
+
+    @Test func aMessageThatNeedsAVouchedUserIsNotSentToAClaimedOne() async throws {
+        _ = try await register("claimed-1", of: "E300", Self.token(35))
+        let body: JSON = [
+            "app": "shop", "to": ["users": ["E300"]], "body": "Your code is 4711", "minAssurance": "vouched",
+        ]
+        let sent = try await world.native("POST", "/v1/messages", body)
+        let id = try #require(sent.json?["id"]?.string, "\(sent.text)")
+        #expect(try await suppression(of: id) == "assurance")
+        #expect(try await list("claimed-1").isEmpty)
+    }
+
     @Test func aMessageOfTheNativeAPIHasANumberInTheHistory() async throws {
         _ = try await register("native-1", of: "native", Self.token(14))
         let body: JSON = [
@@ -338,9 +420,12 @@ struct IPNSTests {
 
 extension World {
     /// Adds the vendor's binding to the demo's app and waits until the gateway serves it.
-    func bindIPNS(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func bindIPNS(
+        settings: String = "deviceIdAlone: true",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let file = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
-        try (file + "\n          ipns: { appId: hr.mobile, settings: { deviceIdAlone: true } }\n").write(
+        try (file + "\n          ipns: { appId: hr.mobile, settings: { \(settings) } }\n").write(
             toFile: material.path("ipns.yaml"),
             atomically: true,
             encoding: .utf8

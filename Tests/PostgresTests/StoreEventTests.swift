@@ -122,8 +122,9 @@ import Testing
         let start = try await head(fixture)
         let new = try await fixture.register("k2", token: "aa01")
         let events = try await news(fixture, after: start)
-        #expect(events.map(\.kind) == ["replaced", "registered"])
-        #expect(events.map(\.subject.identity) == [old.identity, new.identity])
+        #expect(events.map(\.kind) == ["replaced", "registered", "moved"])
+        #expect(events.map(\.subject.identity) == [old.identity, new.identity, new.identity])
+        #expect(events.last?.data == ["of": "token", "pending": false])
     }
 
     /// The event has the push service's reason and the device, for every dialect on it; it has no identity and no

@@ -55,7 +55,8 @@ struct StoreHistoryTests {
                         scope,
                         DeviceCaller(key: "D1"),
                         HistoryPage(owner, before: before, count: 50),
-                        at: now
+                        at: now,
+                        isWhole: true
                     )
                     let start = ContinuousClock.now
                     let entries = try await fixture.ask(page)
@@ -88,11 +89,12 @@ struct StoreHistoryTests {
             .user("E1"),
             hiddenBy: "dbIn",
             limit: HistoryPage.lookLimit,
-            at: now
+            at: now,
+            isWhole: true
         )
         #expect(try await fixture.ask(unread) == HistoryPage.lookLimit)
         let read = HistoryPage(.user("E1"), count: 50, look: HistoryLook(isRead: true))
-        #expect(try await fixture.ask(ListHistory(scope, caller, read, at: now)) == [])
+        #expect(try await fixture.ask(ListHistory(scope, caller, read, at: now, isWhole: true)) == [])
 
         let admin = try await fixture.database.admin()
         let from = MessageID.first(at: now)?.description ?? ""

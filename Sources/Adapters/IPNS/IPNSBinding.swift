@@ -33,6 +33,8 @@ package struct IPNSSettings: Sendable, Hashable {
     }
 
     package static let declared = VendorSettings([
+        IdentitySettings.historyScope,
+        IdentitySettings.userMoves,
         VendorSetting(
             "operations",
             "The names that a customer's library uses for operations, each with the operation's own name.",

@@ -65,6 +65,7 @@ package struct HubsSettings: Sendable {
     }
 
     package static let declared = VendorSettings([
+        IdentitySettings.userMoves,
         VendorSetting(
             "environment",
             "The environment of its tokens: production or sandbox. Default: production, then the other."

@@ -102,6 +102,8 @@ extension RationalOwlSettings {
     /// Every setting that has an effect. Those of `auth` are read by the commands, but belong to this binding too. A documented key whose feature does
     /// not exist yet is refused as unknown, because accepting it would promise the feature.
     package static let declared = VendorSettings([
+        IdentitySettings.historyScope,
+        IdentitySettings.userMoves,
         VendorSetting(
             "compat.profile",
             default: "auto",

@@ -67,6 +67,8 @@ package struct UPMCSettings: Sendable, Hashable {
     package static let sendSecretName = "sendKey"
 
     package static let declared = VendorSettings([
+        IdentitySettings.historyScope,
+        IdentitySettings.userMoves,
         VendorSetting("version", default: "4.0EE", "The server version that the apps were built for, 3.0 to 5.1.") {
             $0.lenientString.flatMap(UPMCVersion.init(rawValue:)) != nil
         },

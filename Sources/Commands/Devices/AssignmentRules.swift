@@ -11,7 +11,7 @@ enum AssignmentRules {
         case .failure(let refused): return .refused(refused.refusal)
         case .success(let request):
             let whole = request.map { (registered: $0, user: AssignedUser?.none) }
-                .adding(AssignUser(context.scope, key: key, change)) { $0.user = $1 }
+                .adding(assignment(key, change, registration.assurance, context)) { $0.user = $1 }
             return whole.map { answer in
                 guard let user = answer.user else { return .refused(.unavailable(retryAfter: nil)) }
                 return .registration(.enlisted(answer.registered, user))
@@ -22,9 +22,19 @@ enum AssignmentRules {
     static func assign(_ key: VendorDeviceKey, _ change: UserChange, _ context: RuleContext) -> Plan {
         guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
         if let field = unstorableField(change) { return .refused(.invalid(field)) }
-        return Plan(AssignUser(context.scope, key: key, change)) { user in
+        return Plan(assignment(key, change, .claimed, context)) { user in
             user.map { .registration(.assigned($0)) } ?? .refused(.unknownDevice)
         }
+    }
+
+    private static func assignment(
+        _ key: VendorDeviceKey,
+        _ change: UserChange,
+        _ assurance: Assurance,
+        _ context: RuleContext
+    ) -> AssignUser {
+        let moves = context.identities.moves
+        return AssignUser(context.scope, key: key, change, assurance: assurance, moves: moves, at: context.now)
     }
 
     static func standing(_ key: VendorDeviceKey, _ context: RuleContext) -> Plan {

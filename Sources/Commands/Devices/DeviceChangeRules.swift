@@ -16,6 +16,13 @@ package enum DeviceChangeRules {
         .preceded(by: writes)
     }
 
+    /// Confirms the user of an identity; `user`: the user that it must have. The answer is the identity; nil if it does not exist, is not active or has another user.
+    package static func vouch(_ identity: IdentityID, of user: UserID?, by actor: AuditActor) -> StoreRequest<
+        IdentityEntry?
+    > {
+        StoreRequest(VouchIdentity(identity, of: user, by: actor), FindIdentityEntry(identity)) { $0 ? $1 : nil }
+    }
+
     /// Erases a device. The answer is whether it existed.
     package static func erase(_ device: DeviceID, by actor: AuditActor) -> StoreRequest<Bool> {
         StoreRequest(EraseDevice(device, by: actor)) { $0 }

@@ -45,7 +45,8 @@ enum RegistrationRules {
                 registration,
                 identity: IdentityID(rawValue: ids.uuid(at: context.now)),
                 device: DeviceID(rawValue: ids.uuid(at: context.now)),
-                at: context.now
+                at: context.now,
+                moves: context.identities.moves
             )
         )
         guard let expected = registration.expected else { return .success(request) }

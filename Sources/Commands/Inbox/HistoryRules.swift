@@ -12,7 +12,7 @@ enum HistoryRules {
         page.count = min(max(page.count, 1), HistoryPage.limit)
         return Plan(
             FindPreferences(context.scope, caller),
-            ListHistory(context.scope, caller, page, at: context.now)
+            ListHistory(context.scope, caller, page, at: context.now, isWhole: context.identities.showsWholeHistory)
         ) { [owner = page.owner] known, entries in
             refused(known, owner) ?? .inbox(.history(entries))
         }
@@ -29,7 +29,14 @@ enum HistoryRules {
         guard Storable.isKey(number) else { return .refused(.unknownMessage) }
         return Plan(
             FindPreferences(context.scope, caller),
-            FindUserMessage(context.scope, caller, user, number: number, hiddenBy: hiddenBy)
+            FindUserMessage(
+                context.scope,
+                caller,
+                user,
+                number: number,
+                hiddenBy: hiddenBy,
+                isWhole: context.identities.showsWholeHistory
+            )
         ) { known, entry in
             if let refused = refused(known, .user(user)) { return refused }
             return entry.map { .inbox(.message($0)) } ?? .refused(.unknownMessage)
@@ -46,7 +53,15 @@ enum HistoryRules {
         let (limit, now) = (HistoryPage.lookLimit, context.now)
         return Plan(
             FindPreferences(context.scope, caller),
-            CountUnread(context.scope, caller, owner, hiddenBy: hiddenBy, limit: limit, at: now)
+            CountUnread(
+                context.scope,
+                caller,
+                owner,
+                hiddenBy: hiddenBy,
+                limit: limit,
+                at: now,
+                isWhole: context.identities.showsWholeHistory
+            )
         ) { known, count in
             refused(known, owner) ?? .inbox(.unread(count))
         }
@@ -68,7 +83,12 @@ enum HistoryRules {
         guard Storable.isKey(number) else { return .refused(.unknownMessage) }
         return Plan(
             FindPreferences(context.scope, caller),
-            FindInboxMessage(context.scope, caller, number: number)
+            FindInboxMessage(
+                context.scope,
+                caller,
+                number: number,
+                isWhole: context.identities.showsWholeHistory
+            )
         ) { known, entry in
             guard known != nil else { return .refused(.unknownDevice) }
             return entry.map { .inbox(.message($0)) } ?? .refused(.unknownMessage)

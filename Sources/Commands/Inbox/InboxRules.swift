@@ -23,7 +23,8 @@ enum InboxRules {
         }
         // The phone in the call is only a hint: the key alone determines the access.
         let reporter = Reporter(key: key, phone: nil)
-        return Plan(FindDelivery(context.scope, message, reporter)) { found in
+        let isWhole = context.identities.showsWholeHistory
+        return Plan(FindDelivery(context.scope, message, reporter, isWhole: isWhole)) { found in
             guard let snapshot = found.snapshot else { return .refused(.unknownMessage) }
             return .inbox(.deliveryInfo(snapshot, platform: found.platform))
         }

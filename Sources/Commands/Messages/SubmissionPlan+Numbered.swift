@@ -16,7 +16,7 @@ extension SubmissionPlan {
     }
 
     /// The message to the given recipients.
-    func message(to found: [RecipientTarget], _ timing: AppTiming, node: NodeID?) -> Result<NewMessage, Refused> {
+    func message(to found: [RecipientTarget], _ app: AppFacts, node: NodeID?) -> Result<NewMessage, Refused> {
         if found.isEmpty { return .failure(Refused(.noRecipients)) }
         guard found.count <= Audience.listedLimit else {
             // The users have more devices than a list may contain, so the audience is expanded page by page. A list of tokens is always shorter.
@@ -26,10 +26,14 @@ extension SubmissionPlan {
         let named = found.map { UserTarget(user: $0.user ?? UserID($0.key.rawValue), found: $0.found) }
         let order = users.isEmpty ? named.map(\.user) : users
         var seen: Set<UserID> = []
+        var levels = levels(app)
+        // A list of tokens names devices, not a person.
+        if case .everyone = submission.audience { levels.isMixed = true }
         var targets = TargetPlan(
             order.filter { seen.insert($0).inserted },
             named,
-            (rules(timing), context.now)
+            (rules(app.timing), context.now),
+            levels
         ) { context.identifiers.target(for: $0, in: id) }
         if let pace = submission.numbering?.pace {
             targets.slow(to: pace, from: max(dueAt, context.now), until: expiresAt)

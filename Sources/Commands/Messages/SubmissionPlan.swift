@@ -85,7 +85,13 @@ struct SubmissionPlan: Sendable {
         if let missing = groups.first(where: { !names.contains($0) }) {
             return .failure(Refused(.unknownGroup(missing)))
         }
-        if let found = known.recipients { return message(to: found, app.timing, node: node) }
+        var plan = self
+        plan.content.minAssurance = submission.minAssurance ?? app.assurance.minimum(for: submission.lane)
+        return plan.message(known, app, node)
+    }
+
+    private func message(_ known: SubmissionFacts, _ app: AppFacts, _ node: NodeID?) -> Result<NewMessage, Refused> {
+        if let found = known.recipients { return message(to: found, app, node: node) }
         switch submission.audience {
         case .everyone where isNumbered && app.identityCount == 0: return .failure(Refused(.noRecipients))
         case .everyone: return .success(expanded(nil, count: app.identityCount, node))
@@ -103,7 +109,7 @@ struct SubmissionPlan: Sendable {
             }
             let users = submission.omitsUnknown ? self.users.filter(known.has) : self.users
             if users.isEmpty { return .failure(Refused(.unknownDevice)) }
-            let targets = TargetPlan(users, known.users.map(reached), (rules(app.timing), context.now)) {
+            let targets = TargetPlan(users, known.users.map(reached), (rules(app.timing), context.now), levels(app)) {
                 context.identifiers.target(for: $0, in: id)
             }
             return .success(newMessage(targets, recipients: targets.count, node: node))
@@ -114,8 +120,12 @@ struct SubmissionPlan: Sendable {
             }
             let pairs = zip(addresses, known.resolved).filter { !submission.omitsUnknown || $0.1 != nil }
             if pairs.isEmpty { return .failure(Refused(.unknownDevice)) }
-            let targets = TargetPlan(pairs.map(\.0), pairs.map { $0.1.map(reached) }, (rules(app.timing), context.now))
-            {
+            let targets = TargetPlan(
+                pairs.map(\.0),
+                pairs.map { $0.1.map(reached) },
+                (rules(app.timing), context.now),
+                levels(app)
+            ) {
                 context.identifiers.target(for: $0, in: id)
             }
             return .success(newMessage(targets, recipients: pairs.count, node: node))
@@ -137,6 +147,10 @@ struct SubmissionPlan: Sendable {
     }
 
     var expiresAt: Timestamp { (submission.timing.localDue?.latest ?? dueAt) + timeToLive }
+
+    func levels(_ app: AppFacts) -> TargetLevels {
+        TargetLevels(minimum: content.minAssurance, isMixed: app.assurance.isMixed)
+    }
 
     private var isNumbered: Bool { submission.numbering != nil }
 
@@ -225,7 +239,8 @@ struct SubmissionPlan: Sendable {
         if let replaced = submission.schedule?.replaced { first.append(WithdrawSchedule(context.scope, replaced)) }
         var request = StoreRequest(AcceptMessage(message)) { Accepted(acceptance: $0) }.preceded(by: first)
         if !numbers.isEmpty {
-            let targets = message.targets.suppressed.filter { $0.identity != nil }.map(\.target)
+            let shown = message.targets.suppressed.filter { $0.identity != nil && $0.reason != .assurance }
+            let targets = shown.map(\.target)
             let inboxes = context.policy.inboxVendors
             request = request.adding(NumberMessage(message.id, numbers, targets: targets, inboxes: inboxes))
         }

@@ -16,11 +16,13 @@ struct TargetPlan: Sendable {
     ///   - addresses: in the caller's order.
     ///   - resolved: in the order of `addresses`.
     ///   - timing: the message's timing rules and the current time.
+    ///   - levels: the levels of identities that the message reaches.
     ///   - stand: the target id for an address without an identity of its own.
     init(
         _ addresses: [Address],
         _ resolved: [ResolvedTarget?],
         _ timing: (rules: TimingRules, now: Timestamp),
+        _ levels: TargetLevels = TargetLevels(),
         stand: (Address) -> TargetID
     ) {
         var identities: Set<IdentityID> = []
@@ -35,6 +37,10 @@ struct TargetPlan: Sendable {
             }
             guard found.isReachable, let device = found.device else {
                 suppress(address, target: TargetID(found.identity), found, .noDevice)
+                continue
+            }
+            guard levels.permit(found) else {
+                suppress(address, target: TargetID(found.identity), found, .assurance)
                 continue
             }
             guard devices.insert(device).inserted else {
@@ -52,11 +58,13 @@ struct TargetPlan: Sendable {
     ///   - users: in the caller's order.
     ///   - found: their identities.
     ///   - timing: the message's timing rules and the current time.
+    ///   - levels: the levels of identities that the message reaches.
     ///   - stand: the target id for a user without an identity.
     init(
         _ users: [UserID],
         _ found: [UserTarget],
         _ timing: (rules: TimingRules, now: Timestamp),
+        _ levels: TargetLevels = TargetLevels(),
         stand: (Address) -> TargetID
     ) {
         let byUser = Dictionary(grouping: found, by: \.user)
@@ -69,12 +77,17 @@ struct TargetPlan: Sendable {
                 continue
             }
             // A second identity on a device would notify it again, so it is not a target; an expansion omits it too.
-            for found in own.map(\.found) where found.device.map({ devices.insert($0).inserted }) ?? true {
+            // An identity that the message does not reach must not take the place of one on the same device that it reaches, so it comes last.
+            let (reached, withheld) = levels.divided(own.map(\.found))
+            for found in reached where found.device.map({ devices.insert($0).inserted }) ?? true {
                 guard found.isReachable else {
                     suppress(address, target: TargetID(found.identity), found, .noDevice)
                     continue
                 }
                 chosen.append(Chosen(target: TargetID(found.identity), address: address, clock: found.clock))
+            }
+            for found in withheld where found.device.map({ devices.insert($0).inserted }) ?? true {
+                suppress(address, target: TargetID(found.identity), found, .assurance)
             }
         }
         slices = Self.slices(chosen, timing.rules, timing.now)

@@ -55,6 +55,9 @@ extension DeliveryMachine {
         guard let facts = work.targets[slot], facts.identityState == .active, facts.destination.tokenState == .active,
             let token = facts.destination.token
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
+        guard facts.assurance >= work.notification.content.minAssurance else {
+            return .settle(.suppressed, reason: SuppressionReason.assurance.rawValue)
+        }
         guard work.notification.content.consent.allows(facts) else {
             return .settle(.suppressed, reason: SuppressionReason.preference.rawValue)
         }

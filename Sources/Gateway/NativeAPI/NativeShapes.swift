@@ -110,6 +110,7 @@ package enum NativeShapes {
             .anyObject("attributes", "The attributes of the registration.") { $0.attributes },
             .texts("tags", "Its tags.", example: "seoul") { $0.tags.map(\.text) },
             .time("registeredAt", "When it was last registered.") { $0.registeredAt },
+            .word("assurance", "How well its user is known to be right.") { $0.assurance },
         ]
     )
 

@@ -84,6 +84,7 @@ package struct Provisioner: Sendable {
                     defaultTimeToLive: nil,
                     bindings: try app.bindings.flatMap { try bindings($0, of: app.id, in: tenant.id) },
                     timing: app.timing,
+                    assurance: app.assurance,
                     senders: app.bindings.flatMap(senders)
                 )
             },

@@ -41,6 +41,7 @@ package struct ProvisioningFile: Sendable {
         var platforms: [Platform: PlatformSettings]
         var bindings: [Binding]
         var timing = AppTiming.none
+        var assurance = AssuranceRules.none
     }
     struct PlatformSettings: Sendable {
         var topic: String
@@ -227,8 +228,15 @@ struct ProvisioningReader: SecretSource {
         if !saysWindows, let hold = bindings.lazy.compactMap(\.content.outsideWindow).first {
             timing.windows.hold = hold
         }
+        let assurance = try assurance(&fields)
         try fields.finish()
-        return ProvisioningFile.App(id: id, platforms: platforms, bindings: bindings, timing: timing)
+        return ProvisioningFile.App(
+            id: id,
+            platforms: platforms,
+            bindings: bindings,
+            timing: timing,
+            assurance: assurance
+        )
     }
 
     private func platformSettings(

@@ -68,6 +68,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var clock: DeviceClock
     /// The registration is done only if the active identity has these attributes. Nil: no condition.
     package var expected: JSONObject?
+    /// The level that the caller proves for the user: `.vouched` if the tenant's back end registers the device or proves the user, otherwise `.claimed`.
+    package var assurance = Assurance.claimed
 
     /// The attribute of an identity that shares its device with others of its dialect: it does not replace another identity, and is not replaced by one.
     package static let sharingAttribute = "sharesDevice"

@@ -16,6 +16,8 @@ package enum EventKind: String, Sendable, Hashable, CaseIterable {
     case replaced
     /// The identity was unregistered.
     case unregistered
+    /// An identity claims a user, phone or token that another identity has.
+    case moved
     /// Push was switched on or off for the identity.
     case preferenceChanged = "preference_changed"
     /// The push service reported that a device's token is dead.

@@ -29,6 +29,8 @@ package struct Content: Sendable, Hashable {
     package var variants: TagTerms?
     /// Restricts the audience by the consent of its users.
     package var consent = ConsentRule.subscribed
+    /// Identities below this level do not get the message.
+    package var minAssurance = Assurance.claimed
 
     package init(
         title: String? = nil,

@@ -48,6 +48,8 @@ package struct Submission: Sendable, Hashable {
     package var labels: [String] = []
     /// Makes the message a schedule, which can be changed until it is due.
     package var schedule: ScheduleDraft?
+    /// The least level of the identities that get the message; nil: the app's.
+    package var minAssurance: Assurance?
 
     package init(
         sender: SenderID? = nil,

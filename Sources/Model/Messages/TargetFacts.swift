@@ -20,6 +20,7 @@ package struct TargetFacts: Sendable, Hashable {
     package var variant: String?
     /// The template variables of the target. A variant has the attributes of its identity.
     package var variables = JSONObject()
+    package var assurance = Assurance.claimed
 
     package init(
         target: TargetID,

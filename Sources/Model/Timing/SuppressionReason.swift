@@ -4,6 +4,8 @@ package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
     case noDevice
     /// Another target of the same message notifies the same device.
     case duplicate
+    /// The identity's level is below the one that the message needs, or below that of another identity of the same user.
+    case assurance
     /// The user switched pushes off.
     case preference
     /// The message was due in the app's quiet hours, and the app lets nothing wait.

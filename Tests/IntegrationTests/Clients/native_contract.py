@@ -190,6 +190,11 @@ def devices_and_messages(api: API) -> None:
     shown = api.call("showDevice", {"device": device})
     check(token not in json.dumps(shown), "a token is shown in full")
     api.call("updateDevice", {"device": device}, body={"name": "Lee", "tags": ["seoul", "vip"]})
+    identity = {"identity": shown["identities"][0]["id"]}
+    check(shown["identities"][0]["assurance"] == "vouched", "a back end's registration is vouched")
+    vouched = api.call("vouchIdentity", identity, body={"user": "u-contract"})
+    check(vouched["assurance"] == "vouched" and vouched["user"] == "u-contract", f"the vouched identity: {vouched}")
+    api.call("vouchIdentity", identity, body={"user": "nobody"}, expect=404)
     message = {
         "app": "shop", "to": {"keys": ["contract-1"]}, "title": "Hello", "body": "there", "data": {"order": "4711"},
         "ttlSeconds": 600, "apns": {"priority": 5, "interruptionLevel": "passive", "relevanceScore": 0.5},

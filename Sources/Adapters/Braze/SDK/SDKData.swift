@@ -78,7 +78,10 @@ struct SDKData {
         if case .set(let token) = token { registration.token = token }
         let old = standing?.attributes ?? JSONObject()
         var facts = facts.facts(after: old)
-        if isProven { facts[SDKAuthentication.provenAttribute] = true }
+        if isProven {
+            facts[SDKAuthentication.provenAttribute] = true
+            registration.assurance = .vouched
+        }
         if facts != old { registration.attributes = facts }
         // A device must not change between the check of its owner and this write.
         if settings.authentication == .required, let standing, standing.state == .active {

@@ -34,6 +34,7 @@ struct SDKSettings {
     private func names(_ key: String) -> Set<String>? { values[key]?.array.map { Set($0.compactMap(\.string)) } }
 
     static let declared = VendorSettings([
+        IdentitySettings.userMoves,
         VendorSetting(
             "sdkEnabled",
             default: "false",

@@ -138,6 +138,8 @@ struct UserAttributes {
         var registration = DeviceRegistration(key: key, platform: .ios, token: token)
         // The vendor generates a random id; this one is the same when the call is repeated, so that no device is stored twice.
         registration.derivesKey = key == nil
+        // Only a REST key can name tokens.
+        registration.assurance = .vouched
         return registration
     }
 }

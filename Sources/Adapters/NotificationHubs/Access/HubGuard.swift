@@ -31,7 +31,8 @@ struct HubGuard {
         return HubAccess(
             setsTags: manages || settings.listenMayTag,
             showsTokens: manages || settings.listenMayTag,
-            user: manages ? shown.user : nil
+            user: manages ? shown.user : nil,
+            manages: manages
         )
     }
 

@@ -96,7 +96,7 @@ struct Installation: Hashable {
     // MARK: Storing
 
     /// The command that registers it. `expected`: the attributes that must still be stored.
-    func command(_ settings: HubsSettings, expected: JSONObject?) -> Command {
+    func command(_ settings: HubsSettings, _ access: HubAccess, expected: JSONObject?) -> Command {
         var registration = DeviceRegistration(
             key: VendorDeviceKey(id),
             platform: network.platform,
@@ -106,6 +106,7 @@ struct Installation: Hashable {
             tags: modelTags
         )
         registration.expected = expected
+        registration.assurance = access.manages ? .vouched : .claimed
         return .registration(.enlist(registration, user.map { .set(UserID($0)) } ?? .clear))
     }
 

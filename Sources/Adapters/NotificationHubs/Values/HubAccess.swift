@@ -6,6 +6,8 @@ struct HubAccess: Hashable {
     var showsTokens: Bool
     /// The only user that the token permits; nil: any.
     var user: String?
+    /// Whether the key has the manage right: then the tenant's back end states the user.
+    var manages = false
 
     static let full = HubAccess(setsTags: true, showsTokens: true)
 

@@ -35,6 +35,11 @@ enum ReasonText {
             "Nothing: a message notifies each device once."
         ),
         (
+            SuppressionReason.assurance.rawValue,
+            "The user of the identity is not confirmed as well as the message needs, or less well than on another identity of the same user.",
+            "Confirm it with POST /v1/identities/{identity}/vouch; minAssurance and mixedAssurance of the app change the rule."
+        ),
+        (
             SuppressionReason.preference.rawValue, "The user has switched pushes off.",
             "Nothing, until the user switches them on again."
         ),

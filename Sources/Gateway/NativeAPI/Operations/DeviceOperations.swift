@@ -6,7 +6,7 @@ import Store
 
 /// `/v1/devices`.
 enum DeviceOperations {
-    static let all = [register, list, show, update, erase, listInbox]
+    static let all = [register, list, show, update, erase, listInbox, vouch]
 
     static let id = PathField.required("device", .id(DeviceID.self, missing: "no such device"), "The device's id.")
 
@@ -176,6 +176,32 @@ enum DeviceOperations {
         NativeAPI.eraseDevice
     )
 
+    struct VouchInput: InputFields {
+        let identity = PathField.required(
+            "identity",
+            .id(IdentityID.self, missing: "no such active identity"),
+            "The identity's id, `identities[].id` of a device."
+        )
+        let once = CommonInputs.repeatKey
+        let user = BodyField.optional(
+            "user",
+            .user,
+            "The user that is confirmed; if the identity has another one now, nothing is changed. Null: the present user."
+        )
+    }
+
+    static let vouch = NativeOperation(
+        "vouchIdentity",
+        .post,
+        "/v1/identities/{identity}/vouch",
+        scope: .devices,
+        "Confirm the user of an identity. Writes an audit entry. A repeated call changes nothing and succeeds.",
+        input: VouchInput(),
+        answers: [.json(NativeShapes.identity.schema, "The identity, which is `vouched` now.")],
+        problems: [.notFound],
+        NativeAPI.vouchIdentity
+    )
+
     struct InboxInput: InputFields {
         let device = DeviceOperations.id
         let after = CommonInputs.after(MessageID.self)
@@ -206,7 +232,7 @@ extension NativeAPI {
             if token == nil { throw .invalid("token", "is not a device token of that platform") }
         }
         let phone = try call.phone
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             key: try call.key,
             platform: platform,
             environment: try call.environment,
@@ -219,6 +245,7 @@ extension NativeAPI {
             tags: try call.tags,
             clock: DeviceClock(timeZone: try call.timeZone, window: try call.receivingWindow)
         )
+        registration.assurance = .vouched
         let key = repeatKey(try call.once, call)
         return try await perform(
             .registration(.register(registration)),
@@ -278,6 +305,17 @@ extension NativeAPI {
             missing: "no such device"
         ) { facts in
             facts.map { .json(NativeShapes.device.json($0)) }
+        }
+    }
+
+    func vouchIdentity(_ call: NativeCall<DeviceOperations.VouchInput>) async throws(Problem) -> Response {
+        try await act(
+            DeviceChangeRules.vouch(try call.identity, of: try call.user, by: call.actor),
+            in: call.tenant,
+            once: repeatKey(try call.once, call),
+            missing: "no such active identity of that user"
+        ) { identity in
+            identity.map { .json(NativeShapes.identity.json($0)) }
         }
     }
 

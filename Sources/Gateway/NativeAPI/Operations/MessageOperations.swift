@@ -50,6 +50,11 @@ enum MessageOperations {
             .word(ConsentRule.self),
             "The consent that users need: opted in, not unsubscribed (default), or none."
         )
+        let minAssurance = BodyField.optional(
+            "minAssurance",
+            .word(among: Assurance.required),
+            "The least level of the identities that get it; null: the app's default. Others are suppressed with the reason `assurance`."
+        )
         let raw = BodyField.optional("raw", .anyObject, "A complete payload for Apple, for native devices.")
         let apns = BodyField.optional(
             "apns",

@@ -66,7 +66,7 @@ extension NativeAPI {
         let collapseID = try call.collapseID
         if options != nil { try check(content, collapseID) }
         let schedule = try call.sendAt
-        return Submission(
+        var submission = Submission(
             content: content,
             audience: audience,
             timing: SubmissionTiming(
@@ -77,6 +77,8 @@ extension NativeAPI {
             collapseID: collapseID,
             lane: Self.lane(content, audience)
         )
+        submission.minAssurance = try call.minAssurance
+        return submission
     }
 
     /// A background push without a text is a silent message, for every vendor; one with a text is refused by the type's rule.

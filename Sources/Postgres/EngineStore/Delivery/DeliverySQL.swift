@@ -116,7 +116,7 @@ enum DeliverySQL {
     )
 
     private static let targetColumns = """
-        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
+        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
             i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
             CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
             d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,

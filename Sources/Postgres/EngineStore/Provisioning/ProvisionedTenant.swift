@@ -114,6 +114,7 @@ package struct ProvisionedApp: Sendable, Hashable {
     package var defaultTimeToLive: Duration?
     package var bindings: [ProvisionedBinding]
     package var timing: AppTiming
+    package var assurance: AssuranceRules
     package var senders: [ProvisionedSender]
 
     package init(
@@ -122,10 +123,12 @@ package struct ProvisionedApp: Sendable, Hashable {
         defaultTimeToLive: Duration? = nil,
         bindings: [ProvisionedBinding] = [],
         timing: AppTiming = .none,
+        assurance: AssuranceRules = .none,
         senders: [ProvisionedSender] = []
     ) {
         self.id = id
         self.timing = timing
+        self.assurance = assurance
         self.senders = senders
         self.platforms = platforms
         self.defaultTimeToLive = defaultTimeToLive

@@ -82,6 +82,7 @@ struct ProvisioningStatements: Sendable {
                     var defaults = JSONObject()
                     defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
                     TimingCoding.write(app.timing, into: &defaults)
+                    AssuranceCoding.write(app.assurance, into: &defaults)
                     return DocumentText.of(defaults)
                 }
             )

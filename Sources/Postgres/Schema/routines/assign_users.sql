@@ -1,12 +1,16 @@
--- `assign_user` for several identities of one app and vendor, without repeated keys and never exclusive. Returns one row per key, in order.
+-- `assign_user` for several identities of one app and vendor, without repeated keys and never exclusive. p_moves is allow or notify. Returns one row per key,
+-- in order.
 CREATE OR REPLACE FUNCTION gateway.assign_users(
-    p_tenant text, p_app text, p_vendor text, p_keys text[], p_changes text[], p_users text[], p_names text[], p_phones text[])
+    p_tenant text, p_app text, p_vendor text, p_keys text[], p_changes text[], p_users text[], p_names text[], p_phones text[],
+    p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow',
+    p_at timestamptz[] DEFAULT NULL)
 RETURNS TABLE (user_id text, ordinal bigint, has_moved boolean)
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     v record;
     v_count bigint;
+    v_now timestamptz := now();
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
         SELECT p_app || chr(31) || p_vendor || chr(31) || u.key AS name FROM unnest(p_keys) AS u(key) ORDER BY 1) AS n;
@@ -26,13 +30,23 @@ BEGIN
     PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v.ids) ORDER BY i.identity_id FOR UPDATE;
     WITH r AS (
         UPDATE gateway.identity i SET user_id = u.user_id, phone = coalesce(u.phone, i.phone),
-                name = CASE WHEN u.change = 'set' THEN coalesce(u.name, CASE WHEN i.user_id = u.user_id THEN i.name END) END
-            FROM unnest(v.ids, p_changes, v.users, p_names, p_phones) AS u(id, change, user_id, name, phone)
+                name = CASE WHEN u.change = 'set' THEN coalesce(u.name, CASE WHEN i.user_id = u.user_id THEN i.name END) END,
+                assurance = CASE u.change WHEN 'clear' THEN p_assurance ELSE gateway.level_after(
+                    i.assurance, i.user_id, i.phone, u.user_id, u.phone, p_assurance) END,
+                user_since = CASE WHEN i.user_id = u.user_id THEN i.user_since ELSE coalesce(u.at, v_now) END
+            FROM unnest(v.ids, p_changes, v.users, p_names, p_phones, p_at) AS u(id, change, user_id, name, phone, at)
             WHERE u.change <> 'keep' AND i.tenant_id = p_tenant AND i.identity_id = u.id
                 AND (i.user_id IS DISTINCT FROM u.user_id OR u.change = 'clear' AND i.name IS NOT NULL
-                    OR u.name IS NOT NULL AND u.name IS DISTINCT FROM i.name OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
+                    OR u.name IS NOT NULL AND u.name IS DISTINCT FROM i.name OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone
+                    OR p_assurance > i.assurance)
             RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
+    IF p_moves <> 'allow' AND true = ANY (v.moved) THEN
+        PERFORM gateway.append_changes(
+            p_tenant, array_agg('moved'::text), array_agg(p_app), array_agg(p_vendor), array_agg(u.id ORDER BY u.o), NULL,
+            array_agg(json_build_object('of', 'user', 'pending', false)))
+            FROM unnest(v.ids, v.moved) WITH ORDINALITY AS u(id, moved, o) WHERE u.moved AND u.id IS NOT NULL;
+    END IF;
     RETURN QUERY SELECT u.user_id, CASE WHEN u.id IS NOT NULL THEN u.o END, u.moved
         FROM unnest(v.ids, v.users, v.moved) WITH ORDINALITY AS u(id, user_id, moved, o) ORDER BY u.o;
 END $$;

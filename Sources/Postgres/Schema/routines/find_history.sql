@@ -1,9 +1,10 @@
 -- Pages of a history without side effects (`look_history`), for an authenticated caller. p_kind: device, or user (p_user must be the caller's user, or null).
 -- p_number: return only messages that are older than the message with that number; a number that was not given out yet is newer than all messages, any other
--- unknown number is older. p_now: the first message id of the next moment.
+-- unknown number is older. p_now: the first message id of the next moment. p_whole: also messages to the user before the caller had it (`visible_from`).
 CREATE OR REPLACE FUNCTION gateway.find_history(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_reader text, p_kind text, p_user text, p_number text,
-    p_now uuid, p_today integer, p_read boolean, p_hidden text, p_looks integer, p_limit integer)
+    p_now uuid, p_today integer, p_read boolean, p_hidden text, p_looks integer, p_limit integer,
+    p_whole boolean DEFAULT true)
 RETURNS TABLE (message_id uuid, user_id text, received_at timestamptz, read_at timestamptz) LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
@@ -33,7 +34,8 @@ BEGIN
         FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app;
     RETURN QUERY SELECT l.message_id, l.user_id, l.received_at, l.read_at FROM gateway.look_history(
         p_tenant, p_app, p_vendor, i.identity_id, CASE p_kind WHEN 'user' THEN i.user_id END, v_since, v_day, v_before, p_read,
-        p_hidden, p_looks, p_limit) l;
+        p_hidden, p_looks, p_limit, gateway.visible_from(i.assurance, i.user_since, i.created_at, p_whole),
+        CASE WHEN NOT p_whole AND i.assurance < 2 THEN i.assurance END) l;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.find_history FROM PUBLIC, gateway_call, gateway_engine;

@@ -1,4 +1,5 @@
--- Filters p_ids, keeping their order, to the first matching active identity of each device: matching the terms, or, where p_tags is null, all of them.
+-- Filters p_ids, keeping their order, to the first matching active identity of each device: matching the terms, or, where p_tags is null, all of them. The
+-- first one is that of the highest level, and of several the smallest.
 CREATE OR REPLACE FUNCTION gateway.first_of_devices(
     p_tenant text, p_app text, p_tags text[], p_cares bigint[], p_wants bigint[], p_ids uuid[])
 RETURNS uuid[] LANGUAGE plpgsql AS $$
@@ -11,10 +12,11 @@ BEGIN
     v_later := ARRAY(
         SELECT c.id FROM unnest(p_ids) AS c(id)
         CROSS JOIN LATERAL (
-            SELECT i.device_id FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = c.id OFFSET 0) AS i
+            SELECT i.device_id, i.assurance FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = c.id OFFSET 0) AS i
         CROSS JOIN LATERAL (
             SELECT s.identity_id FROM gateway.identity s
-            WHERE s.tenant_id = p_tenant AND s.device_id = i.device_id AND s.identity_id < c.id AND s.state = 'active' OFFSET 0) AS o
+            WHERE s.tenant_id = p_tenant AND s.device_id = i.device_id AND s.identity_id <> c.id AND s.state = 'active'
+                AND (s.assurance > i.assurance OR s.assurance = i.assurance AND s.identity_id < c.id) OFFSET 0) AS o
         WHERE p_tags IS NULL OR EXISTS (
             SELECT FROM (
                 SELECT coalesce(bit_or(1::bigint << (array_position(p_tags, t.tag) - 1)), 0) AS bits FROM gateway.identity_tag t

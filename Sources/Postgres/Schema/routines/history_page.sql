@@ -1,9 +1,10 @@
 -- A page of the caller's history. p_kind: device, or user (p_user must be the caller's user, or null). p_number: return only messages that are older than the
 -- message with that number; an unknown number is compared as text. p_now: the first message id of the next moment, which hides messages that are due later.
--- Messages that were sent to the caller and are returned here count as received.
+-- Messages that were sent to the caller and are returned here count as received. p_whole: also messages to the user before the caller had it
+-- (`visible_from`).
 CREATE OR REPLACE FUNCTION gateway.history_page(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_kind text, p_user text, p_number text, p_now uuid,
-    p_today integer, p_limit integer, p_at timestamptz, p_node text)
+    p_today integer, p_limit integer, p_at timestamptz, p_node text, p_whole boolean DEFAULT true)
 RETURNS TABLE (
     message_id uuid, app_id text, vendor text, content json, due_at timestamptz, due_local bigint, expires_at timestamptz,
     collapse_id text, numbers text, sender_id text, user_id text, received_at timestamptz, read_at timestamptz)
@@ -39,7 +40,9 @@ BEGIN
             array_agg(w.read_at) AS read, array_agg(w.message_id) FILTER (WHERE w.is_sent) AS fresh,
             array_agg(w.due_day) FILTER (WHERE w.is_sent) AS days
         INTO v FROM gateway.walk_history(
-            p_tenant, p_app, p_vendor, i.identity_id, CASE p_kind WHEN 'user' THEN i.user_id END, v_since, v_day, v_before, p_limit) w;
+            p_tenant, p_app, p_vendor, i.identity_id, CASE p_kind WHEN 'user' THEN i.user_id END, v_since, v_day, v_before, p_limit,
+            gateway.visible_from(i.assurance, i.user_since, i.created_at, p_whole),
+            CASE WHEN NOT p_whole AND i.assurance < 2 THEN i.assurance END) w;
     IF v.fresh IS NOT NULL THEN
         v_new := gateway.mark_deliveries(p_tenant, i.identity_id, v.fresh, v.days, 'received', p_at, p_node);
     END IF;

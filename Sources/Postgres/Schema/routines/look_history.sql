@@ -5,7 +5,7 @@
 -- of p_limit steps suffices.
 CREATE OR REPLACE FUNCTION gateway.look_history(
     p_tenant text, p_app text, p_vendor text, p_identity uuid, p_user text, p_since integer, p_day integer, p_before uuid,
-    p_read boolean, p_hidden text, p_looks integer, p_limit integer)
+    p_read boolean, p_hidden text, p_looks integer, p_limit integer, p_from uuid DEFAULT NULL, p_level smallint DEFAULT NULL)
 RETURNS TABLE (message_id uuid, user_id text, received_at timestamptz, read_at timestamptz) LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
@@ -21,7 +21,7 @@ BEGIN
         v_seen := 0;
         FOR w IN
             SELECT x.message_id, x.due_day, x.user_id, x.received_at, x.read_at FROM gateway.walk_history(
-                p_tenant, p_app, p_vendor, p_identity, p_user, p_since, v_day, v_before, v_step) x
+                p_tenant, p_app, p_vendor, p_identity, p_user, p_since, v_day, v_before, v_step, p_from, p_level) x
         LOOP
             v_seen := v_seen + 1;
             v_before := w.message_id;

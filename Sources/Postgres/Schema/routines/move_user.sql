@@ -13,7 +13,9 @@ BEGIN
     END LOOP;
     SELECT p.accepts_push INTO v_accepts FROM gateway.user_profile p
         WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = p_to;
-    UPDATE gateway.identity SET user_id = p_to, accepts_push = coalesce(v_accepts, accepts_push)
+    -- A user without an id of its own is known to a device, which proves nothing about the other user.
+    UPDATE gateway.identity SET user_id = p_to, accepts_push = coalesce(v_accepts, accepts_push), user_since = now(),
+            assurance = CASE WHEN p_from LIKE 'alias:%' THEN 0 ELSE assurance END
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = p_from;
     UPDATE gateway.user_alias SET user_id = p_to
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = p_from;

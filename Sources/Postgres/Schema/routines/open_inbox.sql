@@ -12,7 +12,7 @@ BEGIN
             SELECT d.identity_id FROM gateway.delivery d
             WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_message AND d.target_id = u.target
                 AND d.identity_id IS NOT NULL AND d.received_at IS NULL AND d.state <> 'canceled'
-                AND d.reason IS DISTINCT FROM 'duplicate' OFFSET 0) AS x
+                AND d.reason IS DISTINCT FROM 'duplicate' AND d.reason IS DISTINCT FROM 'assurance' OFFSET 0) AS x
         ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;

@@ -1,10 +1,14 @@
 -- Inserts or updates an identity and its device; null fields stay. An identity whose attributes say `sharesDevice` does not replace others of its vendor
 -- on the device.
+--
+-- p_assurance: the level that the caller proves (`level_after`). p_moves: what happens if another identity has the user or the phone: allow; notify, so that
+-- `moved` has entries (user, phone, token) for the caller's events; or vouch, so that a caller that proves nothing is also pending. An identity of a higher
+-- level keeps its phone.
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
-    p_replaces_phone boolean, p_attributes json, p_at timestamptz)
-RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
+    p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow')
+RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[], moved text[], level smallint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -13,13 +17,24 @@ DECLARE
     v_device uuid;
     v_state text;
     v_phone text;
+    v_user text;
+    v_old smallint;
+    v_level smallint := p_assurance;
+    v_moved text[] := '{}';
+    v_token text;
+    v_is_new_user boolean;
+    v_is_new_phone boolean;
     v_replaced uuid[] := '{}';
     v_platform text := p_platform;
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
-    SELECT i.identity_id, i.device_id, i.state, i.phone INTO v_id, v_old_device, v_state, v_phone FROM gateway.identity i
+    SELECT i.identity_id, i.device_id, i.state, i.phone, i.user_id, i.assurance
+        INTO v_id, v_old_device, v_state, v_phone, v_user, v_old FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key;
     v_device := v_old_device;
+    IF v_old > 0 THEN
+        SELECT d.token INTO v_token FROM gateway.device d WHERE d.tenant_id = p_tenant AND d.device_id = v_old_device;
+    END IF;
     -- A replaced identity that registers again does not take its successor's device.
     IF v_state <> 'active' AND EXISTS (
         SELECT FROM gateway.identity o
@@ -57,18 +72,40 @@ BEGIN
             RETURNING d.platform INTO v_platform;
     END IF;
 
+    IF v_id IS NOT NULL THEN v_level := gateway.level_after(v_old, v_user, v_phone, p_user, p_phone, p_assurance); END IF;
+    -- The key may be known to others, so another token is a claim.
+    IF v_old > 0 AND p_assurance < 2 AND p_token IS NOT NULL AND p_token IS DISTINCT FROM v_token THEN v_level := least(v_level, 0); END IF;
+    v_is_new_user := p_user IS NOT NULL AND p_user IS DISTINCT FROM v_user;
+    v_is_new_phone := p_phone IS NOT NULL AND p_phone IS DISTINCT FROM v_phone;
+    IF p_moves <> 'allow' THEN
+        IF v_is_new_user AND gateway.is_taken(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), p_user, NULL) THEN
+            v_moved := v_moved || 'user'::text;
+        END IF;
+        IF v_is_new_phone AND gateway.is_taken(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), NULL, p_phone) THEN
+            v_moved := v_moved || 'phone'::text;
+        END IF;
+        IF p_moves = 'vouch' AND v_level = 0 AND (
+            cardinality(v_moved) > 0
+            OR v_old = -1 AND gateway.is_taken(
+                p_tenant, p_app, p_vendor, v_id, coalesce(p_user, v_user), coalesce(p_phone, v_phone))) THEN
+            v_level := -1;
+        END IF;
+        IF cardinality(v_replaced) > 0 THEN v_moved := v_moved || 'token'::text; END IF;
+    END IF;
+
     IF v_id IS NULL THEN
         v_id := p_identity;
         INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-                registered_at, created_at)
+                registered_at, created_at, assurance, user_since)
             VALUES (p_tenant, v_id, p_app, p_vendor, p_key, v_device, 'active', p_user, p_name, p_phone, p_raw_phone,
-                coalesce(p_attributes, '{}'), p_at, p_at);
+                coalesce(p_attributes, '{}'), p_at, p_at, v_level, p_at);
     ELSE
         UPDATE gateway.identity i SET device_id = v_device, state = 'active', user_id = coalesce(p_user, i.user_id),
                 name = coalesce(p_name, i.name), phone = coalesce(p_phone, i.phone),
                 raw_phone = coalesce(p_raw_phone, i.raw_phone), attributes = coalesce(p_attributes, i.attributes),
-                registered_at = p_at
+                registered_at = p_at, assurance = v_level,
+                user_since = CASE WHEN v_is_new_user OR v_is_new_phone AND v_user IS NULL THEN p_at ELSE i.user_since END
             WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
     END IF;
     IF v_state IS DISTINCT FROM 'active' THEN
@@ -78,7 +115,7 @@ BEGIN
     v_phone := coalesce(p_phone, v_phone);
     IF p_replaces_phone AND v_phone IS NOT NULL THEN
         PERFORM gateway.lock_name(p_tenant, 'phone', p_app || chr(31) || p_vendor || chr(31) || v_phone);
-        v_replaced := v_replaced || gateway.replace_identities(p_tenant, p_app, p_vendor, v_id, NULL, v_phone);
+        v_replaced := v_replaced || gateway.replace_identities(p_tenant, p_app, p_vendor, v_id, NULL, v_phone, v_level);
     END IF;
     -- Only a device that existed before can have other identities, and an identity that stayed on it has been checked before.
     IF v_device <> p_device AND (v_device IS DISTINCT FROM v_old_device OR v_state <> 'active') THEN
@@ -87,7 +124,7 @@ BEGIN
     IF v_old_device IS DISTINCT FROM v_device AND v_old_device IS NOT NULL THEN
         PERFORM gateway.drop_unused_tokens(p_tenant, ARRAY[v_old_device]);
     END IF;
-    RETURN QUERY SELECT v_id, v_device, v_platform, coalesce(v_state = 'active', false), v_replaced;
+    RETURN QUERY SELECT v_id, v_device, v_platform, coalesce(v_state = 'active', false), v_replaced, v_moved, v_level;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.register_identity FROM PUBLIC, gateway_call, gateway_engine;

@@ -1,19 +1,28 @@
 -- `register_noted` for several identities of one app and vendor, without repeated keys, as parallel arrays. Returns one row per key, in order.
 --
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
--- token from another device, returns to it, or shares a device within a vendor gets a row without a device; the caller then registers it alone.
+-- token from another device, returns to it, or shares a device within a vendor gets a row without a device; the caller then registers it alone. p_moves is
+-- allow or notify: with notify, an event reports each user and phone that another identity has.
 --
 -- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
 CREATE OR REPLACE FUNCTION gateway.register_many(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
-    p_attributes text[], p_at timestamptz[])
+    p_attributes text[], p_at timestamptz[], p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow')
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     v record;
     v_new text[];
+    v_kinds text[] := '{}';
+    v_whos uuid[] := '{}';
+    v_wheres uuid[] := '{}';
+    v_data json[] := '{}';
+    v_earlier uuid[] := '{}';
+    v_users text[] := '{}';
+    v_phones text[] := '{}';
+    m record;
     v_count bigint;
 BEGIN
     -- All keys before all tokens, as in register_identity, each in their order, so that two calls cannot deadlock.
@@ -24,9 +33,10 @@ BEGIN
         WHERE u.token IS NOT NULL ORDER BY 1) AS n;
 
     -- `way` is new, kept, or null (must register alone).
-    SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices
+    SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices,
+            array_agg(w.is_new_token ORDER BY w.o) AS new_tokens, array_agg(w.user_id ORDER BY w.o) AS users, array_agg(w.phone ORDER BY w.o) AS phones
         INTO v FROM (
-        SELECT u.o, i.identity_id AS identity, i.device_id AS device,
+        SELECT u.o, i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, t.holders IS NULL AS is_new_token,
             CASE
                 WHEN u.token IS NULL OR count(*) OVER (PARTITION BY u.platform, u.token) > 1 THEN NULL
                 WHEN i.identity_id IS NULL THEN CASE WHEN t.holders IS NULL THEN 'new' END
@@ -38,11 +48,41 @@ BEGIN
             END AS way
         FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o)
         LEFT JOIN LATERAL (
-            SELECT x.identity_id, x.device_id, x.state FROM gateway.identity x
+            SELECT x.identity_id, x.device_id, x.state, x.user_id, x.phone FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true
         LEFT JOIN LATERAL (
             SELECT array_agg(y.device_id) AS holders, array_agg(y.token) AS tokens FROM gateway.device y
             WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true) AS w;
+
+    IF p_moves <> 'allow' THEN
+        -- As if they came one after the other: an earlier row counts with its new user and phone.
+        FOR m IN
+            SELECT coalesce(u.old_identity, u.identity) AS identity, coalesce(u.old_device, u.device) AS device, u.user_id, u.old_user, u.phone,
+                u.old_phone
+            FROM unnest(v.ways, v.identities, p_identities, v.devices, p_devices, p_users, v.users, p_phones, v.phones) WITH ORDINALITY
+                AS u(way, old_identity, identity, old_device, device, user_id, old_user, phone, old_phone, o)
+            WHERE u.way IS NOT NULL ORDER BY u.o
+        LOOP
+            IF m.user_id IS NOT NULL AND m.user_id IS DISTINCT FROM m.old_user AND (
+                m.user_id = ANY (v_users)
+                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.user_id, NULL, v_earlier)) THEN
+                v_whos := v_whos || m.identity;
+                v_wheres := v_wheres || m.device;
+                v_data := v_data || json_build_object('of', 'user', 'pending', false);
+            END IF;
+            IF m.phone IS NOT NULL AND m.phone IS DISTINCT FROM m.old_phone AND (
+                m.phone = ANY (v_phones)
+                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, NULL, m.phone, v_earlier)) THEN
+                v_whos := v_whos || m.identity;
+                v_wheres := v_wheres || m.device;
+                v_data := v_data || json_build_object('of', 'phone', 'pending', false);
+            END IF;
+            v_earlier := v_earlier || m.identity;
+            v_users := v_users || coalesce(m.user_id, m.old_user);
+            v_phones := v_phones || coalesce(m.phone, m.old_phone);
+        END LOOP;
+        v_kinds := array_fill('moved'::text, ARRAY[cardinality(v_whos)]);
+    END IF;
 
     IF 'kept' = ANY (v.ways) THEN
         -- Locked in one order, because other calls lock devices too.
@@ -60,9 +100,15 @@ BEGIN
         WITH r AS (
             UPDATE gateway.identity i SET user_id = coalesce(u.user_id, i.user_id), name = coalesce(u.name, i.name),
                     phone = coalesce(u.phone, i.phone), raw_phone = coalesce(u.raw_phone, i.raw_phone),
-                    attributes = coalesce(u.attributes::json, i.attributes), registered_at = u.at
-                FROM unnest(v.identities, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at)
-                    AS u(identity, way, user_id, name, phone, raw_phone, attributes, at)
+                    attributes = coalesce(u.attributes::json, i.attributes), registered_at = u.at,
+                    -- The key may be known to others, so another token is a claim.
+                    assurance = CASE WHEN p_assurance < 2 AND i.assurance > 0 AND u.is_new_token THEN 0
+                        ELSE gateway.level_after(i.assurance, i.user_id, i.phone, u.user_id, u.phone, p_assurance) END,
+                    user_since = CASE WHEN u.user_id <> i.user_id OR i.user_id IS NULL AND (
+                            u.user_id IS NOT NULL OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
+                        THEN u.at ELSE i.user_since END
+                FROM unnest(v.identities, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens)
+                    AS u(identity, way, user_id, name, phone, raw_phone, attributes, at, is_new_token)
                 WHERE u.way = 'kept' AND i.tenant_id = p_tenant AND i.identity_id = u.identity
                 RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
@@ -82,9 +128,9 @@ BEGIN
         WITH r AS (
             INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-                registered_at, created_at)
+                registered_at, created_at, assurance, user_since)
             SELECT p_tenant, u.identity, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
-                coalesce(u.attributes, '{}')::json, u.at, u.at
+                coalesce(u.attributes, '{}')::json, u.at, u.at, p_assurance, u.at
             FROM unnest(p_identities, v.ways, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at)
                 AS u(identity, way, key, device, user_id, name, phone, raw_phone, attributes, at)
             WHERE u.way = 'new'
@@ -92,11 +138,16 @@ BEGIN
         SELECT count(*) INTO v_count FROM r;
         -- Last, because other registrations wait for the counts and the event head until the commit.
         PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, v_new, 1);
-        PERFORM gateway.append_changes(
-            p_tenant, array_agg('registered'::text), array_agg(p_app), array_agg(p_vendor), array_agg(u.identity ORDER BY u.o),
-            array_agg(u.device ORDER BY u.o), NULL)
-            FROM unnest(p_identities, p_devices, v.ways) WITH ORDINALITY AS u(identity, device, way, o) WHERE u.way = 'new';
+        v_kinds := array_fill('registered'::text, ARRAY[cardinality(v_new)]) || v_kinds;
+        v_whos := ARRAY(
+            SELECT u.identity FROM unnest(p_identities, v.ways) WITH ORDINALITY AS u(identity, way, o) WHERE u.way = 'new' ORDER BY u.o) || v_whos;
+        v_wheres := ARRAY(
+            SELECT u.device FROM unnest(p_devices, v.ways) WITH ORDINALITY AS u(device, way, o) WHERE u.way = 'new' ORDER BY u.o) || v_wheres;
+        v_data := array_fill(NULL::json, ARRAY[cardinality(v_new)]) || v_data;
     END IF;
+    PERFORM gateway.append_changes(
+        p_tenant, v_kinds, array_fill(p_app, ARRAY[cardinality(v_kinds)]), array_fill(p_vendor, ARRAY[cardinality(v_kinds)]), v_whos,
+        v_wheres, CASE WHEN 'moved' = ANY (v_kinds) THEN v_data END);
 
     RETURN QUERY
         SELECT CASE u.way WHEN 'new' THEN u.identity ELSE u.old_identity END,

@@ -1,7 +1,8 @@
 -- Marks identities of one vendor as `replaced`, except p_identity: those on a device, or those of a phone number. Their tags are deleted. Identities that
--- share their device stay.
+-- share their device stay. Of a phone number, those above p_level stay too.
 CREATE OR REPLACE FUNCTION gateway.replace_identities(
-    p_tenant text, p_app text, p_vendor text, p_identity uuid, p_device uuid, p_phone text)
+    p_tenant text, p_app text, p_vendor text, p_identity uuid, p_device uuid, p_phone text,
+    p_level smallint DEFAULT 2)
 RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     v_ids uuid[];
@@ -18,7 +19,7 @@ BEGIN
         WITH r AS (
             UPDATE gateway.identity SET state = 'replaced'
             WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND phone = p_phone
-                AND state = 'active' AND identity_id <> p_identity
+                AND state = 'active' AND identity_id <> p_identity AND assurance <= p_level
             RETURNING identity_id, key)
         SELECT array_agg(identity_id), array_agg(key) INTO v_ids, v_keys FROM r;
     END IF;

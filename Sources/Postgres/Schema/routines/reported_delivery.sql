@@ -1,5 +1,7 @@
--- The delivery that a reporter may see, including one that is still queued. is_reserved: its message is not due yet.
-CREATE OR REPLACE FUNCTION gateway.reported_delivery(p_tenant text, p_app text, p_vendor text, p_message uuid, p_key text)
+-- The delivery that a reporter may see, including one that is still queued. is_reserved: its message is not due yet. p_whole: also one to the reporter's phone
+-- before the reporter had it (`visible_from`).
+CREATE OR REPLACE FUNCTION gateway.reported_delivery(p_tenant text, p_app text, p_vendor text, p_message uuid, p_key text,
+    p_whole boolean DEFAULT true)
 RETURNS TABLE (
     message_id uuid, target_id uuid, identity_id uuid, address text, state text, reason text, sent_at timestamptz,
     received_at timestamptz, read_at timestamptz, is_reserved boolean, fallback json, platform text)
@@ -16,6 +18,7 @@ BEGIN
     IF NOT FOUND THEN RETURN; END IF;
     SELECT x.platform INTO v_platform FROM gateway.device x WHERE x.tenant_id = p_tenant AND x.device_id = i.device_id;
     SELECT * INTO m FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.app_id = p_app;
+    IF p_message < gateway.visible_from(i.assurance, i.user_since, i.created_at, p_whole) THEN i.phone := NULL; END IF;
     IF m.message_id IS NOT NULL THEN
         v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
         IF v_target IS NOT NULL THEN

@@ -1,4 +1,5 @@
--- Changes the caller's preferences; null leaves them unchanged, and equal values are not written again. Returns 0 if the device does not exist.
+-- Changes the caller's preferences; null leaves them unchanged, and equal values are not written again. Returns 0 if the device does not exist. Another alias
+-- is a claim, because back ends address users by it.
 CREATE OR REPLACE FUNCTION gateway.set_preferences(
     p_tenant text, p_app text, p_vendor text, p_key text, p_token text, p_accepts boolean, p_zone text, p_from integer,
     p_to integer, p_alias text)
@@ -13,7 +14,8 @@ BEGIN
     SELECT x.accepts_push INTO v_old FROM gateway.identity x
         WHERE x.tenant_id = p_tenant AND x.identity_id = i.identity_id FOR UPDATE;
     IF p_accepts <> v_old OR p_alias IS DISTINCT FROM i.alias AND p_alias IS NOT NULL THEN
-        UPDATE gateway.identity SET accepts_push = coalesce(p_accepts, accepts_push), alias = coalesce(p_alias, alias)
+        UPDATE gateway.identity SET accepts_push = coalesce(p_accepts, accepts_push), alias = coalesce(p_alias, alias),
+                assurance = CASE WHEN p_alias IS DISTINCT FROM i.alias AND p_alias IS NOT NULL THEN least(assurance, 0) ELSE assurance END
             WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
     END IF;
     IF p_from IS NOT NULL OR p_to IS NOT NULL THEN

@@ -60,6 +60,11 @@ CREATE TABLE gateway.identity (
     -- True: the device's system shows no pushes of the app, so no push is sent, independent of the user's own setting. This is a column, because every push
     -- reads it and the attributes may be 8 KiB and stored out of line.
     denies_push boolean GENERATED ALWAYS AS (attributes->>'deniesPush' = 'true') STORED,
+    -- How well user and phone are known to be right: -1 pending (claimed, while another device has them and the binding requires confirmation), 0 claimed by
+    -- the app, 1 possession (the device answered a push), 2 vouched (confirmed by the tenant's back end).
+    assurance smallint NOT NULL DEFAULT 0 CONSTRAINT identity_assurance_check CHECK (assurance BETWEEN -1 AND 2),
+    -- Since when the identity has its user and phone; null: since `created_at`.
+    user_since timestamptz,
     PRIMARY KEY (tenant_id, identity_id)
 ) WITH (fillfactor = 90);
 SELECT gateway.colocate('gateway.identity');
@@ -77,6 +82,11 @@ CREATE INDEX identity_alias ON gateway.identity (tenant_id, app_id, alias, vendo
 CREATE INDEX identity_audience ON gateway.identity (tenant_id, app_id, vendor, identity_id);
 -- The few identities that a page of an audience must leave out.
 CREATE INDEX identity_gone ON gateway.identity (tenant_id, app_id, identity_id) WHERE state <> 'active';
+-- Whether a user or a phone has an identity of a higher level than a given one: one probe, also for a user with a million claimed identities.
+CREATE INDEX identity_sure_user ON gateway.identity (tenant_id, app_id, user_id, assurance)
+    WHERE user_id IS NOT NULL AND assurance > 0 AND state = 'active';
+CREATE INDEX identity_sure_phone ON gateway.identity (tenant_id, app_id, phone, assurance)
+    WHERE phone IS NOT NULL AND assurance > 0 AND state = 'active';
 CREATE INDEX identity_end ON gateway.identity (tenant_id, ends_at) WHERE ends_at IS NOT NULL AND state = 'active';
 ALTER TABLE gateway.identity ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.identity USING (tenant_id = current_setting('gateway.tenant', true))

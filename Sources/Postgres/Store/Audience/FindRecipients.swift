@@ -23,7 +23,7 @@ package struct FindRecipients: StoreRead {
         self.limit = limit
     }
 
-    private static let columns = "i.key, \(ResolvedTarget.columns)"
+    private static let columns = "i.key, \(ResolvedTarget.columns(of: .user))"
 
     /// `$6` contains the accepted tokens, or is null.
     private static let byUser = StoreSQL.tenant(

@@ -1,7 +1,7 @@
 package import Model
 package import PostgresClient
 
-/// Finds the active identity of each address. For a phone and for a user it is the newest one. The native dialect reaches the identities of all dialects.
+/// Finds the active identity of each address. For a phone and for a user it is the newest one of the highest level. The native dialect reaches the identities of all dialects.
 ///
 /// The results are parallel to the addresses.
 package struct ResolveAddresses: StoreRead {
@@ -15,36 +15,36 @@ package struct ResolveAddresses: StoreRead {
 
     /// Four lists of positions and values: phones, device keys, users, devices.
     private static let list = StoreSQL.tenant(
-        branch("$4::bigint[], $5::text[]", "i.phone = q.value") + "\nUNION ALL\n"
+        branch("$4::bigint[], $5::text[]", "i.phone = q.value", .phone) + "\nUNION ALL\n"
             + branch("$6::bigint[], $7::text[]", "i.key = q.value") + "\nUNION ALL\n"
-            + branch("$8::bigint[], $9::text[]", "i.user_id = q.value") + "\nUNION ALL\n"
+            + branch("$8::bigint[], $9::text[]", "i.user_id = q.value", .user) + "\nUNION ALL\n"
             + branch("$10::bigint[], $11::uuid[]", "i.device_id = q.value")
     )
 
-    private static func branch(_ lists: String, _ condition: String) -> String {
+    private static func branch(_ lists: String, _ condition: String, _ person: ResolvedTarget.Person? = nil) -> String {
         """
         SELECT q.place, r.* FROM unnest(\(lists)) AS q(place, value)
-        CROSS JOIN LATERAL (\(newest(condition))) AS r
+        CROSS JOIN LATERAL (\(newest(condition, person))) AS r
         """
     }
 
     // For a single address: without a list, the server can reuse one plan instead of planning each call.
-    private static let phone = one("i.phone = $4")
+    private static let phone = one("i.phone = $4", .phone)
     private static let key = one("i.key = $4")
-    private static let user = one("i.user_id = $4")
+    private static let user = one("i.user_id = $4", .user)
     private static let device = one("i.device_id = $4")
 
-    private static func one(_ condition: String) -> StoreSQL {
-        .tenant("SELECT 0::bigint AS place, r.* FROM (\(newest(condition))) AS r")
+    private static func one(_ condition: String, _ person: ResolvedTarget.Person? = nil) -> StoreSQL {
+        .tenant("SELECT 0::bigint AS place, r.* FROM (\(newest(condition, person))) AS r")
     }
 
-    private static func newest(_ condition: String) -> String {
+    private static func newest(_ condition: String, _ person: ResolvedTarget.Person?) -> String {
         """
-        SELECT \(ResolvedTarget.columns)
+        SELECT \(ResolvedTarget.columns(of: person))
         FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
             AND \(condition)
-        ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1
+        ORDER BY \(person == nil ? "" : ResolvedTarget.order + ", ")i.registered_at DESC, i.identity_id DESC LIMIT 1
         """
     }
 

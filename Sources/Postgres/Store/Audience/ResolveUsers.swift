@@ -30,7 +30,7 @@ package struct ResolveUsers: StoreRead {
         """
         SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
         CROSS JOIN LATERAL (
-            SELECT \(ResolvedTarget.columns)
+            SELECT \(ResolvedTarget.columns(of: .user))
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
                 AND i.user_id = q.value
@@ -50,12 +50,12 @@ package struct ResolveUsers: StoreRead {
                     OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
                     AND i.alias IS NULL) AS is_alias) AS a
         CROSS JOIN LATERAL (
-            (SELECT \(ResolvedTarget.columns)
+            (SELECT \(ResolvedTarget.columns(of: .user))
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
             LIMIT $5)
             UNION ALL
-            (SELECT \(ResolvedTarget.columns)
+            (SELECT \(ResolvedTarget.columns(of: .user))
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
                 AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
@@ -74,7 +74,7 @@ package struct ResolveUsers: StoreRead {
                 AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
         CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
         CROSS JOIN LATERAL (
-            SELECT \(ResolvedTarget.columns)
+            SELECT \(ResolvedTarget.columns(of: .user))
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
             LIMIT $5) AS r

@@ -8,19 +8,57 @@ package struct ResolvedTarget: Sendable, Hashable {
     /// Whether the device has a usable token.
     package var isReachable: Bool
     package var clock: DeviceClock
+    package var assurance: Assurance
+    /// Whether the user, or the phone by which it was found, has an identity of a higher level in the app, whatever its dialect.
+    package var isOutranked: Bool
 
-    package init(identity: IdentityID, device: DeviceID?, isReachable: Bool, clock: DeviceClock = .unset) {
+    package init(
+        identity: IdentityID,
+        device: DeviceID?,
+        isReachable: Bool,
+        clock: DeviceClock = .unset,
+        assurance: Assurance = .claimed,
+        isOutranked: Bool = false
+    ) {
         self.identity = identity
         self.device = device
         self.isReachable = isReachable
         self.clock = clock
+        self.assurance = assurance
+        self.isOutranked = isOutranked
     }
 }
 
 extension ResolvedTarget {
-    /// The columns that `read` needs, of `identity i` and `device d`.
-    static let columns = """
-        i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, \(StoreSQL.clockColumns)
+    /// The attribute by which an identity is found. Only a person may have identities of several levels.
+    enum Person: String {
+        case user = "user_id"
+        case phone
+    }
+
+    /// The columns that `read` needs, of `identity i` and `device d`. `$1` is the tenant, `$2` the app. Nil: not found by a person.
+    static func columns(of person: Person?) -> String {
+        """
+        i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+            \(isOutranked(person)) AS is_outranked, \(StoreSQL.clockColumns)
+        """
+    }
+
+    /// One probe of an index that contains only identities above `claimed`.
+    private static func isOutranked(_ person: Person?) -> String {
+        guard let person else { return "false" }
+        return """
+            EXISTS (
+                SELECT FROM gateway.identity h
+                WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.\(person.rawValue) = i.\(person.rawValue)
+                    AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active')
+            """
+    }
+
+    /// The order in which one of several identities of a person is chosen: the highest level first, unless the app mixes levels.
+    static let order = """
+        CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+            THEN 0 ELSE i.assurance END DESC
         """
 
     static func read(_ row: Row) throws(PostgresError) -> ResolvedTarget {
@@ -28,7 +66,9 @@ extension ResolvedTarget {
             identity: try row.id("identity_id"),
             device: try row.optionalID("device_id"),
             isReachable: try row.bool("is_reachable"),
-            clock: try ClockRow.read(row)
+            clock: try ClockRow.read(row),
+            assurance: Assurance(rank: try row.int("assurance")),
+            isOutranked: try row.bool("is_outranked")
         )
     }
 }

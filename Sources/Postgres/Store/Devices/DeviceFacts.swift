@@ -30,6 +30,7 @@ package struct IdentityEntry: Sendable, Hashable {
     package var acceptsPush: Bool
     package var attributes: JSONObject
     package var registeredAt: Timestamp
+    package var assurance: Assurance
     package var tags: [Tag]
 }
 

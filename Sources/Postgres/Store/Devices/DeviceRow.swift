@@ -32,6 +32,7 @@ enum DeviceRow {
             acceptsPush: try row.bool("accepts_push"),
             attributes: try row.object("attributes"),
             registeredAt: try row.time("registered_at"),
+            assurance: Assurance(rank: try row.int("assurance")),
             tags: try row.texts("tags").compactMap { Tag($0) }
         )
     }

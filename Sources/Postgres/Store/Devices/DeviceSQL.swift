@@ -93,19 +93,25 @@ enum DeviceSQL {
     )
 
     static let identities = StoreSQL.tenant(
-        """
-        SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
-            i.registered_at, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
-                WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
-        FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id
-        """
+        "\(identityRows) AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id"
     )
+
+    static let identity = StoreSQL.tenant("\(identityRows) AND i.identity_id = $2")
+
+    /// The rows that `DeviceRow.identity` reads.
+    private static let identityRows = """
+        SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+            i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+                WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+        FROM gateway.identity i WHERE i.tenant_id = $1
+        """
 
     /// Counts the unread messages among the newest `$3` of a device, for all of its users. No index contains receipts, so each row is read.
     static let unread = StoreSQL.tenant(
         """
         SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
-            SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate' AS is_unread
+            SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate'
+                AND d.reason IS DISTINCT FROM 'assurance' AS is_unread
             FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
             WHERE d.tenant_id = $1 AND d.device_id = $2
             ORDER BY d.message_id DESC LIMIT $3) AS l

@@ -1,7 +1,8 @@
 package import Model
 package import PostgresClient
 
-/// Changes user, name, phone and preference of all active identities of a device. Answers with the number of identities.
+/// Changes user, name, phone and preference of all active identities of a device, for the tenant's back end: a user that it names is vouched. Answers with the
+/// number of identities.
 ///
 /// The tags and the clock of the patch have operations of their own (`TagDevice`, `SetDeviceClock`).
 package struct PatchIdentities: StoreWrite {
@@ -13,7 +14,7 @@ package struct PatchIdentities: StoreWrite {
         self.change = change
     }
 
-    private static let sql = StoreSQL.function("patch_identities", 6, columns: "patch_identities AS count")
+    private static let sql = StoreSQL.function("patch_identities", 7, columns: "patch_identities AS count")
 
     package func statement(_ call: StoreCall) -> Statement {
         Self.sql(
@@ -22,7 +23,8 @@ package struct PatchIdentities: StoreWrite {
             .bool(change.acceptsPush),
             .id(change.user),
             .string(change.name),
-            .string(change.phone)
+            .string(change.phone),
+            .int16(Assurance.vouched.rank)
         )
     }
 

@@ -17,6 +17,7 @@ package struct RegisterDevice: StoreWrite {
     let identity: IdentityID
     let device: DeviceID
     let at: Timestamp
+    let moves: UserMoves
 
     package init(
         _ scope: AppScope,
@@ -24,7 +25,8 @@ package struct RegisterDevice: StoreWrite {
         _ registration: DeviceRegistration,
         identity: IdentityID,
         device: DeviceID,
-        at: Timestamp
+        at: Timestamp,
+        moves: UserMoves = .notify
     ) {
         self.scope = scope
         self.key = key
@@ -32,6 +34,7 @@ package struct RegisterDevice: StoreWrite {
         self.identity = identity
         self.device = device
         self.at = at
+        self.moves = moves
     }
 
     package var sharesCommit: Bool { true }
@@ -66,10 +69,14 @@ package struct RegisterDevice: StoreWrite {
         p["p_replaces_phone"] = { .bool($1.registration.replacesSamePhone) }
         p["p_attributes"] = { .document($1.attributes) }
         p["p_at"] = { .time($1.at) }
+        p["p_assurance"] = { .int16($1.registration.assurance.rank) }
+        p["p_moves"] = { .text($1.moves.rawValue) }
     }
 
     private static let set = Routine<StoreCall, Self>("register_many") { p in
         p.own { $0.scope }
+        p["p_assurance"] = { .int16($1.registration.assurance.rank) }
+        p["p_moves"] = { .text($1.moves.rawValue) }
         p.beginRow()
         p["p_keys"] = { .id($1.key) }
         p["p_identities"] = { .id($1.identity) }
@@ -95,7 +102,8 @@ package struct RegisterDevice: StoreWrite {
 
     /// A registration that also searches for other identities than those of its device runs alone.
     package func batch(_ call: StoreCall) -> StatementBatch? {
-        guard registration.clock == .unset, registration.tags == nil, !registration.replacesSamePhone else {
+        guard registration.clock == .unset, registration.tags == nil, !registration.replacesSamePhone, moves != .vouch
+        else {
             return nil
         }
         return Self.set.row(call, self, subject: key.rawValue, limit: Self.setLimit)

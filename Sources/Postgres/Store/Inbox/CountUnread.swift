@@ -9,6 +9,7 @@ package struct CountUnread: StoreRead {
     let hiddenBy: String?
     let limit: Int
     let at: Timestamp
+    let isWhole: Bool
 
     package init(
         _ scope: AppScope,
@@ -16,7 +17,8 @@ package struct CountUnread: StoreRead {
         _ owner: HistoryPage.Owner,
         hiddenBy: String?,
         limit: Int,
-        at: Timestamp
+        at: Timestamp,
+        isWhole: Bool = false
     ) {
         self.scope = scope
         self.caller = caller
@@ -24,6 +26,7 @@ package struct CountUnread: StoreRead {
         self.hiddenBy = hiddenBy
         self.limit = limit
         self.at = at
+        self.isWhole = isWhole
     }
 
     private static let routine = Routine<StoreCall, HistoryFinding>(
@@ -35,7 +38,10 @@ package struct CountUnread: StoreRead {
     package func statement(_ call: StoreCall) -> Statement {
         let look = HistoryLook(isRead: false, hiddenBy: hiddenBy)
         let page = HistoryPage(owner, count: max(0, limit), look: look)
-        return Self.routine(call, HistoryFinding(scope: scope, caller: caller, page: page, look: look, at: at))
+        return Self.routine(
+            call,
+            HistoryFinding(scope: scope, caller: caller, page: page, look: look, at: at, isWhole: isWhole)
+        )
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Int { try result.count() }

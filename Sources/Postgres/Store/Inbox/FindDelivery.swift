@@ -6,19 +6,21 @@ package struct FindDelivery: StoreRead {
     let scope: AppScope
     let message: MessageID
     let reporter: Reporter
+    let isWhole: Bool
 
-    package init(_ scope: AppScope, _ message: MessageID, _ reporter: Reporter) {
+    package init(_ scope: AppScope, _ message: MessageID, _ reporter: Reporter, isWhole: Bool = false) {
         self.scope = scope
         self.message = message
         self.reporter = reporter
+        self.isWhole = isWhole
     }
 
     package var sharesCommit: Bool { true }
 
-    private static let sql = StoreSQL.function("reported_delivery", 5)
+    private static let sql = StoreSQL.function("reported_delivery", 6)
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(message), .id(reporter.key))
+        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(message), .id(reporter.key), .bool(isWhole))
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> ReportedDelivery {

@@ -6,17 +6,19 @@ package struct FindInboxMessage: StoreRead {
     let scope: AppScope
     let caller: DeviceCaller
     let number: String
+    let isWhole: Bool
 
-    package init(_ scope: AppScope, _ caller: DeviceCaller, number: String) {
+    package init(_ scope: AppScope, _ caller: DeviceCaller, number: String, isWhole: Bool = false) {
         self.scope = scope
         self.caller = caller
         self.number = number
+        self.isWhole = isWhole
     }
 
-    private static let sql = StoreSQL.function("history_message", 6)
+    private static let sql = StoreSQL.function("history_message", 7)
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql.with(call.caller(caller, scope) + [.string(number)])
+        Self.sql.with(call.caller(caller, scope) + [.string(number), .bool(isWhole)])
     }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> InboxEntry? {

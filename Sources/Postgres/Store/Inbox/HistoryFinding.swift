@@ -8,6 +8,8 @@ struct HistoryFinding: Sendable {
     var page: HistoryPage
     var look: HistoryLook
     var at: Timestamp
+    /// Whether messages of the user from before the caller had it are shown.
+    var isWhole: Bool
 
     static func declare(_ p: inout RoutineParameters<StoreCall, Self>) {
         p.own { $0.scope }
@@ -23,6 +25,7 @@ struct HistoryFinding: Sendable {
         p["p_hidden"] = { .string($1.look.hiddenBy) }
         p["p_looks"] = { _, _ in .int32(Int32(HistoryPage.lookLimit)) }
         p["p_limit"] = { .int32(Int32(clamping: $1.page.count)) }
+        p["p_whole"] = { .bool($1.isWhole) }
     }
 
     /// Selects the entries of a call with their content. The first two parameters of the call are tenant and app, the next four the caller.

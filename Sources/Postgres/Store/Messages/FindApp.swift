@@ -34,6 +34,7 @@ package struct FindApp: StoreRead {
             hasCredential: routes.values.contains { !$0.credentials.isEmpty },
             identityCount: try row.int("identities"),
             timing: TimingCoding.read(try row.object("defaults")),
+            assurance: AssuranceCoding.read(try row.object("defaults")),
             dialects: Set(try row.texts("dialects").map { Vendor($0) })
         )
     }
@@ -46,6 +47,7 @@ package struct AppFacts: Sendable, Hashable {
     /// The number of active identities in the caller's dialect, from a maintained counter.
     package var identityCount: Int
     package var timing: AppTiming
+    package var assurance: AssuranceRules
     /// The dialects in which the app has or had identities.
     package var dialects: Set<Vendor>
 
@@ -53,11 +55,13 @@ package struct AppFacts: Sendable, Hashable {
         hasCredential: Bool,
         identityCount: Int,
         timing: AppTiming = .none,
+        assurance: AssuranceRules = .none,
         dialects: Set<Vendor> = []
     ) {
         self.hasCredential = hasCredential
         self.identityCount = identityCount
         self.timing = timing
+        self.assurance = assurance
         self.dialects = dialects
     }
 }

@@ -144,7 +144,7 @@ enum MessageSQL {
     static let addressee = StoreSQL.tenant(
         """
         SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
-            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push, d.device_id,
+            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push, i.assurance, d.device_id,
             coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
             coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason,
             \(StoreSQL.clockColumns)

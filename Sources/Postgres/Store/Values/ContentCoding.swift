@@ -26,6 +26,7 @@ package enum ContentCoding {
         static let activityKind = "activityKind"
         static let variants = "variants"
         static let consent = "consent"
+        static let assurance = "minAssurance"
     }
 
     /// The JSON of `content`.
@@ -51,6 +52,7 @@ package enum ContentCoding {
         if content.isTemplate { object[Key.isTemplate] = true }
         object[Key.variants] = content.variants.map(\.json)
         if content.consent != .subscribed { object[Key.consent] = .string(content.consent.rawValue) }
+        if content.minAssurance != .claimed { object[Key.assurance] = .string(content.minAssurance.rawValue) }
         object[Key.pageID] = content.page.map { .string($0.id) }
         object[Key.pageName] = content.page.map { .string($0.name) }
         return .object(object)
@@ -79,6 +81,7 @@ package enum ContentCoding {
         content.page = page(object)
         content.variants = object[Key.variants].flatMap { TagTerms($0) }
         content.consent = object[Key.consent]?.string.flatMap(ConsentRule.init) ?? .subscribed
+        content.minAssurance = object[Key.assurance]?.string.flatMap(Assurance.init) ?? .claimed
         return content
     }
 

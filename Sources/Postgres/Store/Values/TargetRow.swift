@@ -5,7 +5,7 @@ package import PostgresClient
 package enum TargetRow {
     package static func read(_ row: Row) throws(PostgresError) -> TargetFacts {
         let identity: IdentityID = try row.id("identity_id")
-        return TargetFacts(
+        var facts = TargetFacts(
             target: TargetID(identity),
             identity: identity,
             device: try row.optionalID("device_id"),
@@ -28,5 +28,7 @@ package enum TargetRow {
             acceptsPush: try row.bool("accepts_push"),
             clock: try ClockRow.read(row)
         )
+        facts.assurance = Assurance(rank: try row.int("assurance"))
+        return facts
     }
 }
