@@ -53,8 +53,12 @@ struct SecurityPostureTests {
         )
     }
 
-    private func binding(_ vendor: Vendor, _ settings: JSONObject) -> StoredBinding {
-        StoredBinding(tenant: "acme", app: "shop", vendor: vendor, settings: settings)
+    private func binding(
+        _ vendor: Vendor,
+        _ settings: JSONObject,
+        _ assurance: AssuranceRules = AssuranceRules(minimum: .vouched)
+    ) -> StoredBinding {
+        StoredBinding(tenant: "acme", app: "shop", vendor: vendor, settings: settings, assurance: assurance)
     }
 
     @Test func theDefaultsOfALocalNodeHaveNoFinding() async throws {
@@ -131,6 +135,9 @@ struct SecurityPostureTests {
                 .upmc, ["security": ["using": "true"], "history": ["cuidAlone": "true"], "receiptsByUser": true],
                 ["high acme/shop upmc: history.cuidAlone is true", "medium acme/shop upmc: receiptsByUser is true"]
             ),
+            (.ipns, ["historyScope": "all"], ["high acme/shop ipns: historyScope is all"]),
+            (.ipns, ["userMoves": "allow"], ["medium acme/shop ipns: userMoves is allow"]),
+            (.ipns, ["userMoves": "vouch", "historyScope": "sinceRegistration"], []),
             (.ipns, ["deviceIdAlone": true], ["high acme/shop ipns: deviceIdAlone is true"]), (.ipns, [:], []),
             (.notificationHubs, ["listenMayTag": true], ["high acme/shop notificationhubs: listenMayTag is true"]),
             (.braze, [:], ["medium acme/shop braze: authentication is disabled, the default"]),
@@ -142,5 +149,26 @@ struct SecurityPostureTests {
     )
     func settingsThatOpenABindingAreNamed(_ vendor: Vendor, _ settings: JSONObject, _ expected: [String]) async throws {
         #expect(try await findings(bindings: [binding(vendor, settings)]) == expected)
+    }
+
+    @Test func anAppWithClaimedUsersIsNamedOnce() async throws {
+        let claimed = [binding(.ipns, [:], .none), binding(.rationalOwl, [:], .none)]
+        #expect(try await findings(bindings: claimed) == ["medium acme/shop: minAssurance is claimed"])
+        let lane = AssuranceRules(minimum: .claimed, lanes: [.transactional: .vouched], isMixed: true)
+        #expect(
+            try await findings(bindings: [binding(.ipns, [:], lane)]) == ["medium acme/shop: mixedAssurance is true"]
+        )
+    }
+
+    @Test func limitsThatAreOffAreNamed() async throws {
+        #expect(
+            try await findings(flags: ["limits.calls": "off", "audit.file": "a"])
+                == ["medium node: limits.calls is off"]
+        )
+        #expect(
+            try await findings(
+                flags: ["limits.identities": "off", "limits.connections": "0", "audit.file": "a"]
+            ) == ["low node: limits.connections is off", "low node: limits.identities is off"]
+        )
     }
 }

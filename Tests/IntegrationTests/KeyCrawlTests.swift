@@ -21,7 +21,9 @@ struct KeyCrawlTests {
         "showCapture", "deleteCapture", "stopCapture",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
-    private static let tenantWide: Set<String> = ["listApps", "eraseUser", "listWebhooks", "showWebhook"]
+    private static let tenantWide: Set<String> = [
+        "listApps", "eraseUser", "listWebhooks", "showWebhook", "vouchIdentity",
+    ]
     /// Operations that span the apps of a tenant unless the call names one.
     private static let filtered: Set<String> = ["listMessages", "listDevices", "listEvents", "showFunnel"]
     /// Operations of the scope `send` for a key that is limited to one kind of audience.

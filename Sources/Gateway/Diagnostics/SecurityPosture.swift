@@ -54,7 +54,7 @@ package struct SecurityPosture: Sendable {
 
     /// All findings, the worst first.
     package var findings: [SecurityFinding] {
-        let all = listeners + host + keys.flatMap(findings) + bindings.flatMap(findings)
+        let all = listeners + limits + host + keys.flatMap(findings) + apps + bindings.flatMap(findings)
         return RiskLevel.allCases.reversed().flatMap { level in all.filter { $0.level == level } }
     }
 
@@ -104,6 +104,34 @@ package struct SecurityPosture: Sendable {
             )
         }
         return found
+    }
+
+    private var limits: [SecurityFinding] {
+        let limits = configuration.limits
+        guard limits.isOn else {
+            return [
+                node(
+                    .medium,
+                    "limits.calls is off",
+                    "One address can register any number of devices and try any number of secrets.",
+                    "Remove it, and list the networks of bulk back ends in limits.exempt."
+                )
+            ]
+        }
+        var off = CallLimitSettings.standardRates.keys.filter { limits.rates[$0] == nil }.map {
+            "limits.\($0.rawValue)"
+        }
+        if limits.addressFailures == 0 { off.append("limits.proofs.address") }
+        if limits.nameFailures == 0 { off.append("limits.proofs.name") }
+        if limits.connections == nil { off.append("limits.connections") }
+        return off.sorted().map { name in
+            node(
+                .low,
+                "\(name) is off",
+                "One address can use up more than its share of the gateway.",
+                "Remove it, or set a number (docs/security.md)."
+            )
+        }
     }
 
     private var host: [SecurityFinding] {
@@ -205,7 +233,48 @@ package struct SecurityPosture: Sendable {
         return found
     }
 
-    // MARK: Bindings
+    // MARK: Apps and bindings
+
+    /// Apps whose users are only what devices claim, and apps that send to unconfirmed devices of confirmed users.
+    private var apps: [SecurityFinding] {
+        var seen: Set<String> = []
+        return bindings.filter { hasClaimedUsers($0.vendor) && seen.insert("\($0.tenant)/\($0.app)").inserted }
+            .flatMap { binding -> [SecurityFinding] in
+                let place = "\(binding.tenant)/\(binding.app)"
+                var found: [SecurityFinding] = []
+                if binding.assurance.minimum(for: .transactional) == .claimed {
+                    found.append(
+                        SecurityFinding(
+                            level: .medium,
+                            place: place,
+                            finding: "minAssurance is claimed",
+                            consequence:
+                                "A message to a user without a confirmed device goes to any device that claims to be that user's.",
+                            remedy:
+                                "Confirm users from the back end (POST /v1/identities/{identity}/vouch), then set minAssurance to vouched, at least for the lane transactional."
+                        )
+                    )
+                }
+                if binding.assurance.isMixed {
+                    found.append(
+                        SecurityFinding(
+                            level: .medium,
+                            place: place,
+                            finding: "mixedAssurance is true",
+                            consequence:
+                                "A message to a confirmed user also goes to devices that claim to be that user's.",
+                            remedy: "Remove it when the back end has confirmed the users."
+                        )
+                    )
+                }
+                return found
+            }
+    }
+
+    /// Whether devices of the vendor state their own user.
+    private func hasClaimedUsers(_ vendor: Vendor) -> Bool {
+        vendors.provisioned[vendor]?.bindingForm.settings.all.contains { $0.name == IdentitySettings.movesKey } ?? false
+    }
 
     private func findings(_ binding: StoredBinding) -> [SecurityFinding] {
         guard let vendor = vendors.provisioned[binding.vendor] else { return [] }

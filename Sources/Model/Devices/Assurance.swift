@@ -81,6 +81,12 @@ package struct IdentitySettings: Sendable, Hashable {
         default: "notify",
         "A device that claims a user or phone of another device: allow, notify (an event reports it), or vouch (it gets nothing until the back end vouches)."
     ) { $0.string.flatMap(UserMoves.init) != nil }
+    .risky(
+        .medium,
+        "A device takes over the user or phone of another one, and nothing reports it.",
+        remedy: "Set it to notify, or to vouch if the back end confirms users.",
+        when: { $0?.string == UserMoves.allow.rawValue }
+    )
 
     /// The setting of vendors whose devices read messages of their user.
     package static let historyScope = VendorSetting(
@@ -88,4 +94,10 @@ package struct IdentitySettings: Sendable, Hashable {
         default: "sinceRegistration",
         "The messages that a device with a claimed user may read: sinceRegistration (those since it has the user) or all."
     ) { $0 == "sinceRegistration" || $0 == "all" }
+    .risky(
+        .high,
+        "Anyone with a copy of the app can name another user and read all messages to that user.",
+        remedy: "Remove it: a device then reads the messages since it has the user.",
+        when: { $0 == "all" }
+    )
 }

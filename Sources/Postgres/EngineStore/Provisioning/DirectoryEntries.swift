@@ -17,12 +17,21 @@ package struct StoredBinding: Sendable, Hashable {
     package var app: AppID
     package var vendor: Vendor
     package var settings: JSONObject
+    /// The levels that messages of the app need.
+    package var assurance: AssuranceRules
 
-    package init(tenant: TenantID, app: AppID, vendor: Vendor, settings: JSONObject) {
+    package init(
+        tenant: TenantID,
+        app: AppID,
+        vendor: Vendor,
+        settings: JSONObject,
+        assurance: AssuranceRules = .none
+    ) {
         self.tenant = tenant
         self.app = app
         self.vendor = vendor
         self.settings = settings
+        self.assurance = assurance
     }
 }
 

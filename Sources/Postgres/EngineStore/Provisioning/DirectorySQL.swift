@@ -18,8 +18,10 @@ enum DirectorySQL {
     /// One row per binding; its keys have the same settings.
     static let everyBinding = StoreSQL.global(
         """
-        SELECT tenant_id, app_id, vendor, (array_agg(settings::text ORDER BY kind, value, host))[1] AS settings
-        FROM gateway.binding GROUP BY tenant_id, app_id, vendor ORDER BY tenant_id, app_id, vendor
+        SELECT b.tenant_id, b.app_id, b.vendor, (array_agg(b.settings::text ORDER BY b.kind, b.value, b.host))[1] AS settings,
+            coalesce(a.defaults::text, '{}') AS defaults
+        FROM gateway.binding b LEFT JOIN gateway.app a ON a.tenant_id = b.tenant_id AND a.app_id = b.app_id
+        GROUP BY b.tenant_id, b.app_id, b.vendor, a.defaults::text ORDER BY b.tenant_id, b.app_id, b.vendor
         """
     )
 

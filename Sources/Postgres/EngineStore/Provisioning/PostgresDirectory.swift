@@ -45,7 +45,8 @@ package struct PostgresDirectory: Sendable {
                     tenant: try row.id("tenant_id"),
                     app: try row.id("app_id"),
                     vendor: Vendor(try row.text("vendor")),
-                    settings: try row.object("settings")
+                    settings: try row.object("settings"),
+                    assurance: AssuranceCoding.read(try row.object("defaults"))
                 )
             }
         }
