@@ -109,7 +109,7 @@ struct APNsConnectionsTests {
     // MARK: Cancellation and the end
 
     @Test func cancelledPushThatHasNotLeftIsReturnedUnsent() async throws {
-        let peer = try await Peer { $0.latency = .seconds(3) }
+        let peer = try await Peer { $0.latency = .milliseconds(3000) }
         try await withTransport { transport in
             try transport.open(Peer.credential, peer.credential())
             // The probe uses the only stream.

@@ -379,6 +379,27 @@ final class ProvisioningReaderTests {
         _ = try? read(yaml)
     }
 
+    /// Nine levels of anchors, each a list of nine aliases of the one before: 9^9 nodes.
+    private static let bomb = (0..<9).map { level in
+        let items = Array(repeating: level == 0 ? "x" : "*a\(level - 1)", count: 9).joined(separator: ", ")
+        return "k\(level): &a\(level) [\(items)]"
+    }.joined(separator: "\n")
+
+    @Test(arguments: [
+        "", "\nlast: {*a8 : 1}", "\n*a8 : 1", "\n? *a8\n: 1", "\n[*a8]: 1", "\nlast: [*a8 : 1]",
+        "\nlast:\n  - ? [*a8]\n    : 1",
+    ])
+    func nestedAliasesAreRefused(_ end: String) {
+        let error = #expect(throws: ProvisioningProblem.self) { try YAMLTree.parse(Self.bomb + end) }
+        #expect(error?.problem.contains("alias") == true || error?.problem.contains("key") == true, "\(error as Any)")
+    }
+
+    @Test func anAliasRepeatsAValue() throws {
+        let tree = try YAMLTree.parse("base: &b { topic: com.example, list: [1, 2] }\nother: *b\n")
+        #expect(tree["other"] == tree["base"] && tree["other"]?["topic"] == "com.example")
+        #expect(try YAMLTree.parse("a: 'x *b: c'\nd: [\"*.example.com\"]\n")["d"] == ["*.example.com"])
+    }
+
     @Test func tenantNamedTwiceIsRefused() {
         #expect(throws: ProvisioningProblem.self) { try read("tenants:\n  - id: a\n  - id: a\n") }
     }

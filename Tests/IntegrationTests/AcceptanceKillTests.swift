@@ -53,11 +53,7 @@ struct AcceptanceKillTests {
                 try await eventually("further messages are accepted", within: .seconds(120), every: .milliseconds(5)) {
                     answers.withLockedValue { $0.accepted.count } >= known + 40
                 }
-                let (postmaster, refused) = (try world.postgresPID(), answers.withLockedValue(\.refused))
-                try Self.kill(victim, of: postmaster)
-                try await eventually("a call meets the kill", within: .seconds(60), every: .milliseconds(5)) {
-                    answers.withLockedValue(\.refused) > refused
-                }
+                try Self.kill(victim, of: try world.postgresPID())
             }
             let known = answers.withLockedValue(\.accepted.count)
             try await eventually("messages are accepted after the last kill", within: .seconds(120)) {
@@ -67,6 +63,8 @@ struct AcceptanceKillTests {
             for caller in callers { await caller.value }
             let seen = answers.withLockedValue(\.self)
             #expect(seen.others == [])
+            // Not at every kill: a transaction whose session died before its commit is repeated by the pool, so that its caller notices nothing.
+            #expect(seen.refused > 0, "no kill met a call")
             print("\(Self.kills) kills: \(seen.accepted.count) accepted, \(seen.refused) calls failed")
             try await Self.expectAll(seen.accepted, world)
         }

@@ -126,7 +126,8 @@ import Testing
                 "analyze_devices", "analyze_grown", "attach_staged_weeks", "current_generation",
                 "default_partition_rows",
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
-                "find_api_key", "forget_subjects", "make_delivery_partitions", "make_event_partitions", "resolve_api_key",
+                "find_api_key", "forget_subjects", "make_delivery_partitions", "make_event_partitions",
+                "resolve_api_key",
                 "resolve_binding",
                 "resolve_page", "stage_default_rows",
             ]
@@ -135,7 +136,8 @@ import Testing
             #expect(try row.texts("settings").contains("search_path=pg_catalog, pg_temp"))
             let mayCall = try row.bool("call")
             let name = try row.text("name")
-            let isForCalls = name.hasPrefix("resolve") || ["current_generation", "find_api_key", "forget_subjects"].contains(name)
+            let isForCalls =
+                name.hasPrefix("resolve") || ["current_generation", "find_api_key", "forget_subjects"].contains(name)
             #expect(mayCall == isForCalls)
         }
     }

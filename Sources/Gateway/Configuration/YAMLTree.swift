@@ -7,14 +7,20 @@ enum YAMLTree {
     /// 4 MiB: a provisioning file of ten thousand apps. A larger file is a mistake or an attack on the parser.
     static let sizeLimitBytes = 4 << 20
 
+    /// A file has at most one node per byte. Aliases may repeat 10,000 nodes more: nested ones would multiply without end.
+    private static let aliasNodes = 10_000
+
     /// - Throws: `ProvisioningProblem` with the line of the error.
     static func parse(_ text: String) throws(ProvisioningProblem) -> JSON {
         guard text.utf8.count <= sizeLimitBytes else {
             throw ProvisioningProblem(path: "", problem: "the file is larger than \(sizeLimitBytes) bytes")
         }
+        // Yams compares the keys of a mapping, and a key that repeats a nested alias would take it for ever.
+        if hasAliasKey(text) { throw ProvisioningProblem(path: "", problem: "an alias cannot be a key, or in a key") }
         do {
             guard let node = try Yams.compose(yaml: text) else { return .object(JSONObject()) }
-            return try convert(node, depth: 0)
+            var budget = text.utf8.count + aliasNodes
+            return try convert(node, depth: 0, &budget)
         } catch let problem as ProvisioningProblem {
             throw problem
         } catch let error as YamlError {
@@ -24,13 +30,26 @@ enum YAMLTree {
         }
     }
 
-    private static func convert(_ node: Node, depth: Int) throws(ProvisioningProblem) -> JSON {
+    /// Whether a text with anchors may have a key that is an alias, or a key that is a list or an object. A quoted text that looks like one counts too.
+    private static func hasAliasKey(_ text: String) -> Bool {
+        guard text.contains("&"), text.contains("*") else { return false }
+        return text.contains(/(?:^|[\s,\[{?])\*[^\s,\[\]{}]+\s*:(?:\s|$)/)
+            || text.contains(/(?:^|[\s,\[{])\?\s|[\]}]\s*:(?:\s|$)/)
+    }
+
+    private static func convert(
+        _ node: Node,
+        depth: Int,
+        _ budget: inout Int
+    ) throws(ProvisioningProblem) -> JSON {
         guard depth < 32 else { throw ProvisioningProblem(path: "", problem: "nested deeper than 32") }
+        budget -= 1
+        guard budget >= 0 else { throw ProvisioningProblem(path: "", problem: "aliases repeat too much of the file") }
         switch node {
         case .scalar(let scalar): return value(of: scalar, node)
         case .sequence(let sequence):
             var out: [JSON] = []
-            for element in sequence { out.append(try convert(element, depth: depth + 1)) }
+            for element in sequence { out.append(try convert(element, depth: depth + 1, &budget)) }
             return .array(out)
         case .mapping(let mapping):
             var out = JSONObject()
@@ -41,7 +60,7 @@ enum YAMLTree {
                 guard out[name.string] == nil else {
                     throw ProvisioningProblem(path: name.string, problem: "appears twice\(line(of: key))")
                 }
-                out[name.string] = try convert(value, depth: depth + 1)
+                out[name.string] = try convert(value, depth: depth + 1, &budget)
             }
             return .object(out)
         case .alias:
