@@ -118,7 +118,7 @@ import Testing
         let cluster = try await TestCluster.cluster()
         func connect(_ string: String) async -> PostgresError.Code? {
             await code {
-                try await PostgresConnection.connect(PostgresConfiguration(string), logger: TestCluster.logger)
+                try await PostgresConnection.connect(TestCluster.configuration(string), logger: TestCluster.logger)
             }
         }
         #expect(await connect("host=/nowhere user=x dbname=x") == .cannotConnect)
