@@ -82,11 +82,11 @@ struct GatewayNode {
             webhooks: WebhookRegistry(
                 secrets: secrets,
                 addresses: AddressGuard(
-                    allowing: try networks(configuration.webhookAllowedNetworks, "webhook-allow")
+                    allowing: try SettingReader.networks(configuration.webhookAllowedNetworks, "webhook-allow")
                 )
             ),
             secrets: secrets,
-            proxies: TrustedProxies(try networks(configuration.trustedProxies, "trusted-proxies")),
+            proxies: TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies")),
             limiter: limiter,
             bodies: LargeBodies(limiter: limiter),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
@@ -194,21 +194,6 @@ struct GatewayNode {
             ),
             node: base.node
         )
-    }
-
-    /// - Throws: `ConfigurationProblem`.
-    private static func networks(
-        _ texts: [String],
-        _ setting: String
-    ) throws(ConfigurationProblem) -> [AddressRange] {
-        var networks: [AddressRange] = []
-        for text in texts {
-            guard let range = AddressRange(text) else {
-                throw ConfigurationProblem(setting: setting, problem: "'\(text)' is not a CIDR range")
-            }
-            networks.append(range)
-        }
-        return networks
     }
 }
 

@@ -105,8 +105,13 @@ struct SettingReader {
 
     /// - Throws: `ConfigurationProblem`.
     func networks(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> [AddressRange] {
+        try Self.networks(list(key), name)
+    }
+
+    /// - Throws: `ConfigurationProblem` that names the setting and the text that is not a network.
+    static func networks(_ texts: [String], _ name: String) throws(ConfigurationProblem) -> [AddressRange] {
         var networks: [AddressRange] = []
-        for text in list(key) {
+        for text in texts {
             guard let range = AddressRange(text) else {
                 throw ConfigurationProblem(setting: name, problem: "'\(text)' is not a CIDR range")
             }
