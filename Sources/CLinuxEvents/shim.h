@@ -23,3 +23,5 @@ static inline long gateway_raise_file_limit(void) {
     }
     return limit.rlim_cur < most ? (long)limit.rlim_cur : (long)most;
 }
+// The allocator's limits (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD).
+#include <malloc.h>

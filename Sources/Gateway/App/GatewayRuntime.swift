@@ -33,6 +33,7 @@ package struct GatewayRuntime {
     ///
     /// - Throws: the error that prevents the gateway from starting.
     package func run() async throws {
+        ReleasedMemory.limit()
         let logger = Logger(label: "push-gateway")
         if configuration.hasFormerLimit {
             logger.warning("calls.per.second has no effect: remove it, and see limits.… (docs/security.md#limits)")
