@@ -1,0 +1,244 @@
+import CommandSupport
+import Crypto
+import Foundation
+import HTTPTypes
+import Model
+import TestKit
+import Testing
+
+/// Every call of every vendor, made with credentials that must not be able to make it, against a binding with the defaults. The expectations are written by
+/// hand, in `VendorCallTable` and here; docs/security.md is checked against them.
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.applyCrawled() })
+struct VendorCrawlTests {
+    private var world: World { get throws { try SharedWorld.current } }
+
+    /// What a key of a hub with the right *listen* may do: what an app does for itself.
+    private static let listening: Set<String> = [
+        "POST /hub/registrationids", "POST /hub/registrations", "GET /hub/registrations/1", "PUT /hub/registrations/1",
+        "DELETE /hub/registrations/1", "GET /hub/installations/i", "PUT /hub/installations/i",
+        "PATCH /hub/installations/i", "DELETE /hub/installations/i",
+    ]
+    /// Calls that the gateway does not have.
+    private static let later: Set<String> = ["/hub/jobs", "/hub/feedbackcontainer"]
+
+    /// Sends a call as its dialect does, to the binding of the app `bank`, without a value that is not needed to find it.
+    private func call(
+        _ row: VendorCallTable.Row,
+        _ headers: [String: String] = [:]
+    ) async throws -> HTTPCaller.Answer {
+        let http = try world.http
+        let isForm = row.vendor == .upmc && !row.path.hasPrefix("/mobile")
+        if isForm, row.method == .post {
+            return try await http.post(row.path, form: ["APP_ID": "com.bank"], headers: headers)
+        }
+        let app: JSON = row.vendor == .upmc ? "com.bank" : "bank"
+        let binding: JSON = [
+            "aId": "bank-account", "sId": "bank-service", "serviceId": "bank-service", "APP_ID": app, "appId": app,
+            "api_key": "bank-sdk",
+        ]
+        guard row.method == .get || row.method == .delete else {
+            return try await http.call(row.method.rawValue, row.path, binding, headers: headers)
+        }
+        let joint = row.path.contains("?") ? "&" : "?"
+        let query = row.vendor == .ipns ? "\(joint)APP_ID=bank" : isForm ? "\(joint)APP_ID=com.bank" : ""
+        return try await http.call(row.method.rawValue, row.path + query, headers: headers)
+    }
+
+    /// Whether the answer says, in the vendor's format, that the caller may not make the call.
+    private func isRefused(_ answer: HTTPCaller.Answer, _ row: VendorCallTable.Row) -> Bool {
+        switch row.vendor {
+        case .rationalOwl:
+            row.path.hasPrefix("/server") ? answer.json?["error"] == "not authorized" : answer.json?["rc"] == -203
+        case .upmc: answer.text.contains("\"40100\"")
+        case .ipns: answer.json?["error"] == "UNAUTHORIZED"
+        default: answer.status == 401
+        }
+    }
+
+    @Test(arguments: VendorCallTable.all.filter { $0.caller == .sender })
+    func aCallOfASenderNeedsAKeyThatMaySend(_ row: VendorCallTable.Row) async throws {
+        let none = try await call(row)
+        #expect(isRefused(none, row), "no credential: \(none.text)")
+        for (name, key) in CrawledKeys.wrong {
+            for header in ["Authorization": "Bearer \(key)", "X-API-Key": key] {
+                let answer = try await call(row, [header.key: header.value])
+                #expect(isRefused(answer, row), "\(name): \(answer.text)")
+            }
+        }
+        let right = try await call(row, ["Authorization": "Bearer \(CrawledKeys.sender)"])
+        #expect(!isRefused(right, row) && right.status < 500, "\(right.text)")
+    }
+
+    // A key is no obstacle for an app: its calls need none.
+    @Test(arguments: VendorCallTable.all.filter { $0.caller == .device && $0.vendor != .braze })
+    func aCallOfADeviceIsTheSameWithAnyKey(_ row: VendorCallTable.Row) async throws {
+        let none = try await call(row)
+        #expect(!isRefused(none, row) && none.status < 500, "\(none.text)")
+        for (name, key) in CrawledKeys.wrong {
+            let answer = try await call(row, ["Authorization": "Bearer \(key)"])
+            #expect(answer.status == none.status && !isRefused(answer, row), "\(name): \(answer.text)")
+        }
+    }
+
+    // The calls of Braze's SDK are off by default.
+    @Test(
+        arguments: VendorCallTable.all.filter {
+            // The back end of the binding has no path of its own.
+            ($0.caller == .credential && !$0.path.hasPrefix("/site/")) || ($0.caller == .device && $0.vendor == .braze)
+        }
+    )
+    func aCallWithACredentialOfItsOwnTakesNoOther(_ row: VendorCallTable.Row) async throws {
+        let none = try await call(row)
+        #expect(isRefused(none, row), "no credential: \(none.status) \(none.text)")
+        for (name, key) in CrawledKeys.wrong + [("sender", CrawledKeys.sender)] {
+            for header in ["Authorization": "Bearer \(key)", "X-API-Key": key] {
+                let answer = try await call(row, [header.key: header.value])
+                #expect(isRefused(answer, row), "\(name): \(answer.status) \(answer.text)")
+            }
+        }
+        let wrong: [(String, String)] =
+            row.vendor == .braze
+            ? [("another", "Bearer 00000000-aaaa-4bbb-8ccc-000000000000")]
+            : [
+                ("expired", signature(CrawledKeys.full, "Full", expiresIn: -3600)),
+                ("forged", signature("another key", "Full")), ("unknown", signature(CrawledKeys.full, "Nobody")),
+                ("password", "Basic \(Data("mina:wrong".utf8).base64EncodedString())"),
+            ]
+        for (name, header) in wrong {
+            let answer = try await call(row, ["Authorization": header])
+            #expect(isRefused(answer, row), "\(name): \(answer.status) \(answer.text)")
+        }
+    }
+
+    @Test(
+        arguments: VendorCallTable.all.filter {
+            $0.vendor == .notificationHubs && $0.path.hasPrefix("/hub/") && $0.caller != nil
+        }
+    )
+    func aKeyThatListensNeitherSendsNorReadsWhatIsNotItsOwn(_ row: VendorCallTable.Row) async throws {
+        let answer = try await call(row, ["Authorization": signature(CrawledKeys.listen, "Listen")])
+        let isOpen = Self.listening.contains("\(row.method) \(row.path)") || Self.later.contains(row.path)
+        #expect([401, 403].contains(answer.status) != isOpen, "\(answer.status) \(answer.text)")
+        let full = try await call(row, ["Authorization": signature(CrawledKeys.full, "Full")])
+        #expect(!isRefused(full, row) && full.status < 500, "\(full.status) \(full.text)")
+    }
+
+    @Test(arguments: VendorCallTable.all.filter { $0.vendor == .braze && $0.caller == .credential })
+    func aKeyOfOneCallMakesNoOther(_ row: VendorCallTable.Row) async throws {
+        let answer = try await call(row, ["Authorization": "Bearer \(CrawledKeys.track)"])
+        #expect(isRefused(answer, row) != (row.path == "/users/track"), "\(answer.status) \(answer.text)")
+        let all = try await call(row, ["Authorization": "Bearer \(CrawledKeys.rest)"])
+        #expect(!isRefused(all, row) && all.status < 500, "\(all.status) \(all.text)")
+    }
+
+    @Test func theDocumentListsTheCallsThatADefaultBindingRefuses() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/security.md")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        func listed(_ vendor: String) -> Set<String> {
+            let line = lines.first { $0.hasPrefix("| [\(vendor)](vendors/") } ?? ""
+            let cells = line.split(separator: "|").map(String.init)
+            let refused = cells.count > 2 ? cells[2] : ""
+            return Set(refused.matches(of: /`([a-zA-Z_\/]+)`/).map { name(String($0.1)) })
+        }
+        func name(_ path: String) -> String {
+            (path.lowercased().split(separator: "/").last.map(String.init) ?? "").replacing(".ctl", with: "")
+        }
+        for (vendor, title) in [(Vendor.rationalOwl, "RationalOwl"), (.upmc, "UPMC")] {
+            let calls = VendorCallTable.all.filter { $0.vendor == vendor && $0.caller == .sender }
+            // The short names of RationalOwl are aliases.
+            let aliases: Set = ["sendmsg", "sendmsgbyphonenum", "sendmsgbydeviceid"]
+            #expect(listed(title) == Set(calls.map { name($0.path) }).subtracting(aliases), "\(title)")
+        }
+        #expect(listed("iPNS") == ["send"])
+    }
+
+    /// A shared access signature by the vendor's published algorithm (docs/contracts/notificationhubs.md#3.2).
+    private func signature(_ key: String, _ name: String, expiresIn seconds: Int = 1200) -> String {
+        let host = (try? world.http.base.replacing("http://", with: "")) ?? ""
+        let resource = "http%3a%2f%2f\(host.replacing(":", with: "%3a"))%2fhub"
+        let expiry = Int(Date().timeIntervalSince1970) + seconds
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(resource)\n\(expiry)".utf8),
+            using: SymmetricKey(data: Data(key.utf8))
+        )
+        let text = Data(code).base64EncodedString().replacing("+", with: "%2B").replacing("=", with: "%3D")
+        return "SharedAccessSignature sr=\(resource)&sig=\(text)&se=\(expiry)&skn=\(name)"
+    }
+}
+
+/// The keys of `World.applyCrawled`.
+private enum CrawledKeys {
+    static let sender = "sender-3b9c1d7e5f2a48608c4d6e1f0a7b9c23"
+    /// None of them may send to every audience of the app `bank`, from here, now.
+    static let wrong = [
+        ("unknown", "unknown-1e8d3c7b5a9f40628b4c6d0e2f7a9b15"), ("reader", "reader-8a1f5c3e7d9b42608e4c6a0d2f7b9c31"),
+        ("anotherApp", "another-app-4c7e1a9d3f5b48206e8c0a2d7f9b1c35"),
+        ("groupsOnly", "groups-only-6d2f8b4a0c9e47135f7a1c3e5d8b0f92"),
+        ("elsewhere", "elsewhere-7b3d9f1c5e8a40264c6e0d2a7f9b1835"),
+        ("expired", "expired-2a6c0e4d8f1b47395b7d9f1c3e5a8042"),
+        ("foreign", "foreign-5e1b7d3f9a2c48604d6f8a0c2e7b9135"),
+    ]
+    static let full = "the full key of the hub of the crawl"
+    static let listen = "the listening key of the hub of the crawl"
+    static let rest = "22222222-aaaa-4bbb-8ccc-dddddddddddd"
+    static let track = "22222222-aaaa-4bbb-8ccc-eeeeeeeeeeee"
+}
+
+extension World {
+    /// Adds the app `bank` with a binding of every vendor, without settings, the app `other`, and the keys of the crawl.
+    fileprivate func applyCrawled() async throws {
+        _ = try await apply()
+        let secrets =
+            CrawledKeys.wrong + [
+                ("sender", CrawledKeys.sender), ("full", CrawledKeys.full), ("listen", CrawledKeys.listen),
+                ("rest", CrawledKeys.rest), ("track", CrawledKeys.track), ("mina", "a password of mina's"),
+            ]
+        for (name, key) in secrets {
+            try key.write(toFile: material.path("\(name).key"), atomically: true, encoding: .utf8)
+        }
+        let soon = ISO8601DateFormatter().string(from: Date().addingTimeInterval(2))
+        let keys = """
+                apiKeys:
+                  - { name: reader, secretFile: reader.key, scopes: [read, devices] }
+                  - { name: anotherApp, secretFile: anotherApp.key, scopes: ["send:app/other", "devices:app/other"] }
+                  - { name: groupsOnly, secretFile: groupsOnly.key, scopes: ["send:groups"] }
+                  - { name: elsewhere, secretFile: elsewhere.key, scopes: [admin], networks: [203.0.113.0/24] }
+                  - { name: expired, secretFile: expired.key, scopes: [admin], expiresAt: "\(soon)" }
+                  - { name: sender, secretFile: sender.key, scopes: [send] }
+
+            """
+        let apps = """
+
+                  - id: bank
+                    platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+                    bindings:
+                      rationalowl: { accountId: bank-account, serviceId: bank-service }
+                      upmc: { applicationId: com.bank }
+                      ipns: { appId: bank }
+                      braze:
+                        sdkKey: bank-sdk
+                        restKeyFile: rest.key
+                        restKeys: [ { name: crm, valueFile: track.key, permissions: [users.track] } ]
+                      notificationhubs:
+                        hub: hub
+                        keys:
+                          - { name: Full, valueFile: full.key, rights: [listen, send, manage] }
+                          - { name: Listen, valueFile: listen.key, rights: [listen] }
+                        appBackend: { users: [ { name: mina, passwordFile: mina.key } ] }
+                  - id: other
+                    platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+              - id: other
+                apiKeys:
+                  - { name: sender, secretFile: foreign.key, scopes: [send, admin] }
+            """
+        let text = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
+            .replacing("    apiKeys:\n", with: keys)
+        try (text + apps).write(toFile: material.path("crawl.yaml"), atomically: true, encoding: .utf8)
+        let applied = try await apply("crawl.yaml")
+        try #require(applied.status == 0, "\(applied.log)")
+        try await eventually("the last binding is served") {
+            try await http.call("POST", "/ipns/getConfig", ["APP_ID": "bank", "DEVICE_ID": "D"]).json?["RT"] == "2003"
+        }
+        try await Task.sleep(for: .seconds(3))
+    }
+}
