@@ -72,6 +72,8 @@ package struct CallScope: Sendable, Hashable {
     package var remoteAddress: String?
     /// Whether the caller of a vendor's call proved that it may send. False if `openSends` alone admitted it.
     package var isProvenSender: Bool
+    /// The API key by which the caller of a vendor's call proved that it may send. Nil: another proof, or a call of the native API.
+    package var provingKey: String?
     /// The actor in the audit for administrative acts: `key:backend`. Nil for a call in a vendor's dialect, whose acts are attributed to the vendor.
     package var actor: String?
 
@@ -82,6 +84,7 @@ package struct CallScope: Sendable, Hashable {
         settings: BindingSettings,
         remoteAddress: String? = nil,
         isProvenSender: Bool = false,
+        provingKey: String? = nil,
         actor: String? = nil
     ) {
         self.tenant = tenant
@@ -90,6 +93,7 @@ package struct CallScope: Sendable, Hashable {
         self.settings = settings
         self.remoteAddress = remoteAddress
         self.isProvenSender = isProvenSender
+        self.provingKey = provingKey
         self.actor = actor
     }
 }

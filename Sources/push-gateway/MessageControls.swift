@@ -9,6 +9,15 @@ import Store
 
 /// Subcommands that control a message.
 extension MessageCommand {
+    struct Approve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Approve a message that awaits an approval.",
+            discussion: "'message cancel' rejects it. The audit names the account, and the person if --by is given."
+        )
+        @OptionGroup var message: MessageOptions
+        func run() async throws { try await message.control(.approve) }
+    }
+
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Pause a message until it is resumed; pushes in flight end within seconds.",

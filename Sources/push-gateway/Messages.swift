@@ -63,7 +63,7 @@ struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
         abstract: "Show and control messages.",
-        subcommands: [Show.self, Pause.self, Resume.self, Requeue.self, Cancel.self]
+        subcommands: [Show.self, Approve.self, Pause.self, Resume.self, Requeue.self, Cancel.self]
     )
 
     struct Show: AsyncParsableCommand {

@@ -87,7 +87,15 @@ struct SubmissionPlan: Sendable {
         }
         var plan = self
         plan.content.minAssurance = submission.minAssurance ?? app.assurance.minimum(for: submission.lane)
-        return plan.message(known, app, node)
+        let submitter = context.call.actor ?? context.call.provingKey.map { AuditActor.key($0).description }
+        let awaits = plan.needsApproval(known, app)
+        // A message that waits is not passed on in memory.
+        return plan.message(known, app, awaits ? nil : node).map { message in
+            var message = message
+            message.submitter = submitter
+            message.awaitsApproval = awaits
+            return message
+        }
     }
 
     private func message(_ known: SubmissionFacts, _ app: AppFacts, _ node: NodeID?) -> Result<NewMessage, Refused> {

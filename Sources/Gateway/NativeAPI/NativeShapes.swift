@@ -34,6 +34,13 @@ package enum NativeShapes {
             $0.scope.vendor.rawValue
         },
         .word("state", "The state of the message.") { $0.state },
+        .optionalText(
+            "submittedBy",
+            "The API key that sent it; null: a vendor's call without a key of the gateway.",
+            example: "key:crm"
+        ) {
+            $0.submitter
+        },
         .optionalText("title", "The title.", example: "Hello") { $0.content.title },
         .text("body", "The text.", example: "Your parcel is here.") { $0.content.body },
         .time("acceptedAt", "When it was accepted.") { $0.acceptedAt },

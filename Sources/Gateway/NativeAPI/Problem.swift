@@ -52,6 +52,7 @@ package struct Problem: Error, Hashable {
         Problem(.forbidden, "the key lacks the scope '\(scope)'")
     }
     static let forbiddenNetwork = Problem(.forbidden, "the key may not be used from this address")
+    static let ownApproval = Problem(.forbidden, "the key that sent the message may not approve it")
     package static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
     /// `allowed` lists the methods of the path.
     package static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {

@@ -85,6 +85,7 @@ package struct Provisioner: Sendable {
                     bindings: try app.bindings.flatMap { try bindings($0, of: app.id, in: tenant.id) },
                     timing: app.timing,
                     assurance: app.assurance,
+                    approvalAbove: app.approvalAbove,
                     senders: app.bindings.flatMap(senders)
                 )
             },

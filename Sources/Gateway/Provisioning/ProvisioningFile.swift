@@ -42,6 +42,8 @@ package struct ProvisioningFile: Sendable {
         var bindings: [Binding]
         var timing = AppTiming.none
         var assurance = AssuranceRules.none
+        /// Messages to more recipients need an approval. Nil: none does.
+        var approvalAbove: Int?
     }
     struct PlatformSettings: Sendable {
         var topic: String
@@ -229,13 +231,15 @@ struct ProvisioningReader: SecretSource {
             timing.windows.hold = hold
         }
         let assurance = try assurance(&fields)
+        let approvalAbove = try fields.count("approvalAbove")
         try fields.finish()
         return ProvisioningFile.App(
             id: id,
             platforms: platforms,
             bindings: bindings,
             timing: timing,
-            assurance: assurance
+            assurance: assurance,
+            approvalAbove: approvalAbove
         )
     }
 

@@ -5,9 +5,9 @@ import Model
 
 /// Decides whether a call of kind `CallerKind.sender` may proceed. The rule is the same for all vendors (docs/security.md):
 ///
-/// 1. the dialect's own key of the binding, where the dialect has one;
-/// 2. a source network of the setting `senderNetworks`;
-/// 3. an API key of the tenant with the scope `send` (for every audience of the binding's app) or `admin`, shown from one of the key's networks;
+/// 1. an API key of the tenant with the scope `send` (for every audience of the binding's app) or `admin`, shown from one of the key's networks;
+/// 2. the dialect's own key of the binding, where the dialect has one;
+/// 3. a source network of the setting `senderNetworks`;
 /// 4. the setting `openSends`, which proves nothing about the caller and has no effect if the binding has the dialect's own key.
 ///
 /// Pure, except that API keys are looked up by `lookUp`. A client certificate of a listener would be another proof, checked next to the networks.
@@ -16,12 +16,21 @@ struct SenderGate: Sendable {
     static let keyBytes = 256
 
     enum Verdict: Sendable, Hashable {
-        /// The caller has proved that it belongs to the tenant.
-        case proven
+        /// The caller has proved that it belongs to the tenant; by the API key of this name, if it showed one.
+        case proven(key: String?)
         /// Admitted by `openSends` alone.
         case open
         /// The reason is for the log; it names the settings.
         case refused(String)
+
+        /// The name of the API key of a proven caller; nil: it showed none.
+        var provingKey: String? {
+            if case .proven(let key) = self { key } else { nil }
+        }
+
+        var isProven: Bool {
+            if case .proven = self { true } else { false }
+        }
     }
 
     let settings: SenderSettings
@@ -49,10 +58,10 @@ struct SenderGate: Sendable {
         in tenant: TenantID,
         _ lookUp: (String) async throws(StoreError) -> APIKeyGrant?
     ) async throws(StoreError) -> Verdict {
-        if showsOwnKey || comesFromANetwork { return .proven }
         for key in evidence.keys {
-            if let grant = try await lookUp(key), permits(grant, tenant) { return .proven }
+            if let grant = try await lookUp(key), permits(grant, tenant) { return .proven(key: grant.name) }
         }
+        if showsOwnKey || comesFromANetwork { return .proven(key: nil) }
         return settings.isOpen && ownKey == nil ? .open : .refused(reason)
     }
 

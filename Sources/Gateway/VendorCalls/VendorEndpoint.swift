@@ -217,7 +217,8 @@ final class VendorEndpoint: Sendable {
                 vendor: adapter.vendor,
                 settings: settings,
                 remoteAddress: call.remoteAddress,
-                isProvenSender: caller == .sender && verdict == .proven
+                isProvenSender: caller == .sender && verdict.isProven,
+                provingKey: verdict.provingKey
             )
             let result = try await perform(commands, of: call, in: scope)
             switch result {
@@ -330,7 +331,7 @@ final class VendorEndpoint: Sendable {
         _ adapter: any VendorAdapter,
         _ binding: BoundCall?
     ) async throws(StoreError) -> SenderGate.Verdict {
-        guard caller == .sender, let binding else { return .proven }
+        guard caller == .sender, let binding else { return .proven(key: nil) }
         let gate = SenderGate(call, adapter.senders, binding)
         return try await gate.judge(in: binding.tenant) { (key) async throws(StoreError) in
             try await directory.apiKey(key)

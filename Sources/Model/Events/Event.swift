@@ -8,6 +8,9 @@ package enum EventKind: String, Sendable, Hashable, CaseIterable {
     case messagePaused = "message_paused"
     case messageResumed = "message_resumed"
     case messageRequeued = "message_requeued"
+    /// The message reaches more recipients than the app permits without an approval, and was approved.
+    case approvalNeeded = "approval_needed"
+    case messageApproved = "message_approved"
     /// The states of a delivery. `failed` is a rejection; the reason names its source.
     case sent, failed, suppressed, expired, canceled, received, read
     /// An identity became active.

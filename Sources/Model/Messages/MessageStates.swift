@@ -1,6 +1,8 @@
 /// The state of a message. It never moves backwards, except from `paused`.
 package enum MessageState: String, Sendable, Hashable, CaseIterable {
     case scheduled, expanding, sending, paused, done, canceled, expired, dead
+    /// Paused until someone other than the sender approves it.
+    case awaitingApproval
 }
 
 /// The state of one delivery. It never moves backwards; `read` implies `received`.

@@ -15,6 +15,8 @@ package enum MessageControl: String, Sendable, Hashable, CaseIterable {
     case resume
     /// Failed parts are retried.
     case requeue
+    /// A message that awaits an approval is sent, unless the caller has sent it.
+    case approve
 }
 
 /// A message that a caller submits.

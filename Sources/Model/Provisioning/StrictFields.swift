@@ -77,6 +77,17 @@ package struct StrictFields: Sendable {
         return Int32(rate)
     }
 
+    /// Reads a count, 0 to 2,147,483,647.
+    ///
+    /// - Throws: `ProvisioningProblem` when it is present and not such a number.
+    package mutating func count(_ key: String) throws(ProvisioningProblem) -> Int? {
+        guard let value = value(key) else { return nil }
+        guard let count = value.int, (0...Int64(Int32.max)).contains(count) else {
+            throw ProvisioningProblem(path: at(key), problem: "must be a whole number from 0 to \(Int32.max)")
+        }
+        return Int(count)
+    }
+
     /// Reads the elements with their paths; empty when absent.
     ///
     /// - Throws: `ProvisioningProblem` when it is present and not a list.

@@ -48,14 +48,14 @@ struct Telemetry {
     private var isEnded: Bool {
         switch report.state {
         case .done, .canceled, .expired, .dead: true
-        case .scheduled, .expanding, .sending, .paused: false
+        case .scheduled, .expanding, .sending, .paused, .awaitingApproval: false
         }
     }
 
     /// Assumed: the mapping of the gateway's states to the vendor's words.
     private var state: String {
         switch report.state {
-        case .scheduled, .paused: "Enqueued"
+        case .scheduled, .paused, .awaitingApproval: "Enqueued"
         case .expanding, .sending: "Processing"
         case .done: report.tallies.isEmpty ? "NoTargetFound" : "Completed"
         case .canceled: "Cancelled"

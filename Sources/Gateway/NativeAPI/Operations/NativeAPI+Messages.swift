@@ -153,6 +153,7 @@ extension NativeAPI {
         answer name: String
     ) async throws(Problem) -> Response {
         let facts = try await message(try call.message, in: call.tenant)
+        if control == .approve, facts.submitter == call.actor.description { throw .ownApproval }
         let id = facts.id.description
         return try await perform(
             .submission(.control(control, message: id)),

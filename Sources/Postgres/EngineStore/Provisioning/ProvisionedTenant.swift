@@ -115,6 +115,8 @@ package struct ProvisionedApp: Sendable, Hashable {
     package var bindings: [ProvisionedBinding]
     package var timing: AppTiming
     package var assurance: AssuranceRules
+    /// Messages to more recipients need an approval. Nil: none does.
+    package var approvalAbove: Int?
     package var senders: [ProvisionedSender]
 
     package init(
@@ -124,11 +126,13 @@ package struct ProvisionedApp: Sendable, Hashable {
         bindings: [ProvisionedBinding] = [],
         timing: AppTiming = .none,
         assurance: AssuranceRules = .none,
+        approvalAbove: Int? = nil,
         senders: [ProvisionedSender] = []
     ) {
         self.id = id
         self.timing = timing
         self.assurance = assurance
+        self.approvalAbove = approvalAbove
         self.senders = senders
         self.platforms = platforms
         self.defaultTimeToLive = defaultTimeToLive

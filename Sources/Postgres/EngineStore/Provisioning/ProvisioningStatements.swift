@@ -83,6 +83,7 @@ struct ProvisioningStatements: Sendable {
                     defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
                     TimingCoding.write(app.timing, into: &defaults)
                     AssuranceCoding.write(app.assurance, into: &defaults)
+                    ApprovalCoding.write(app.approvalAbove, into: &defaults)
                     return DocumentText.of(defaults)
                 }
             )

@@ -3,7 +3,7 @@
 --
 -- Slices are passed flattened: slice k has the targets up to p_slice_ends[k]. p_slice_dues contains the due times of slices that are due later than the
 -- message; slices with a null entry are due with it. p_holder is the node that leases the slices from the start, for p_lease; if null, they are ready when
--- due.
+-- due. With p_awaits the message is paused until someone other than p_by approves it.
 CREATE OR REPLACE FUNCTION gateway.accept_message(
     p_tenant text, p_app text, p_vendor text, p_id uuid, p_sender text, p_content json, p_collapse text, p_lane smallint,
     p_accepted timestamptz, p_due timestamptz, p_due_day integer, p_expires timestamptz, p_fallback json, p_recipients bigint,
@@ -11,7 +11,8 @@ CREATE OR REPLACE FUNCTION gateway.accept_message(
     p_slice_numbers integer[], p_slice_kinds text[], p_slice_ends integer[], p_targets uuid[], p_addresses text[],
     p_holder text, p_lease interval, p_node text,
     p_sup_targets uuid[], p_sup_identities uuid[], p_sup_devices uuid[], p_sup_addresses text[], p_sup_reasons text[],
-    p_audience json DEFAULT NULL, p_due_local bigint DEFAULT NULL, p_slice_dues timestamptz[] DEFAULT NULL)
+    p_audience json DEFAULT NULL, p_due_local bigint DEFAULT NULL, p_slice_dues timestamptz[] DEFAULT NULL,
+    p_awaits boolean DEFAULT false, p_by text DEFAULT NULL)
 RETURNS TABLE (outcome text, message_id uuid, recipients bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -26,6 +27,7 @@ DECLARE
     v_count integer := coalesce(cardinality(p_targets), 0) + v_suppressed;
     v_is_counted boolean := v_expands OR v_count > 2000;
     v_reasons json;
+    v_kinds text[] := ARRAY['accepted'];
 BEGIN
     IF p_key IS NOT NULL THEN
         INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, message_id, recipients, created_at)
@@ -45,12 +47,12 @@ BEGIN
 
     INSERT INTO gateway.message
             (tenant_id, message_id, app_id, vendor, sender_id, state, lane, content, collapse_id, fallback, accepted_at,
-            due_at, due_day, expires_at, recipients, audience, due_local, is_counted)
+            due_at, due_day, expires_at, recipients, audience, due_local, is_counted, paused_at, awaits_approval, submitted_by)
         VALUES (p_tenant, p_id, p_app, p_vendor, p_sender,
-            CASE WHEN v_slices = 0 THEN 'done' WHEN p_due > p_accepted AND p_holder IS NULL THEN 'scheduled'
+            CASE WHEN v_slices = 0 THEN 'done' WHEN p_awaits THEN 'paused' WHEN p_due > p_accepted AND p_holder IS NULL THEN 'scheduled'
                 WHEN v_expands THEN 'expanding' ELSE 'sending' END,
             p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires, p_recipients, p_audience, p_due_local,
-            v_is_counted);
+            v_is_counted, CASE WHEN p_awaits THEN p_accepted END, p_awaits AND v_slices > 0, p_by);
     IF v_slices > 1 OR v_expands THEN
         INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_id);
     END IF;
@@ -63,10 +65,11 @@ BEGIN
         v_holder := CASE WHEN p_slice_dues[k] IS NULL THEN p_holder END;
         v_next := coalesce(p_slice_dues[k], greatest(p_due, now() + p_lease));
         INSERT INTO gateway.slice
-                (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, owner, epoch)
+                (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, resume_at, owner, epoch)
             VALUES (p_tenant, p_id, p_slice_numbers[k], p_lane, p_slice_kinds[k], p_due_day,
                 p_targets[v_from:p_slice_ends[k]], p_addresses[v_from:p_slice_ends[k]],
-                CASE WHEN v_holder IS NULL THEN 'ready' ELSE 'leased' END, v_next, v_holder,
+                CASE WHEN v_holder IS NULL THEN 'ready' ELSE 'leased' END, CASE WHEN p_awaits THEN p_expires ELSE v_next END,
+                CASE WHEN p_awaits THEN coalesce(p_slice_dues[k], p_due) END, v_holder,
                 CASE WHEN v_holder IS NULL THEN 0 ELSE 1 END);
         v_from := p_slice_ends[k] + 1;
     END LOOP;
@@ -88,10 +91,12 @@ BEGIN
             p_tenant, p_app, p_vendor, p_due, CASE WHEN v_is_counted THEN p_id END,
             p_targets => v_count, p_suppressed => v_suppressed, p_reasons => v_reasons);
     END IF;
-    -- The message's own event has no target.
+    -- The message's own events have no target.
+    IF p_awaits AND v_slices > 0 THEN v_kinds := v_kinds || 'approval_needed'::text; END IF;
     PERFORM gateway.log_events(
-        p_tenant, p_app, p_vendor, p_sender, 'accepted'::text || array_fill('suppressed'::text, ARRAY[v_suppressed]), ARRAY[p_id],
-        ARRAY[p_due_day], NULL::uuid || p_sup_targets, NULL, NULL::text || p_sup_reasons);
+        p_tenant, p_app, p_vendor, p_sender, v_kinds || array_fill('suppressed'::text, ARRAY[v_suppressed]), ARRAY[p_id],
+        ARRAY[p_due_day], array_fill(NULL::uuid, ARRAY[cardinality(v_kinds)]) || p_sup_targets, NULL,
+        array_fill(NULL::text, ARRAY[cardinality(v_kinds)]) || p_sup_reasons);
     RETURN QUERY SELECT 'inserted', p_id, p_recipients;
 END $$;
 

@@ -1,9 +1,11 @@
--- Pauses, resumes, requeues or cancels a message. Returns 1 if that changed something. Slices that are being sent are not interrupted: they finish within
+-- Pauses, resumes, requeues, cancels or approves a message. Returns 1 if that changed something. Slices that are being sent are not interrupted: they finish within
 -- seconds, and `record_outcomes` parks what they return.
 --
 -- A parked slice keeps its due time (`resume_at`). A message with a pace goes on where it stopped: what was not due yet is later by the time of the pause.
 -- Other times are those of a day or of a peer's request, and pass during the pause. Slices that are requeued keep the pace among themselves.
-CREATE OR REPLACE FUNCTION gateway.control_message(p_tenant text, p_app text, p_vendor text, p_message uuid, p_action text)
+--
+-- A message that awaits an approval is not resumed. p_by approves it unless p_by has sent it; an approval is a resumption.
+CREATE OR REPLACE FUNCTION gateway.control_message(p_tenant text, p_app text, p_vendor text, p_message uuid, p_action text, p_by text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m gateway.message;
@@ -26,7 +28,8 @@ BEGIN
         UPDATE gateway.message SET state = 'paused', paused_at = now() WHERE tenant_id = p_tenant AND message_id = p_message;
         UPDATE gateway.slice SET resume_at = next_at, next_at = m.expires_at
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NULL;
-    ELSIF p_action = 'resume' AND m.state = 'paused' THEN
+    ELSIF m.state = 'paused' AND (p_action = 'resume' AND NOT m.awaits_approval
+        OR p_action = 'approve' AND m.awaits_approval AND p_by IS NOT NULL AND p_by IS DISTINCT FROM m.submitted_by) THEN
         IF m.pace_count IS NOT NULL THEN v_shift := greatest(v_now - greatest(m.paused_at, m.due_at), v_shift); END IF;
         UPDATE gateway.slice SET resume_at = NULL,
                 next_at = least(m.expires_at, greatest(v_now, CASE WHEN resume_at > m.paused_at THEN resume_at + v_shift
@@ -34,7 +37,7 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NULL;
         SELECT coalesce(bool_or(kind = 'expand'), false) INTO v_expands
             FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message AND state <> 'done';
-        UPDATE gateway.message SET paused_at = NULL,
+        UPDATE gateway.message SET paused_at = NULL, awaits_approval = false,
                 pace_from = CASE WHEN m.pace_count IS NOT NULL THEN greatest(m.pace_from, m.due_at) + v_shift END,
                 state = CASE WHEN m.due_at > v_now THEN 'scheduled' WHEN v_expands THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;

@@ -15,7 +15,7 @@ BEGIN
     i := gateway.calling_identity(p_tenant, p_app, p_vendor, p_key, p_token);
     IF i.identity_id IS NULL THEN RETURN; END IF;
     v_message := gateway.numbered_message(p_tenant, p_app, p_vendor, p_number);
-    SELECT m.due_day INTO v_day FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = v_message;
+    SELECT m.due_day INTO v_day FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = v_message AND NOT m.awaits_approval;
     IF NOT FOUND THEN RETURN; END IF;
     SELECT d.user_id AS name, d.received_at AS received, d.read_at AS read INTO v FROM gateway.delivery d
         WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = v_message AND d.target_id = i.identity_id

@@ -8,7 +8,7 @@ BEGIN
     PERFORM gateway.append_events(
         p_tenant, m.app_id, m.vendor, NULL, p_message, m.due_day,
         ARRAY[CASE p_action WHEN 'cancel' THEN 'message_canceled' WHEN 'pause' THEN 'message_paused'
-            WHEN 'resume' THEN 'message_resumed' ELSE 'message_requeued' END], ARRAY[NULL]::uuid[]);
+            WHEN 'resume' THEN 'message_resumed' WHEN 'approve' THEN 'message_approved' ELSE 'message_requeued' END], ARRAY[NULL]::uuid[]);
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.note_controlled FROM PUBLIC, gateway_call, gateway_engine;

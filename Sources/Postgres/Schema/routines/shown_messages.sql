@@ -1,4 +1,4 @@
--- Messages as a history shows them, in the order of the arrays; deleted messages are left out.
+-- Messages as a history shows them, in the order of the arrays; deleted messages, and those that await an approval, are left out.
 CREATE OR REPLACE FUNCTION gateway.shown_messages(
     p_tenant text, p_messages uuid[], p_users text[], p_received timestamptz[], p_read timestamptz[])
 RETURNS TABLE (
@@ -12,7 +12,7 @@ BEGIN
     FOR k IN 1 .. coalesce(cardinality(p_messages), 0) LOOP
         RETURN QUERY SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id,
                 gateway.message_numbers(p_tenant, m.message_id), m.sender_id, p_users[k], p_received[k], p_read[k]
-            FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = p_messages[k];
+            FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = p_messages[k] AND NOT m.awaits_approval;
     END LOOP;
 END $$;
 

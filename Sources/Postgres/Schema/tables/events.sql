@@ -1,8 +1,9 @@
 -- The event log, and the webhooks and senders that read it.
 --
 -- These functions write the events (docs/webhooks.md describes each kind for readers):
---   accepted                                                          accept_message
---   message_canceled message_paused message_resumed message_requeued  note_controlled, in the statement that controls the message
+--   accepted approval_needed                                          accept_message
+--   message_canceled message_paused message_resumed message_requeued message_approved
+--                                                                     note_controlled, in the statement that controls the message
 --   sent failed suppressed expired canceled                           record_slice; suppressed also accept_message
 --   received read                                                     record_receipt and the functions for several receipts
 --   registered replaced                                               register_noted, register_many; not imports, which would write one row per device

@@ -41,6 +41,10 @@ CREATE TABLE gateway.message (
     paused_at timestamptz,
     -- The beginning of the pace, later than `due_at` by the pauses; null: `due_at`.
     pace_from timestamptz,
+    -- While `paused`: whether the message waits for the approval of someone other than its sender (`approve` of `control_message`).
+    awaits_approval boolean NOT NULL DEFAULT false,
+    -- The key that sent the message, as the audit names it; null: the vendor's call was admitted without a key of the gateway.
+    submitted_by text,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');

@@ -39,6 +39,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case export
     /// An operator changed the delivery of a message.
     case pause, resume, requeue, cancel
+    /// A message of somebody else was approved.
+    case approve
     /// A capture of a binding's calls was started or stopped by hand.
     case start, stop
 
@@ -49,6 +51,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
             case .pause: .pause
             case .resume: .resume
             case .requeue: .requeue
+            case .approve: .approve
             }
     }
 }

@@ -25,6 +25,8 @@ package struct AcceptMessage: StoreWrite {
         p["p_audience"] = { .document($1.targets.audience.flatMap(AudienceCoding.encode)) }
         p["p_due_local"] = { .int64($1.times.localDue?.seconds) }
         p["p_slice_dues"] = { .times($1.targets.slices.map(\.dueAt)) }
+        p["p_awaits"] = { .bool($1.awaitsApproval) }
+        p["p_by"] = { .string($1.submitter) }
     }
 
     private static func declareMessage(_ p: inout RoutineParameters<StoreCall, NewMessage>) {

@@ -22,7 +22,7 @@ package struct ControlMessage: StoreWrite {
                 gateway.write_audit($1, $6, ARRAY[$7::text], ARRAY['message ' || $4::uuid], ARRAY[NULL]::text[])
             END AS audited,
             gateway.note_controlled($1, $4, $5, control_message)
-        FROM gateway.control_message($1, $2, $3, $4, $5)
+        FROM gateway.control_message($1, $2, $3, $4, $5, $6)
         """
     )
 

@@ -35,6 +35,7 @@ package struct FindApp: StoreRead {
             identityCount: try row.int("identities"),
             timing: TimingCoding.read(try row.object("defaults")),
             assurance: AssuranceCoding.read(try row.object("defaults")),
+            approvalAbove: ApprovalCoding.read(try row.object("defaults")),
             dialects: Set(try row.texts("dialects").map { Vendor($0) })
         )
     }
@@ -48,6 +49,8 @@ package struct AppFacts: Sendable, Hashable {
     package var identityCount: Int
     package var timing: AppTiming
     package var assurance: AssuranceRules
+    /// A message to more recipients waits for an approval. Nil: none does.
+    package var approvalAbove: Int?
     /// The dialects in which the app has or had identities.
     package var dialects: Set<Vendor>
 
@@ -56,12 +59,14 @@ package struct AppFacts: Sendable, Hashable {
         identityCount: Int,
         timing: AppTiming = .none,
         assurance: AssuranceRules = .none,
+        approvalAbove: Int? = nil,
         dialects: Set<Vendor> = []
     ) {
         self.hasCredential = hasCredential
         self.identityCount = identityCount
         self.timing = timing
         self.assurance = assurance
+        self.approvalAbove = approvalAbove
         self.dialects = dialects
     }
 }

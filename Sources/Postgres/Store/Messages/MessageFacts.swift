@@ -7,6 +7,8 @@ package struct MessageFacts: Sendable, Hashable {
     package var id: MessageID
     package var scope: AppScope
     package var sender: SenderID?
+    /// The API key that sent it, as the audit names it. Nil: a vendor's call without a key of the gateway.
+    package var submitter: String?
     package var state: MessageState
     package var lane: Lane
     package var content: Content

@@ -40,6 +40,7 @@ extension PostgresQueryStore {
             id: try row.id("message_id"),
             scope: AppScope(app: try row.id("app_id"), vendor: try row.id("vendor")),
             sender: try row.optionalID("sender_id"),
+            submitter: try row.optionalText("submitted_by"),
             state: try row.word("state"),
             lane: try row.lane("lane"),
             content: ContentCoding.decode(try row.object("content")),

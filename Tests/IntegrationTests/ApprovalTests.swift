@@ -1,0 +1,215 @@
+import CommandSupport
+import Foundation
+import Model
+import Testing
+
+/// Messages that wait for the approval of someone other than their sender (`approvalAbove`), over real processes. Each test has its own app.
+@Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.applyApprovals() })
+struct ApprovalTests {
+    private var world: World { get throws { try SharedWorld.current } }
+
+    /// Registers devices in an app. Returns their tokens.
+    private func register(_ count: Int, in app: String) async throws -> [String] {
+        var tokens: [String] = []
+        for number in 0..<count {
+            let token = String(format: "%064x", abs(app.hashValue % 1_000_000) * 100 + number)
+            let device: JSON = [
+                "app": .string(app), "platform": "ios", "key": .string("\(app)-\(number)"), "token": .string(token),
+                "user": .string("\(app)-\(number)"),
+            ]
+            let answer = try await world.native("POST", "/v1/devices", device)
+            try #require(answer.status == 201, "\(answer.text)")
+            tokens.append(token)
+        }
+        return tokens
+    }
+
+    private func send(_ app: String, _ audience: JSON = "everyone", _ more: JSONObject = [:]) async throws -> String {
+        var body: JSONObject = ["app": .string(app), "to": audience, "body": "b"]
+        for (key, value) in more.pairs { body[key] = value }
+        let answer = try await world.native("POST", "/v1/messages", .object(body))
+        try #require(answer.status == 202, "\(answer.text)")
+        return try #require(answer.json?["id"]?.string)
+    }
+
+    private func message(_ id: String) async throws -> JSON {
+        try #require(try await world.native("GET", "/v1/messages/\(id)").json)
+    }
+
+    private func control(_ id: String, _ action: String, key: String? = nil) async throws -> HTTPCaller.Answer {
+        try await world.http.call("POST", "/v1/messages/\(id)/\(action)", bearer: key ?? world.apiKey)
+    }
+
+    private func pushes(_ token: String) async throws -> Int {
+        let answer = try await world.control.call("GET", "/_simulator/requests?token=\(token)")
+        return answer.json?["requests"]?.array?.count ?? 0
+    }
+
+    /// Waits until another message of the app was sent, which would have been sent after everything that was due before it.
+    private func passTime(in app: String, _ token: String) async throws {
+        let before = try await pushes(token)
+        _ = try await send(app, ["keys": [.string("\(app)-0")]])
+        try await eventually("the next message is sent") { try await pushes(token) == before + 1 }
+    }
+
+    @Test func aLargeMessageWaitsForAnotherKey() async throws {
+        let tokens = try await register(2, in: "native")
+        let id = try await send("native")
+        #expect(try await message(id)["state"] == "awaitingApproval")
+        #expect(try await message(id)["submittedBy"] == "key:backend")
+        try await passTime(in: "native", tokens[0])
+        #expect(try await pushes(tokens[1]) == 0)
+        let own = try await control(id, "approve")
+        #expect(own.status == 403 && own.text.contains("may not approve"), "\(own.text)")
+        #expect(try await control(id, "resume", key: ApprovalKeys.second).json?["changed"] == false)
+        #expect(try await control(id, "approve", key: ApprovalKeys.groups).status == 403)
+        #expect(try await control(id, "approve", key: ApprovalKeys.reader).status == 403)
+        #expect(try await message(id)["state"] == "awaitingApproval")
+        #expect(try await control(id, "approve", key: ApprovalKeys.second).json?["changed"] == true)
+        try await eventually("both devices got it") { try await pushes(tokens[1]) == 1 }
+        #expect(try await control(id, "approve", key: ApprovalKeys.second).json?["changed"] == false)
+        let kinds = try await world.value(
+            """
+            SELECT string_agg(kind, ' ' ORDER BY position) AS value FROM gateway.event
+            WHERE message_id = '\(id)' AND target_id IS NULL
+            """
+        )
+        #expect(kinds == "accepted approval_needed message_approved")
+        let audited = try await world.value(
+            "SELECT count(*)::text AS value FROM gateway.audit WHERE action = 'approve' AND actor = 'key:second'"
+        )
+        #expect(audited == "1")
+    }
+
+    @Test(
+        arguments: [
+            ("groups", ["groups": ["all"]]), ("tags", ["tags": "seoul"]), ("list", ["keys": ["list-0", "list-1"]]),
+        ] as [(String, JSON)]
+    )
+    func everyKindOfAudienceIsCounted(_ app: String, _ audience: JSON) async throws {
+        let tokens = try await register(2, in: app)
+        if app == "groups" {
+            let path = "/v1/apps/groups/groups/all"
+            #expect(try await world.native("PUT", path).status == 201)
+            let added = try await world.native("POST", path + "/members", ["add": ["groups-0", "groups-1"]])
+            try #require(added.json?["added"] == 2, "\(added.text)")
+        }
+        let id = try await send(app, audience)
+        #expect(try await message(id)["state"] == "awaitingApproval")
+        #expect(try await control(id, "cancel").json?["changed"] == true)
+        #expect(try await message(id)["state"] == "canceled")
+        try await passTime(in: app, tokens[0])
+        #expect(try await pushes(tokens[1]) == 0)
+    }
+
+    @Test func aMessageThatWasDueInTheMeantimeIsSentAtOnce() async throws {
+        let tokens = try await register(2, in: "later")
+        let soon = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 1_500)
+        let early = try await send("later", "everyone", ["sendAt": .string(soon.rfc3339)])
+        let tomorrow = Timestamp(milliseconds: soon.milliseconds + 86_400_000)
+        let late = try await send("later", "everyone", ["sendAt": .string(tomorrow.rfc3339)])
+        try await Task.sleep(for: .seconds(2))
+        try await passTime(in: "later", tokens[0])
+        #expect(try await pushes(tokens[1]) == 0)
+        for id in [early, late] {
+            #expect(try await control(id, "approve", key: ApprovalKeys.second).json?["changed"] == true)
+        }
+        try await eventually("the message that was due is sent") { try await pushes(tokens[1]) == 1 }
+        #expect(try await message(late)["state"] == "scheduled")
+    }
+
+    // The vendor's back end gets the vendor's answer, and any key of the gateway approves, except one that it showed itself.
+    @Test func aBroadcastInADialectWaitsToo() async throws {
+        let world = try world
+        for number in 0..<2 {
+            let token = String(format: "%064x", 0xB0_0000 + number)
+            let device: JSON = ["sId": "bank-service", "dt": 2, "tk": .string(token), "env": "dev"]
+            #expect(try await world.http.call("POST", "/ro/v1/device/register", device).json?["rc"] == 1)
+        }
+        func broadcast(_ headers: [String: String]) async throws -> String {
+            let call: JSON = [
+                "aId": "bank-account", "sId": "bank-service", "rId": "SVR-bank", "ip": "203.0.113.10",
+                "msg": ["title": "t", "body": "b"], "dest": ["t": 1],
+            ]
+            _ = try await world.http.call(
+                "POST",
+                "/msgClient/register",
+                ["cId": 1, "r": 1, "t": 12, "aId": "bank-account", "sId": "bank-service", "rId": "SVR-bank"],
+                headers: headers
+            )
+            let answer = try await world.http.call("POST", "/msgClient/sendMsg", call, headers: headers)
+            return try #require(answer.json?["mId"]?.string, "\(answer.text)")
+        }
+        let open = try await broadcast([:])
+        let proven = try await broadcast(["X-API-Key": world.apiKey])
+        for id in [open, proven] { #expect(try await message(id)["state"] == "awaitingApproval", "\(id)") }
+        #expect(try await control(proven, "approve").status == 403)
+        #expect(try await control(open, "approve").json?["changed"] == true)
+        let approved = try await world.command(["message", "approve", proven, "--tenant", "acme", "--by", "mina"])
+        #expect(approved.status == 0, "\(approved.log)")
+        for id in [open, proven] {
+            try await eventually("it is sent") { try await message(id)["funnel"]?["sent"] == 2 }
+        }
+    }
+
+    @Test func aSmallMessageNeedsNoApproval() async throws {
+        let tokens = try await register(2, in: "small")
+        try await passTime(in: "small", tokens[0])
+        #expect(try await pushes(tokens[1]) == 0)
+    }
+}
+
+private enum ApprovalKeys {
+    static let second = "second-3f8b1d6c9e2a47508b4d6f0a2c7e9b13"
+    static let groups = "groups-9c4e7a1d5f3b48206d8b0f2a7c9e1b35"
+    static let reader = "reader-1b7f3d9a5c8e42604f6a0c2e7d9b8135"
+}
+
+extension World {
+    /// Replaces the demo's apps with apps whose messages to more than one recipient need an approval.
+    fileprivate func applyApprovals() async throws {
+        let keys = [
+            ("second", ApprovalKeys.second), ("groups", ApprovalKeys.groups), ("reader", ApprovalKeys.reader),
+        ]
+        for (name, key) in keys {
+            try key.write(toFile: material.path("\(name).key"), atomically: true, encoding: .utf8)
+        }
+        let apps = ["native", "groups", "tags", "list", "later", "small"].map { name in
+            """
+
+                  - id: \(name)
+                    approvalAbove: 1
+                    platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+            """
+        }
+        let bank = """
+
+                  - id: bank
+                    approvalAbove: 1
+                    platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
+                    bindings:
+                      rationalowl: { accountId: bank-account, serviceId: bank-service, settings: { senderNetworks: [127.0.0.1] },
+                        senders: [ { name: bank-core, id: SVR-bank } ] }
+            """
+        let text = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8).replacing(
+            "    apiKeys:\n",
+            with: """
+                    apiKeys:
+                      - { name: second, secretFile: second.key, scopes: [send] }
+                      - { name: groups, secretFile: groups.key, scopes: ["send:groups"] }
+                      - { name: reader, secretFile: reader.key, scopes: [read, devices] }
+
+                """
+        )
+        try (text + apps.joined() + bank).write(
+            toFile: material.path("approvals.yaml"),
+            atomically: true,
+            encoding: .utf8
+        )
+        let applied = try await apply("approvals.yaml")
+        try #require(applied.status == 0, "\(applied.log)")
+        try await eventually("the keys are known") {
+            try await http.call("GET", "/v1/messages", bearer: ApprovalKeys.reader).status == 200
+        }
+    }
+}
