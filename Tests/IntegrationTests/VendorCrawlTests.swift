@@ -12,7 +12,7 @@ import Testing
 struct VendorCrawlTests {
     private var world: World { get throws { try SharedWorld.current } }
 
-    /// What a key of a hub with the right *listen* may do: what an app does for itself.
+    /// The calls that a key of a hub with the right *listen* may make: those of an app for itself.
     private static let listening: Set<String> = [
         "POST /hub/registrationids", "POST /hub/registrations", "GET /hub/registrations/1", "PUT /hub/registrations/1",
         "DELETE /hub/registrations/1", "GET /hub/installations/i", "PUT /hub/installations/i",
@@ -69,7 +69,7 @@ struct VendorCrawlTests {
         #expect(!isRefused(right, row) && right.status < 500, "\(right.text)")
     }
 
-    // A key is no obstacle for an app: its calls need none.
+    // An app's calls need no key, and a wrong one does not matter.
     @Test(arguments: VendorCallTable.all.filter { $0.caller == .device && $0.vendor != .braze })
     func aCallOfADeviceIsTheSameWithAnyKey(_ row: VendorCallTable.Row) async throws {
         let none = try await call(row)

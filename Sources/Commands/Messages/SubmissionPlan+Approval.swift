@@ -3,8 +3,8 @@ import Store
 
 /// Messages that wait for the approval of someone other than their sender.
 extension SubmissionPlan {
-    /// Whether the message may reach more recipients than the app permits without an approval. What is not known before the expansion counts with its upper
-    /// limit: an expression of tags may select everyone.
+    /// Whether the message may reach more recipients than the app permits without an approval. A number that is not known before
+    /// the expansion counts with its upper limit: an expression of tags may select everyone.
     func needsApproval(_ known: SubmissionFacts, _ app: AppFacts) -> Bool {
         guard let limit = app.approvalAbove else { return false }
         return largestReach(known, app) > limit

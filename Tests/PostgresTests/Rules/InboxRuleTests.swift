@@ -35,6 +35,52 @@ import Testing
         #expect(try await world.run(foreign, in: world.otherTenant) == nil, "another tenant")
     }
 
+    // A target that gets no push is settled at the acceptance, before anyone has approved the message.
+    @Test func aMessageThatAwaitsAnApprovalIsInNoHistoryAndNoInbox() async throws {
+        let world = try await RuleWorld.make()
+        let pushed = try await world.inboxDevice("E1")
+        let silent = try await world.inboxDevice("E2")
+        let number = try await world.run(DrawNumbers(world.inbox, count: 1)).first.text
+        var message = world.message(to: [pushed.identity])
+        message.scope = world.inbox
+        message.submitter = "key:crm"
+        message.awaitsApproval = true
+        let target = TargetID(silent.identity)
+        message.targets.suppressed = [
+            SuppressedTarget(
+                target: target,
+                identity: silent.identity,
+                device: nil,
+                address: .user(silent.user),
+                reason: .noDevice
+            )
+        ]
+        _ = try await world.commands.run(
+            AcceptMessage(message),
+            NumberMessage(message.id, [.ipns: number], targets: [target], inboxes: [.ipns]),
+            in: world.tenant
+        )
+        func control(_ control: MessageControl, by actor: String?) async throws -> Int {
+            try await world.run(ControlMessage(world.inbox, message.id, control, by: actor))
+        }
+        func history() async throws -> [MessageID] {
+            try await world.page(silent, HistoryPage(.device, count: 10)).map(\.notification.message)
+        }
+        #expect(try await history() == [])
+        #expect(try await world.entry(silent, number) == nil)
+        #expect(try await world.poll(silent, 10) == [])
+        #expect(try await world.unreceived(silent) == 0)
+        #expect(try await control(.resume, by: "key:other") == 0, "a resumption is not an approval")
+        #expect(try await control(.approve, by: "key:crm") == 0, "the sender")
+        #expect(try await control(.approve, by: nil) == 0, "nobody")
+        #expect(try await control(.approve, by: "key:other") == 1)
+        #expect(try await control(.approve, by: "key:other") == 0, "twice")
+        #expect(try await world.entry(silent, number)?.notification.message == message.id)
+        #expect(try await world.unreceived(silent) == 1)
+        #expect(try await world.poll(silent, 10).map(\.notification.message) == [message.id])
+        #expect(try await history() == [message.id])
+    }
+
     @Test func preferencesHaveDefaultsAndChangeOneByOne() async throws {
         let world = try await RuleWorld.make()
         let device = try await world.inboxDevice("E1")

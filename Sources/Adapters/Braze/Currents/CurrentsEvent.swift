@@ -42,7 +42,8 @@ struct CurrentsEvent {
         case .tokenInvalidated: return [token("invalidate"), object(Self.behaviors + "Uninstall", [:], part: 1)]
         case .preferenceChanged: return preference.map { [$0] } ?? []
         // No event of this format: events of a message as a whole, suppressed deliveries, received pushes, and moves of users.
-        case .moved, .accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued, .approvalNeeded, .messageApproved, .suppressed,
+        case .moved, .accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued, .approvalNeeded,
+            .messageApproved, .suppressed,
             .received:
             return []
         }

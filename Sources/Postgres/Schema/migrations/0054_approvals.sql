@@ -1,6 +1,6 @@
 -- Messages that wait for the approval of someone other than their sender.
 -- Oldest program: 39
--- Routines: 32879738c2615819
+-- Routines: 5a3ca7098c70b37d
 
 ALTER TABLE gateway.message ADD COLUMN awaits_approval boolean NOT NULL DEFAULT false;
 ALTER TABLE gateway.message ADD COLUMN submitted_by text;

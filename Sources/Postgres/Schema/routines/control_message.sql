@@ -13,6 +13,7 @@ DECLARE
     v_shift interval := interval '0';
     v_count bigint;
     v_expands boolean;
+    v_settled uuid[];
 BEGIN
     SELECT * INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app AND (vendor = p_vendor OR p_vendor = 'native')
@@ -42,6 +43,14 @@ BEGIN
                 state = CASE WHEN m.due_at > v_now THEN 'scheduled' WHEN v_expands THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;
         IF m.due_at <= v_now THEN PERFORM gateway.settle_message(p_tenant, p_message); END IF;
+        IF m.awaits_approval THEN
+            -- `number_message` left these out of the inboxes.
+            SELECT array_agg(d.target_id) INTO v_settled FROM gateway.delivery d
+                JOIN gateway.identity i ON i.tenant_id = p_tenant AND i.identity_id = d.identity_id
+                JOIN gateway.message_ref r ON r.tenant_id = p_tenant AND r.message_id = p_message AND r.vendor = i.vendor
+                WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = p_message;
+            IF v_settled IS NOT NULL THEN PERFORM gateway.open_inbox(p_tenant, p_message, v_settled); END IF;
+        END IF;
     ELSIF p_action = 'requeue' AND m.dead_slices > 0 AND m.state <> 'canceled' THEN
         UPDATE gateway.slice s SET dead_reason = NULL, attempts = 0, lapses = 0,
                 next_at = CASE WHEN m.state = 'paused' THEN m.expires_at ELSE d.due END,

@@ -15,7 +15,7 @@ package struct NewMessage: Sendable, Hashable {
     package var idempotency: IdempotencyKey?
     /// Set when this node passes the slices on in memory: they are inserted as already leased by it.
     package var claim: Claim?
-    /// Who sent it, as the audit names it. Nil: a vendor's call without a key of the gateway.
+    /// The sender's API key, as the audit names it. Nil: a vendor's call without a key of the gateway.
     package var submitter: String?
     /// Whether it is paused until someone else approves it.
     package var awaitsApproval = false
