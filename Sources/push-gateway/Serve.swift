@@ -38,6 +38,11 @@ struct Serve: AsyncParsableCommand {
         help: "CIDR ranges of proxies whose X-Forwarded-For or Forwarded is trusted, comma-separated. Default: none."
     )
     var trustedProxies: String?
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Connections of trusted proxies begin with a header of PROXY protocol version 2, which names the client."
+    )
+    var proxyProtocol: Bool?
     @Option(help: "Factor for the delays between tries; below 1 only with a simulator.")
     var retryScale: String?
     @Option(help: "Seconds after which an unresponsive node loses its slices (2 to 600).")
@@ -72,6 +77,7 @@ struct Serve: AsyncParsableCommand {
         flags["audit.file"] = auditFile
         flags["webhook.allow"] = webhookAllow
         flags["trusted.proxies"] = trustedProxies
+        flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)

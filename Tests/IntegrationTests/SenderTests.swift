@@ -4,6 +4,8 @@ import Model
 import NIOHTTP1
 import Testing
 
+@testable import GatewayHTTP
+
 /// The right to send, over real processes: the attacks of an anonymous caller who knows what every copy of an app contains, against bindings with the
 /// defaults and with each setting (docs/security.md).
 @Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld { try await $0.applySenders() })
@@ -278,6 +280,57 @@ struct TrustedProxyTests {
             #expect(try await call("198.51.100.1", "nobody") == nil)
             #expect(try await call(nil, "nobody") == unknown)
             #expect(try await call("nonsense", "nobody") == nil, "counted as the proxy")
+        }
+    }
+}
+
+/// The PROXY protocol over real sockets; the test plays the proxy.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct ProxyProtocolTests {
+    /// The answer to a call of a sender after `header`; empty when the connection was closed.
+    private func call(_ world: World, _ header: [UInt8], isTLS: Bool = false) async throws -> String {
+        let base = isTLS ? world.https.base : world.http.base
+        let address = try #require(base.split(separator: "/").last.flatMap { ListenAddress(String($0)) })
+        let body = #"{"serviceId":"net-service","registerName":"bank-core"}"#
+        let call =
+            "POST /server/register/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        return try await ProxyClient.exchange(
+            address,
+            header: header,
+            call: call,
+            trust: isTLS ? world.material.path("gateway-cert.pem") : nil
+        )
+    }
+
+    private static func header(_ client: [UInt8]) -> [UInt8] {
+        [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10, 0x21, 0x11, 0, 12] + client + [
+            10, 0, 0, 1, 0x12, 0x67, 1, 0xBB,
+        ]
+    }
+
+    @Test func theClientOfTheConnectionIsJudged() async throws {
+        try await World.with(serveArguments: ["--trusted-proxies", "127.0.0.1", "--proxy-protocol"]) { world in
+            _ = try await world.apply()
+            try await world.applySenders(networks: "203.0.113.0/24, 127.0.0.1", isServed: false)
+            let inside = Self.header([203, 0, 113, 7])
+            try await eventually("the binding is served") { try await call(world, inside).contains("SVR-net") }
+            #expect(try await call(world, inside, isTLS: true).contains("SVR-net"), "before TLS")
+            #expect(try await call(world, Self.header([198, 51, 100, 1])).contains("not authorized"))
+            // A check of the proxy itself proves nothing, although its own address is in the list.
+            let local = Array(inside.prefix(12)) + [0x20, 0, 0, 0]
+            #expect(try await call(world, local).contains("not authorized"))
+            for missing in [[], Array("PROXY TCP4 203.0.113.7 10.0.0.1 1 2\r\n".utf8)] as [[UInt8]] {
+                #expect(try await call(world, missing) == "", "closed")
+            }
+            #expect(try world.gatewayLog().contains("PROXY protocol"))
+        }
+    }
+
+    @Test func theSettingNeedsTrustedProxies() async throws {
+        try await World.with { world in
+            let started = try await world.command(["serve", "--proxy-protocol", "--listen", "127.0.0.1:0"])
+            #expect(started.status != 0 && started.log.contains("--trusted-proxies"), "\(started.log)")
         }
     }
 }

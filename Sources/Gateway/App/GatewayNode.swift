@@ -54,6 +54,8 @@ struct GatewayNode {
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
     let proxies: TrustedProxies
+    /// Nil: proxies name their clients in headers of calls only.
+    let proxied: ProxiedClients?
     let limiter: CallLimiter
     let bodies: LargeBodies
     let sampler: DatabaseSampler
@@ -74,6 +76,7 @@ struct GatewayNode {
         await provisioning.service.follow()
         let limiter = CallLimiter(configuration.limits, logger: logger)
         let secrets = WebhookSecrets(masterKey: base.masterKey, identifiers: base.identifiers)
+        let proxies = TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies"))
         return GatewayNode(
             base: base,
             delivery: delivery,
@@ -86,7 +89,8 @@ struct GatewayNode {
                 )
             ),
             secrets: secrets,
-            proxies: TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies")),
+            proxies: proxies,
+            proxied: configuration.proxyProtocol ? ProxiedClients(proxies) : nil,
             limiter: limiter,
             bodies: LargeBodies(limiter: limiter),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
@@ -224,7 +228,8 @@ extension GatewayNode {
                 multiStep: base.vendors.multiStep
             ),
             native: nativeAPI(),
-            proxies: proxies
+            proxies: proxies,
+            proxied: proxied
         )
     }
 

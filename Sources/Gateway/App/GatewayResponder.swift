@@ -17,16 +17,19 @@ final class GatewayResponder: HTTPResponder {
     private let vendors: VendorEndpoint
     private let native: NativeRouter
     private let proxies: TrustedProxies
+    private let proxied: ProxiedClients?
 
     init(
         mounts: VendorMounts,
         pages: PageEndpoint? = nil,
         vendors: VendorEndpoint,
         native: NativeAPI,
-        proxies: TrustedProxies = TrustedProxies()
+        proxies: TrustedProxies = TrustedProxies(),
+        proxied: ProxiedClients? = nil
     ) {
         self.mounts = mounts
         self.proxies = proxies
+        self.proxied = proxied
         self.pages = pages
         self.vendors = vendors
         self.native = NativeRouter(native)
@@ -34,7 +37,8 @@ final class GatewayResponder: HTTPResponder {
 
     func respond(to request: Request, context: CallContext) async throws -> Response {
         var context = context
-        context.client = proxies.client(peer: context.client.text, headers: request.headers)
+        let peer = proxied?.client(of: context.channel) ?? context.client
+        context.client = peer.isKnown ? proxies.client(peer: peer.text, headers: request.headers) : peer
         let path = request.uri.path
         if path == "/v1" || path.hasPrefix("/v1/") || path == NativeRouter.documentPath {
             return try await native.respond(to: request, context: context)

@@ -131,6 +131,7 @@ package struct GatewayRuntime {
                 tls: tls,
                 addresses: addresses,
                 connections: connections,
+                proxied: node.proxied,
                 maximum: maximum,
                 logger: logger
             )

@@ -9,7 +9,7 @@ enum ConfigurationFile {
         "database.notify", "database.shared.flush", "master.key.file",
         "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "admin.listen", "address.file",
         "audit.file", "log.level", "webhook.allow",
-        "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies",
+        "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies", "proxy.protocol",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",
         "limits.bodies.wait", "limits.exempt",

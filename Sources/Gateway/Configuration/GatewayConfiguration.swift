@@ -31,6 +31,8 @@ package struct GatewayConfiguration: Sendable {
     var webhookAllowedNetworks: [String]
     /// CIDR ranges of proxies whose `X-Forwarded-For` or `Forwarded` names the client of a call.
     var trustedProxies: [String]
+    /// Whether connections of trusted proxies begin with a header of the PROXY protocol.
+    var proxyProtocol: Bool
     /// Scales the delays of the retry table; below 1 only with a simulator.
     var retryScale: Double
     /// Seconds after which an unresponsive node loses its slices: the delay that a crash adds to a message.
@@ -115,6 +117,7 @@ package struct GatewayConfiguration: Sendable {
         logLevel = try settings.logLevel("log.level", "log-level")
         webhookAllowedNetworks = settings.list("webhook.allow")
         trustedProxies = settings.list("trusted.proxies")
+        proxyProtocol = try settings.isOn("proxy.protocol", "proxy-protocol", default: false)
         retryScale = try settings.retryScale("retry.scale", "retry-scale")
         leaseSeconds = min(600, max(2, settings.integer("lease.seconds", default: 30)))
         limits = try CallLimitSettings(settings)
@@ -127,6 +130,12 @@ package struct GatewayConfiguration: Sendable {
         databaseSharedFlush = try settings.isOn("database.shared.flush", "database-shared-flush")
         guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {
             throw ConfigurationProblem(setting: "tls-listen", problem: "needs --tls-cert and --tls-key")
+        }
+        guard !proxyProtocol || !trustedProxies.isEmpty else {
+            throw ConfigurationProblem(
+                setting: "proxy-protocol",
+                problem: "needs --trusted-proxies with the networks of the proxies"
+            )
         }
     }
 }

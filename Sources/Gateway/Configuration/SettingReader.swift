@@ -121,8 +121,8 @@ struct SettingReader {
     }
 
     /// - Throws: `ConfigurationProblem`.
-    func isOn(_ key: ConfigKey, _ name: String) throws(ConfigurationProblem) -> Bool {
-        guard let text = reader.string(forKey: key) else { return reader.bool(forKey: key) ?? true }
+    func isOn(_ key: ConfigKey, _ name: String, default standard: Bool = true) throws(ConfigurationProblem) -> Bool {
+        guard let text = reader.string(forKey: key) else { return reader.bool(forKey: key) ?? standard }
         switch text {
         case "true", "on", "yes": return true
         case "false", "off", "no": return false

@@ -20,6 +20,9 @@ package enum Listener {
     /// Creates a service that serves `responder` on `address` and reports the bound address. Above `maximum` connections, new ones wait in the kernel's backlog;
     /// connections of an address above its limit are closed.
     ///
+    /// - Parameters:
+    ///   - connections: limits the connections of each address; nil: unlimited.
+    ///   - proxied: reads the clients of proxies' connections; nil: proxies name their clients in headers of calls only.
     /// - Throws: when the TLS files cannot be used.
     package static func service<Responder: HTTPResponder>(
         _ kind: Kind,
@@ -28,16 +31,19 @@ package enum Listener {
         tls: TLSConfiguration?,
         addresses: BoundAddresses,
         connections: ConnectionLimit? = nil,
+        proxied: ProxiedClients? = nil,
         maximum: Int = connectionLimit,
         logger: Logger
     ) throws -> any Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        let http1 = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: connections.map { [ConnectionLimitHandler($0)] } ?? [],
-                idleTimeout: idleTimeout
-            )
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: connections.map { [ConnectionLimitHandler($0)] } ?? [],
+            idleTimeout: idleTimeout
         )
-        let server = try tls.map { try HTTPServerBuilder.tls(http1, tlsConfiguration: $0) } ?? http1
+        let server = HTTPServerBuilder { respond in
+            let http1 = HTTP1Channel(responder: respond, configuration: configuration)
+            guard let tls else { return through(proxied, http1) }
+            return through(proxied, try TLSChannel(http1, tlsConfiguration: tls))
+        }
         return Application(
             responder: responder,
             server: server,
@@ -54,5 +60,11 @@ package enum Listener {
             },
             logger: logger
         )
+    }
+
+    private static func through(_ proxied: ProxiedClients?, _ channel: some ServerChildChannel)
+        -> any ServerChildChannel
+    {
+        proxied.map { ProxiedChannel(base: channel, clients: $0) } ?? channel
     }
 }

@@ -11,6 +11,12 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// 4 or 16 bytes in network order; nil for another number.
+    package init?(networkOrder bytes: some Collection<UInt8>) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.bytes = Array(bytes)
+    }
+
     package var isV4: Bool { bytes.count == 4 }
 
     /// The IPv4 address that an IPv4-mapped IPv6 address contains, as a listener for both families reports IPv4 peers; any other address itself.
