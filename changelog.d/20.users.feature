@@ -1,0 +1,1 @@
+A back end can name the users whose registration it expects (`/v1/apps/{app}/expected-users`): the first device that registers with such a user, and with the phone and the push token where they are named, is vouched. A confirmation of a user is an event (`vouched`).
