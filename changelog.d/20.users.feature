@@ -1,1 +1,2 @@
 A back end can name the users whose registration it expects (`/v1/apps/{app}/expected-users`): the first device that registers with such a user, and with the phone and the push token where they are named, is vouched. A confirmation of a user is an event (`vouched`).
+Apps can carry a token that their back end signed (`userTokens` of an app; header `X-User-Token`, or a field in iPNS, UPMC and RationalOwl): the registration of the token's user is vouched.

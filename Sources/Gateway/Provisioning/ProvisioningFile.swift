@@ -42,6 +42,8 @@ package struct ProvisioningFile: Sendable {
         var bindings: [Binding]
         var timing = AppTiming.none
         var assurance = AssuranceRules.none
+        /// Nil: no tokens confirm users.
+        var userTokens: UserTokenRules?
     }
     struct PlatformSettings: Sendable {
         var topic: String
@@ -229,13 +231,15 @@ struct ProvisioningReader: SecretSource {
             timing.windows.hold = hold
         }
         let assurance = try assurance(&fields)
+        let userTokens = try userTokens(&fields)
         try fields.finish()
         return ProvisioningFile.App(
             id: id,
             platforms: platforms,
             bindings: bindings,
             timing: timing,
-            assurance: assurance
+            assurance: assurance,
+            userTokens: userTokens
         )
     }
 
