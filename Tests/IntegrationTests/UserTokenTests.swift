@@ -4,7 +4,7 @@ import Foundation
 import Model
 import Testing
 
-/// Users that are confirmed by tokens of the app's back end, over real processes.
+/// Users that are confirmed by tokens of the app's back end, by the command line, and warnings about the defaults, over real processes.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct UserTokenTests {
     private static let issuer = "https://login.example.com"
@@ -37,7 +37,7 @@ struct UserTokenTests {
         ) { first, _ in first }
     }
 
-    private func provision(_ world: World, _ key: P256.Signing.PrivateKey?) async throws {
+    private func provision(_ world: World, _ key: P256.Signing.PrivateKey?) async throws -> String {
         try Data((key?.publicKey.pemRepresentation ?? "").utf8).write(
             to: URL(filePath: world.material.path("user.pem"))
         )
@@ -58,6 +58,7 @@ struct UserTokenTests {
         )
         let applied = try await world.apply("tokens.yaml")
         try #require(applied.status == 0, "\(applied.log)")
+        return applied.log
     }
 
     private func ipns(_ world: World, _ key: String, _ digit: Character, _ user: String, token: String?) async throws
@@ -75,7 +76,8 @@ struct UserTokenTests {
         try await World.with { world in
             let (key, other) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
             _ = try await world.apply()
-            try await provision(world, key)
+            let log = try await provision(world, key)
+            #expect(log.contains("bindings.rationalowl: refused by default: ") && log.contains("(unregisterByPhone)"))
             try await eventually("the binding is served") {
                 try await ipns(world, "first", "1", "first", token: nil) == "0000"
             }
@@ -121,12 +123,37 @@ struct UserTokenTests {
             }
 
             // Without keys a token proves nothing, and is not looked at.
-            try await provision(world, nil)
+            _ = try await provision(world, nil)
             try await eventually("the keys are removed") {
                 try await ipns(world, "stranger", "2", "kim", token: wrong[1]) == "0000"
             }
             #expect(try await ipns(world, "late", "7", "kim", token: right) == "0000")
             #expect(try await levels(world, "kim")["late"] == "claimed")
+        }
+    }
+
+    @Test func anOperatorVouchesByTheCommandLine() async throws {
+        try await World.with { world in
+            _ = try await world.apply()
+            _ = try await provision(world, nil)
+            try await eventually("the binding is served") {
+                try await ipns(world, "k1", "1", "kim", token: nil) == "0000"
+            }
+            let found = try await world.native("GET", "/v1/devices?app=shop&user=kim")
+            let id = try #require(
+                Self.first(Self.first(found.json?["devices"])?["identities"])?["id"]?.string,
+                "\(found.text)"
+            )
+            let refused = try await world.command(["devices", "vouch", id, "--tenant", "acme", "--user", "lee"])
+            #expect(refused.status != 0 && refused.log.contains("no such active identity"), "\(refused.log)")
+            #expect(try await levels(world, "kim") == ["k1": "claimed"])
+            let done = try await world.command(
+                ["devices", "vouch", id, "--tenant", "acme", "--user", "kim", "--by", "ann"]
+            )
+            #expect(done.status == 0 && done.log.contains("vouched for kim (ipns, k1)"), "\(done.log)")
+            #expect(try await levels(world, "kim") == ["k1": "vouched"])
+            let events = try await world.native("GET", "/v1/events?kinds=vouched&limit=10").text
+            #expect(events.contains(#""data":{"by":"backEnd"}"#) && events.contains(id), "\(events)")
         }
     }
 }

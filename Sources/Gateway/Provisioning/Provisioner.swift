@@ -48,7 +48,8 @@ package struct Provisioner: Sendable {
         var tenants: [ProvisionedTenant] = []
         for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
         var summary = try await store.apply(tenants, by: actor)
-        summary.warnings = SenderWarnings(vendors: vendors).warnings(of: file)
+        summary.warnings =
+            SenderWarnings(vendors: vendors).warnings(of: file) + DefaultWarnings(vendors: vendors).warnings(of: file)
         return summary
     }
 
