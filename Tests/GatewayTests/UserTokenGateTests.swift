@@ -1,11 +1,13 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import Logging
 import Model
 import SignedTokens
 import Testing
 
 @testable import Gateway
+@testable import GatewayHTTP
 
 /// Tokens by which an app's back end confirms the user of a registration.
 struct UserTokenGateTests {
@@ -127,6 +129,15 @@ struct UserTokenGateTests {
     @Test func anExpiredTokenIsRefusedAndNotCounted() throws {
         let expired = try Self.token(["exp": .int(1_789_999_999)])
         #expect(try judge(expired) == .refused("user token: expired", isFailure: false))
+    }
+
+    @Test func wrongTokensOfAnAddressAreFailedProofs() {
+        let limits = VendorLimits(limiter: CallLimiter(CallLimitSettings(), logger: Logger(label: "t"), now: { 0 }))
+        let free = CallLimitSettings().addressFailures
+        let found = (0..<free + 3).map { _ in limits.failedToken(from: "198.51.100.1")?.limit }
+        #expect(found.prefix(free + 1).allSatisfy { $0 == nil })
+        #expect(found.suffix(2) == [.addressProofs, .addressProofs])
+        #expect(limits.failedToken(from: "198.51.100.2") == nil)
     }
 
     @Test func anIssuerWhoseClockIsAheadIsAccepted() throws {
