@@ -186,7 +186,7 @@ let vendors: [(name: String, arrows: [Arrow])] = [
     ("IPNS", []),
     ("UPMC", [crypto]),
     ("NotificationHubs", [crypto]),
-    ("Braze", [crypto, cryptoExtras]),
+    ("Braze", [crypto, cryptoExtras, .ours("SignedTokens")]),
 ]
 
 var parts: [Part] = [
@@ -208,6 +208,9 @@ var parts: [Part] = [
 
     // Apple's payloads: the one writer of `aps`.
     .library("ApplePayload", [.ours("Bytes"), .ours("Model")]),
+
+    // Tokens of back ends that state who a caller is.
+    .library("SignedTokens", [.ours("Model"), crypto, cryptoExtras]),
 
     // Vendors.
     .library(
@@ -305,7 +308,8 @@ var parts: [Part] = [
             .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
             .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
-            .ours("Observability"), .ours("Secrets"), .ours("Webhooks"), hummingbird, hummingbirdCore, nioSSL,
+            .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"), .ours("Webhooks"), hummingbird,
+            hummingbirdCore, nioSSL,
             .product("Configuration", .configuration), .product("Yams", .yams),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
             metrics, nioCore,
@@ -463,9 +467,10 @@ var parts: [Part] = [
         "GatewayTests",
         [
             .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
-            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"),
+            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), crypto,
+            cryptoExtras,
             .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
-            .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("TestKit"),
+            .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"), .ours("TestKit"),
             .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),

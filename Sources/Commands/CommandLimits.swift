@@ -14,6 +14,12 @@ package enum CommandLimits {
     package static let attributeBytes = 8 * 1024
     /// 64 tokens of Live Activities per device: each running activity has one, and a device shows a few at a time.
     package static let activityTokens = 64
+    /// 100 expected users per call: each is a row of the audit, whose lock the call holds.
+    package static let expectedUsersPerCall = 100
+    /// 100,000 expected users per app: a back end that never stops must not fill the database.
+    package static let expectedUsersPerApp = 100_000
+    /// 31 days: a user who is expected for longer is one that anybody may claim.
+    package static let expectationAhead: Duration = .seconds(31 * 86_400)
     /// 60 tags per identity (docs/contracts/notificationhubs.md#4): an audience check of an identity reads all of them.
     package static let tagsPerIdentity = 60
     /// 105 system tags in addition: installation, user, platform, the variants marker, a marker for variants only, and a hundred variants.

@@ -15,8 +15,8 @@ extension DeviceFormat: ExpressibleByArgument {}
 /// Imports devices from a file, such as another vendor's export, and exports them.
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Import and export devices.",
-        subcommands: [Import.self, Export.self]
+        abstract: "Import and export devices, and confirm their users.",
+        subcommands: [Import.self, Export.self, Vouch.self]
     )
 
     struct Import: AsyncParsableCommand {
@@ -245,6 +245,44 @@ struct Devices: AsyncParsableCommand {
                     if isLast { return }
                 }
             }
+        }
+    }
+}
+
+extension Devices {
+    /// Confirms the user of an identity, as `POST /v1/identities/{identity}/vouch` does.
+    struct Vouch: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Confirm the user of an identity, so that its level of assurance is vouched.",
+            discussion: """
+                The identity is identities[].id of GET /v1/devices?user=…, and the event "moved" names it. Writes an audit entry and the event "vouched".
+                """
+        )
+
+        @Argument(help: "The identity's id.") var identity: String
+        @Option(help: "The tenant.") var tenant: String
+        @Option(help: "The user that is confirmed; if the identity has another one, nothing is changed.") var user:
+            String?
+        @OptionGroup var common: CommonOptions
+
+        func validate() throws {
+            guard IdentityID(text: identity) != nil else {
+                throw ValidationError("the identity '\(identity)' is not a UUID")
+            }
+        }
+
+        func run() async throws {
+            guard let id = IdentityID(text: identity) else { return }
+            let request = DeviceChangeRules.vouch(id, of: user.map { UserID($0) }, by: common.actor)
+            let vouched = try await common.withDatabase { _, database in
+                try await database.commands.run(request, in: TenantID(tenant))
+            }
+            guard let vouched else {
+                throw CommandFailure("devices vouch: tenant '\(tenant)' has no such active identity of that user")
+            }
+            Console.print(
+                "vouched for \(vouched.user?.rawValue ?? "no user") (\(vouched.vendor), \(vouched.key.rawValue))"
+            )
         }
     }
 }

@@ -286,6 +286,27 @@ struct IPNSTests {
         }
     }
 
+    // The back end expects a user with a token: a stranger that registers earlier stays a claim.
+    @Test func anExpectedUserIsVouchedWithItsTokenOnly() async throws {
+        let token: JSON = .string(Self.token(36).uppercased())
+        let entry: JSON = ["user": "E300", "token": token]
+        let path = "/v1/apps/shop/expected-users"
+        let expected = try await world.native("POST", path, ["users": [entry]])
+        try #require(expected.json == ["expected": 1], "\(expected.text)")
+        _ = try await register("stranger-3", of: "E300", Self.token(35))
+        let open = try await world.native("GET", path)
+        #expect(open.json?["users"]?.array?.map { $0["user"] } == ["E300"], "\(open.text)")
+        #expect(!open.text.contains(Self.token(36)))
+        _ = try await register("owner-3", of: "E300", Self.token(36))
+        let found = try await world.native("GET", "/v1/devices?app=shop&user=E300")
+        let levels = (found.json?["devices"]?.array ?? []).flatMap { $0["identities"]?.array ?? [] }
+        #expect(Set(levels.compactMap { $0["assurance"]?.string }) == ["claimed", "vouched"], "\(found.text)")
+        let vouched = levels.first { $0["assurance"] == "vouched" }
+        #expect(vouched?["key"] == "owner-3", "\(found.text)")
+        #expect(try await world.native("GET", path).json?["users"] == [], "the expectation is used up")
+        #expect(try await world.native("DELETE", "\(path)/E300").status == 404)
+    }
+
     // Finding C4: the native API registered a user, and a stranger claims it in another dialect.
     @Test func aOneTimeCodeReachesOnlyTheDeviceThatTheBackEndRegistered() async throws {
         let owner: JSON = [

@@ -199,6 +199,30 @@ import Testing
         }
     }
 
+    @Test func anExpectedUserRunsAlone() async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = AppScope(app: "shop", vendor: .upmc)
+        let ends = Timestamp(milliseconds: try await fixture.now().milliseconds + 60_000)
+        let expected = [ExpectedUser(user: "u1", endsAt: ends)]
+        _ = try await fixture.ask(PutExpectedUsers("shop", expected, limit: 9, by: .provisioning), in: fixture.acme)
+        let rows = [row("k1", "aa01", user: "u1"), row("k2", "aa02", user: "u2"), row("k3", "aa03")]
+        #expect(try await together(rows, scope, fixture) == [nil, false, false])
+        let changes: [(String, UserID)] = [("k2", "u3"), ("k3", "u1")]
+        let statement = try fixture.joined(
+            changes.map { AssignUser(scope, key: VendorDeviceKey($0.0), .set($0.1, isExclusive: false)) }
+        )
+        let alone = try await fixture.call.run(statement, tenant: fixture.acme.rawValue).map {
+            (row) throws(PostgresError) in try row.isNull("ordinal")
+        }
+        #expect(alone == [false, true])
+        let users = try await lines(
+            "SELECT concat_ws(' ', key, user_id) AS text FROM gateway.identity WHERE tenant_id = $1 ORDER BY key",
+            fixture,
+            fixture.acme
+        )
+        #expect(users == ["k2 u3", "k3"], "nothing changed for the rows that run alone")
+    }
+
     @Test func pushPreferencesOfASetAreWrittenOnce() async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .ipns)

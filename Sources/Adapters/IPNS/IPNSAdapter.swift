@@ -25,6 +25,12 @@ package struct IPNSAdapter: VendorAdapter {
 
     package var senders: SenderForm? { SenderForm() }
 
+    package func userToken(of request: VendorRequest) -> String? {
+        if let token = request.header(UserTokenRules.header) { return token }
+        let fields = (try? Self.documented(request))?.fields
+        return (try? fields?.text(.userToken, limit: UserTokenRules.tokenBytes)).flatMap(\.self)
+    }
+
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let call = try Self.documented(request)
         guard let app = try call.fields.text(.appID) else {
@@ -109,7 +115,9 @@ extension IPNSAdapter: DeviceImporting {
 }
 
 extension IPNSAdapter: CaptureNaming {
-    package var fieldKinds: [String: FieldKind] { ["PUSH_TOKEN": .secret, "USER_CN": .personal] }
+    package var fieldKinds: [String: FieldKind] {
+        ["PUSH_TOKEN": .secret, "USER_TOKEN": .secret, "USER_CN": .personal]
+    }
 }
 
 /// The fields of a request, and its operation.

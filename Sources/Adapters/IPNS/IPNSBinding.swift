@@ -60,7 +60,8 @@ package struct IPNSSettings: Sendable, Hashable {
             .high,
             "Anyone who knows a DEVICE_ID can switch off its push, or take its messages over with another token.",
             remedy: "Remove it; apps then name the device's token."
-        ),
+        )
+        .refusing("updateConfig without PUSH_TOKEN, and appRegist of a known DEVICE_ID with another token and user"),
         VendorSetting(
             "outsideWindow",
             default: "suppress",

@@ -59,7 +59,7 @@ package enum IPNSCall: String, Sendable, CaseIterable {
     /// The fields that distinguish it from other calls; nil: it must be named.
     private var shape: Shape? {
         switch self {
-        case .appRegist: Shape(needs: [.userCN, .pushToken], takes: [.pushYN])
+        case .appRegist: Shape(needs: [.userCN, .pushToken], takes: [.pushYN, .userToken])
         case .recvReport: Shape(needs: [.msgID], takes: [.userCN])
         case .readReport: Shape(needs: [.reqID, .userCN])
         case .updateConfig: Shape(needs: [.startTime, .endTime], takes: [.pushYN, .cpUserID, .userCN])

@@ -81,7 +81,8 @@ package struct HubsSettings: Sendable {
             .high,
             "With the key that every copy of the app contains, anyone can register as any user and read the tokens of others.",
             remedy: "Let the back end issue tokens with POST /v1/apps/{app}/sas; then remove it."
-        ),
+        )
+        .refusing("users, tags and templates with a key without the right manage"),
     ])
 }
 

@@ -16,6 +16,12 @@ package struct RationalOwlAdapter: VendorAdapter {
 
     package var senders: SenderForm? { SenderForm() }
 
+    package func userToken(of request: VendorRequest) -> String? {
+        if let token = request.header(UserTokenRules.header) { return token }
+        let fields = try? self.fields(of: request)
+        return (try? fields?.text("userToken", limit: UserTokenRules.tokenBytes)).flatMap(\.self)
+    }
+
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let endpoint = try endpoint(of: request)
         let fields = try self.fields(of: request)
@@ -107,6 +113,9 @@ extension RationalOwlAdapter: DeviceImporting {
 extension RationalOwlAdapter: CaptureNaming {
     /// `an` is the code sent by text message; `dRId` identifies a device and is its capability.
     package var fieldKinds: [String: FieldKind] {
-        ["tk": .secret, "tks": .secret, "dRId": .secret, "dRIds": .secret, "an": .secret, "pn": .phone, "pns": .phone]
+        [
+            "tk": .secret, "tks": .secret, "dRId": .secret, "dRIds": .secret, "an": .secret, "userToken": .secret,
+            "pn": .phone, "pns": .phone,
+        ]
     }
 }

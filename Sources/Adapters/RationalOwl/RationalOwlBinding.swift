@@ -138,7 +138,8 @@ extension RationalOwlSettings {
             .medium,
             "Anyone who knows a phone number can end the messages to it.",
             remedy: "Remove it; apps then name the device."
-        ),
+        )
+        .refusing("unregUser with a phone alone"),
         VendorSetting("verify.commentKeyAndroid", default: "cmt", "The name of the comment for Android apps: cmt or c.")
         {
             commentKey($0) != nil

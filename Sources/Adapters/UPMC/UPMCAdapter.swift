@@ -15,6 +15,12 @@ package struct UPMCAdapter: VendorAdapter {
         SenderForm(ownKey: .init(header: "X-Gateway-Key", secret: UPMCSettings.sendSecretName))
     }
 
+    package func userToken(of request: VendorRequest) -> String? {
+        if let token = request.header(UserTokenRules.header) { return token }
+        let parameters = try? self.parameters(of: request)
+        return (try? parameters?.text("USER_TOKEN", limit: UserTokenRules.tokenBytes)).flatMap(\.self)
+    }
+
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         let endpoint = try endpoint(of: request)
         let host = request.host
@@ -98,5 +104,7 @@ extension UPMCAdapter: DeviceImporting {
 
 extension UPMCAdapter: CaptureNaming {
     /// `PSID` is the device token.
-    package var fieldKinds: [String: FieldKind] { ["AUTHKEY": .secret, "PSID": .secret, "CUID": .personal] }
+    package var fieldKinds: [String: FieldKind] {
+        ["AUTHKEY": .secret, "PSID": .secret, "USER_TOKEN": .secret, "CUID": .personal]
+    }
 }

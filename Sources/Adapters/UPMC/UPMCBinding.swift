@@ -114,7 +114,8 @@ package struct UPMCSettings: Sendable, Hashable {
             "Anyone who knows or guesses a CUID can report messages to that user as read.",
             remedy: "Remove it; apps then name the device's PSID or DEVICE_ID.",
             when: { $0.flatMap(flag) == true }
-        ),
+        )
+        .refusing("receipts and badges by CUID alone"),
         VendorSetting("doubleDecodeMessage", default: "true", "Whether MESSAGE may be percent-encoded twice.") {
             flag($0) != nil
         },

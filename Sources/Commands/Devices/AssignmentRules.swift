@@ -19,10 +19,15 @@ enum AssignmentRules {
         }
     }
 
-    static func assign(_ key: VendorDeviceKey, _ change: UserChange, _ context: RuleContext) -> Plan {
+    static func assign(
+        _ key: VendorDeviceKey,
+        _ change: UserChange,
+        _ assurance: Assurance,
+        _ context: RuleContext
+    ) -> Plan {
         guard Storable.isKey(key.rawValue) else { return .refused(.unknownDevice) }
         if let field = unstorableField(change) { return .refused(.invalid(field)) }
-        return Plan(assignment(key, change, .claimed, context)) { user in
+        return Plan(assignment(key, change, assurance, context)) { user in
             user.map { .registration(.assigned($0)) } ?? .refused(.unknownDevice)
         }
     }

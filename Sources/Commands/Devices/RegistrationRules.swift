@@ -12,7 +12,7 @@ enum RegistrationRules {
         case .verify(let phone, let code, let platform):
             VerificationRules.check(phone, code: code, platform: platform, context)
         case .enlist(let registration, let change): AssignmentRules.enlist(registration, change, context)
-        case .assign(let key, let change): AssignmentRules.assign(key, change, context)
+        case .assign(let key, let change, let assurance): AssignmentRules.assign(key, change, assurance, context)
         case .standing(let key): AssignmentRules.standing(key, context)
         case .drawKey: .settled(.registration(.drawn(VendorDeviceKey(context.identifiers.randomHex(byteCount: 16)))))
         case .listed(let filter, let from, let limit): listed(filter, from, limit, context)

@@ -7,12 +7,15 @@ package struct BoundCall: Sendable, Hashable {
     package var settings: BindingSettings
     /// Read once for all calls.
     package let senders: SenderSettings
+    /// Nil: the app has no keys for tokens of its users.
+    package let userTokens: UserTokenRules?
 
     package init(tenant: TenantID, app: AppID, settings: BindingSettings) {
         self.tenant = tenant
         self.app = app
         self.settings = settings
         senders = SenderSettings(settings)
+        userTokens = UserTokenRules(settings)
     }
 }
 

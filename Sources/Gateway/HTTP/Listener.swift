@@ -18,11 +18,9 @@ package enum Listener {
     package static let connectionLimit = 16_384
 
     /// Creates a service that serves `responder` on `address` and reports the bound address. Above `maximum` connections, new ones wait in the kernel's backlog;
-    /// connections of an address above its limit are closed.
+    /// connections of an address above its limit (`connections`) are closed. `proxied` reads the clients of proxies' connections; nil: proxies name their clients
+    /// in headers of calls only.
     ///
-    /// - Parameters:
-    ///   - connections: limits the connections of each address; nil: unlimited.
-    ///   - proxied: reads the clients of proxies' connections; nil: proxies name their clients in headers of calls only.
     /// - Throws: when the TLS files cannot be used.
     package static func service<Responder: HTTPResponder>(
         _ kind: Kind,

@@ -48,7 +48,8 @@ package struct Provisioner: Sendable {
         var tenants: [ProvisionedTenant] = []
         for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
         var summary = try await store.apply(tenants, by: actor)
-        summary.warnings = SenderWarnings(vendors: vendors).warnings(of: file)
+        summary.warnings =
+            SenderWarnings(vendors: vendors).warnings(of: file) + DefaultWarnings(vendors: vendors).warnings(of: file)
         return summary
     }
 
@@ -82,7 +83,7 @@ package struct Provisioner: Sendable {
                     id: app.id,
                     platforms: app.platforms.mapValues { PlatformRoute(topic: $0.topic, credentials: $0.credentials) },
                     defaultTimeToLive: nil,
-                    bindings: try app.bindings.flatMap { try bindings($0, of: app.id, in: tenant.id) },
+                    bindings: try app.bindings.flatMap { try bindings($0, of: app, in: tenant.id) },
                     timing: app.timing,
                     assurance: app.assurance,
                     approvalAbove: app.approvalAbove,
@@ -118,13 +119,19 @@ package struct Provisioner: Sendable {
         binding.content.senders.map { ProvisionedSender(vendor: binding.vendor, name: $0.name, id: $0.id) }
     }
 
-    private func bindings(_ binding: ProvisioningFile.Binding, of app: AppID, in tenant: TenantID) throws
+    private func bindings(_ binding: ProvisioningFile.Binding, of app: ProvisioningFile.App, in tenant: TenantID) throws
         -> [ProvisionedBinding]
     {
-        let sealed = try BindingSecrets(masterKey).sealed(binding.secrets, of: app, in: tenant, vendor: binding.vendor)
+        let sealed = try BindingSecrets(masterKey).sealed(
+            binding.secrets,
+            of: app.id,
+            in: tenant,
+            vendor: binding.vendor
+        )
         return binding.keys.map { key in
             var settings = binding.settings
             settings[BindingSecrets.key] = sealed
+            settings[UserTokenRules.settingsKey] = app.userTokens?.json
             // The adapter cannot look up the account of a service id, so that the settings contain both.
             for other in binding.keys where settings["\(other.kind)Id"] == nil {
                 settings["\(other.kind)Id"] = .string(other.value)

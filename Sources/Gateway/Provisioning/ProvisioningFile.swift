@@ -44,6 +44,8 @@ package struct ProvisioningFile: Sendable {
         var assurance = AssuranceRules.none
         /// Messages to more recipients need an approval. Nil: none does.
         var approvalAbove: Int?
+        /// Nil: no tokens confirm users.
+        var userTokens: UserTokenRules?
     }
     struct PlatformSettings: Sendable {
         var topic: String
@@ -232,6 +234,7 @@ struct ProvisioningReader: SecretSource {
         }
         let assurance = try assurance(&fields)
         let approvalAbove = try fields.count("approvalAbove")
+        let userTokens = try userTokens(&fields)
         try fields.finish()
         return ProvisioningFile.App(
             id: id,
@@ -239,7 +242,8 @@ struct ProvisioningReader: SecretSource {
             bindings: bindings,
             timing: timing,
             assurance: assurance,
-            approvalAbove: approvalAbove
+            approvalAbove: approvalAbove,
+            userTokens: userTokens
         )
     }
 

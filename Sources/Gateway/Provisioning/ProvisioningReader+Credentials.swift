@@ -111,7 +111,7 @@ extension ProvisioningReader {
         return nil
     }
 
-    private func file(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+    func file(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
         -> [UInt8]?
     {
         guard let name = try fields.optionalText(key) else { return nil }

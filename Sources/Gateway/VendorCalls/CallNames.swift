@@ -56,7 +56,7 @@ struct CallNames: Sendable, Hashable {
             read(registration)
             read(change)
         case .updateToken(let key, _, _), .unregister(.key(let key)), .standing(let key): add(key, nil)
-        case .assign(let key, let change):
+        case .assign(let key, let change, _):
             add(key, nil)
             read(change)
         case .unregister(.phone(let phone)), .requestVerification(let phone, _), .verify(let phone, _, _):

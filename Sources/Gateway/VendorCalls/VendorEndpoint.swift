@@ -220,7 +220,7 @@ final class VendorEndpoint: Sendable {
                 isProvenSender: caller == .sender && verdict.isProven,
                 provingKey: verdict.provingKey
             )
-            let result = try await perform(commands, of: call, in: scope)
+            let result = try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope)
             switch result {
             case .success(let replies):
                 record.answered(replies)
@@ -257,21 +257,50 @@ final class VendorEndpoint: Sendable {
     /// Performs the commands of a call and their sequels.
     ///
     /// - Returns: the replies to the last commands, or the limit that the caller has reached.
-    /// - Throws: the error of the adapter.
+    /// - Throws: the error of the adapter; `.unauthorized` for a wrong token of a user.
     private func perform(
         _ commands: [Command],
         of call: VendorRequest,
+        by adapter: any VendorAdapter,
+        _ tokens: UserTokenRules?,
         in scope: CallScope
     ) async throws(AdapterError) -> Swift.Result<[Reply], LimitExcess> {
+        var commands = commands
+        if let excess = try prove(&commands, of: call, adapter, tokens) { return .failure(excess) }
         var result = await perform(commands, in: scope, isFirst: true)
         guard let multiStep = multiStep[scope.vendor] else { return result }
         for _ in 0..<Self.sequelLimit {
             guard case .success(let replies) = result else { break }
-            let sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
+            var sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
             if sequel.isEmpty { break }
+            if let excess = try prove(&sequel, of: call, adapter, tokens) { return .failure(excess) }
             result = await perform(withBodyHash(sequel, call.body), in: scope, isFirst: false)
         }
         return result
+    }
+
+    /// Marks registrations of a user as vouched if the call carries a valid token for the user.
+    ///
+    /// - Returns: the limit that the caller has reached by wrong tokens.
+    /// - Throws: `AdapterError(.unauthorized)` for a wrong token.
+    @inline(never)
+    private func prove(
+        _ commands: inout [Command],
+        of call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ rules: UserTokenRules?
+    ) throws(AdapterError) -> LimitExcess? {
+        guard let gate = UserTokenGate(rules) else { return nil }
+        switch gate.judge(commands, adapter.userToken(of: call), at: call.receivedAt) {
+        case .unproven: return nil
+        case .vouched(let proven):
+            commands = proven
+            return nil
+        case .refused(let reason, let isFailure):
+            note(call, adapter, reason)
+            if isFailure, let excess = limits.failedToken(from: call.remoteAddress) { return excess }
+            throw AdapterError(.unauthorized, field: "user token")
+        }
     }
 
     /// Six sequels: three attempts of a read and a write. After three conflicts, the answer asks the caller to retry.

@@ -107,6 +107,13 @@ struct VendorLimits: Sendable {
         return shown.excess
     }
 
+    /// Counts a wrong token of a user, which cannot be found by trying. Returns the limit if the caller had to wait before it.
+    func failedToken(from address: String?) -> LimitExcess? {
+        guard limiter.applies(to: address) else { return nil }
+        let proof = CallProof("user token", isGuessable: false)
+        return failed(ShownProof(proof: proof, address: address, excess: limiter.excess(of: proof, from: address)))
+    }
+
     func proved(_ shown: ShownProof?) {
         guard let shown else { return }
         limiter.proved(shown.proof, from: shown.address)

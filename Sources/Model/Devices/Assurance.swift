@@ -100,4 +100,5 @@ package struct IdentitySettings: Sendable, Hashable {
         remedy: "Remove it: a device then reads the messages since it has the user.",
         when: { $0 == "all" }
     )
+    .refusing("messages to a claimed user from before the device had it")
 }

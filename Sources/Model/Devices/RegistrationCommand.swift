@@ -7,8 +7,8 @@ package enum RegistrationCommand: Sendable, Hashable {
     case verify(phone: String, code: String, platform: Platform?)
     /// Registers a device and sets its user, in one step.
     case enlist(DeviceRegistration, UserChange)
-    /// Sets the user of a registered device.
-    case assign(key: VendorDeviceKey, UserChange)
+    /// Sets the user of a registered device. `assurance`: the level that the caller proves for the user.
+    case assign(key: VendorDeviceKey, UserChange, assurance: Assurance = .claimed)
     case standing(key: VendorDeviceKey)
     /// Draws an unused key: 32 lower-case hex digits.
     case drawKey

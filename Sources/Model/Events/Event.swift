@@ -21,6 +21,8 @@ package enum EventKind: String, Sendable, Hashable, CaseIterable {
     case unregistered
     /// An identity claims a user, phone or token that another identity has.
     case moved
+    /// The tenant's back end confirmed the user of an identity.
+    case vouched
     /// Push was switched on or off for the identity.
     case preferenceChanged = "preference_changed"
     /// The push service reported that a device's token is dead.

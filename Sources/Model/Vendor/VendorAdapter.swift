@@ -25,6 +25,10 @@ package protocol VendorAdapter: Sendable {
     /// that has expired.
     func proof(of request: VendorRequest) -> CallProof?
 
+    /// Returns the token by which the app's back end confirms the user that the call registers, whether it is right or wrong: a header, or the dialect's own field
+    /// for apps that cannot send one. Nil: the call has none.
+    func userToken(of request: VendorRequest) -> String?
+
     /// Returns the commands of the call.
     ///
     /// - Throws: `AdapterError` when a field is missing or wrong; `refuse` then writes the answer.
@@ -51,6 +55,9 @@ package protocol VendorAdapter: Sendable {
 
 extension VendorAdapter {
     package var isPersonal: Bool { true }
+
+    /// The header of the call.
+    package func userToken(of request: VendorRequest) -> String? { request.header(UserTokenRules.header) }
 
     /// The bearer token of the call.
     package func proof(of request: VendorRequest) -> CallProof? {

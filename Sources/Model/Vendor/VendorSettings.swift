@@ -8,6 +8,8 @@ package struct VendorSetting: Sendable {
     package let standard: String?
     /// The risk of some values. Nil: no value has one.
     package private(set) var risk: SettingRisk?
+    /// The documented calls that the default refuses or answers with less, for `apply`'s warning about bindings that do not state the setting. Nil: none.
+    package private(set) var refusedCalls: String?
     private let fault: @Sendable (_ name: String, _ value: JSON) -> String?
 
     /// A setting whose wrong values are reported as "not an accepted value".
@@ -47,6 +49,13 @@ package struct VendorSetting: Sendable {
         return setting
     }
 
+    /// The setting with the documented calls that its default refuses or answers with less.
+    package func refusing(_ calls: String) -> VendorSetting {
+        var setting = self
+        setting.refusedCalls = calls
+        return setting
+    }
+
     /// The error in `value`. Nil: the value is accepted.
     package func problem(in value: JSON) -> String? { fault(name, value) }
 }
@@ -76,6 +85,15 @@ package struct VendorSettings: Sendable {
         return all.compactMap { setting in
             guard let risk = setting.risk, risk.applies(given[setting.name]) else { return nil }
             return (setting, risk, given[setting.name])
+        }
+    }
+
+    /// The settings that refuse calls by default and that `values` does not state.
+    package func unstated(in values: JSONObject) -> [(setting: VendorSetting, calls: String)] {
+        let given = Set(leaves(of: values, below: "").map(\.0))
+        return all.compactMap { setting in
+            guard let calls = setting.refusedCalls, !given.contains(setting.name) else { return nil }
+            return (setting, calls)
         }
     }
 

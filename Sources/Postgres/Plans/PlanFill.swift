@@ -100,6 +100,8 @@ package struct PlanFill: Sendable {
                 SELECT 'plan', pg_temp.id('m', 1), 'key:' || n FROM generate_series(1, 20000) n;
             INSERT INTO gateway.activity_token (tenant_id, device_id, kind, name, app_id, token, registered_at)
                 SELECT 'plan', pg_temp.id('d', n), 'running', 'game', 'shop', 'token', now() FROM generate_series(1, 5000) n;
+            INSERT INTO gateway.expected_user (tenant_id, app_id, user_id, ends_at)
+                SELECT 'plan', 'shop', n::text, now() + n * interval '1 minute' FROM generate_series(1, 20000) n;
             INSERT INTO gateway.verification (tenant_id, app_id, vendor, phone, sent_at, window_start, sent_count)
                 SELECT 'plan', 'shop', 'native', n::text, now(), now(), 1 FROM generate_series(1, 5000) n
             """

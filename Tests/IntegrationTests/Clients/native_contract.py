@@ -258,6 +258,14 @@ def users_and_groups(api: API) -> None:
     app = {"app": "shop"}
     api.call("listApps")
     # The app has no binding of a vendor with such tokens; the tests of Notification Hubs use one.
+    api.call("expectUsers", app, body={"users": [{"user": "u-new", "phone": "+82 10-1"}, {"user": "u-next"}]})
+    api.call("expectUsers", app, body={"users": [{"user": "u-new"}, {"user": "u-new"}]}, expect=422)
+    expected = api.call("listExpectedUsers", app, {"limit": 1})
+    check([(one["user"], one["phone"]) for one in expected["users"]] == [("u-new", "82101")], f"expected users: {expected}")
+    check(len(api.call("listExpectedUsers", app, {"after": expected["next"]})["users"]) == 1, "next")
+    for user in ["u-new", "u-next"]:
+        api.call("dropExpectedUser", {**app, "user": user}, expect=204)
+    api.call("dropExpectedUser", {**app, "user": "u-new"}, expect=404)
     api.call("issueSharedAccessSignature", app, body={"installation": "phone-1", "user": "u-contract"}, expect=404)
     user = dict(app, user="u-contract")
     api.call("updateUser", user, body={"attributes": {"plan": "gold"}, "acceptsPush": True})

@@ -9,13 +9,15 @@ import NIOSSL
 
 /// A proxy of the tests: it writes a header before anything else of a connection.
 enum ProxyClient {
-    /// Everything that the server sends until it closes the connection.
+    /// Makes a call after a header.
     ///
     /// - Parameters:
     ///   - address: the listener.
     ///   - header: the bytes before the call, and before TLS.
     ///   - call: the call.
     ///   - trust: the file of the listener's certificate; nil: without TLS.
+    /// - Returns: everything that the server sent until it closed the connection.
+    /// - Throws: when the connection cannot be opened.
     static func exchange(
         _ address: ListenAddress,
         header: [UInt8],

@@ -40,6 +40,11 @@ DELETE FROM gateway.event_position WHERE tenant_id = $1 AND last IN (
     WHERE q.tenant_id = $1 AND q.last < (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1) ORDER BY q.last LIMIT 50000);
 
 -- role gateway_engine
+DELETE FROM gateway.expected_user WHERE tenant_id = $1 AND (app_id, user_id) IN (
+    SELECT e.app_id, e.user_id FROM gateway.expected_user e
+    WHERE e.tenant_id = $1 AND e.ends_at < now() ORDER BY e.ends_at LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.idempotency WHERE tenant_id = $1 AND (app_id, vendor, key) IN (
     SELECT y.app_id, y.vendor, y.key FROM gateway.idempotency y
     WHERE y.tenant_id = $1 AND y.created_at < now() - $2::interval ORDER BY y.created_at LIMIT 5000);
@@ -247,7 +252,13 @@ SELECT * FROM gateway.acknowledge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 
 SELECT * FROM gateway.assign_user($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- role gateway_call
+SELECT * FROM gateway.assign_user(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_change => $5, p_user => $6, p_name => $7, p_phone => $8, p_exclusive => $9, p_assurance => $10, p_moves => $11, p_at => $12);
+
+-- role gateway_call
 SELECT * FROM gateway.assign_users($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT * FROM gateway.assign_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_changes => $7, p_users => $8, p_names => $9, p_phones => $10, p_at => $11);
 
 -- role gateway_call
 SELECT * FROM gateway.change_members($1, $2, $3, $4, $5, $6);
@@ -271,10 +282,16 @@ SELECT * FROM gateway.history_page(p_tenant => $1, p_app => $2, p_vendor => $3, 
 SELECT * FROM gateway.poll_inbox($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- role gateway_call
+SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_identities => $7, p_devices => $8, p_platforms => $9, p_environments => $10, p_tokens => $11, p_users => $12, p_names => $13, p_phones => $14, p_raw_phones => $15, p_attributes => $16, p_at => $17);
+
+-- role gateway_call
 SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_at => $15);
 
 -- role gateway_call
 SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16);
+
+-- role gateway_call
+SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18);
 
 -- role gateway_call
 SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17);
@@ -287,6 +304,9 @@ SELECT * FROM gateway.replay_webhook($1, $2, $3);
 
 -- role gateway_call
 SELECT * FROM gateway.reported_delivery($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT * FROM gateway.reported_delivery($1, $2, $3, $4, $5, $6);
 
 -- role gateway_call
 SELECT * FROM gateway.resolve_api_key($1);
@@ -318,6 +338,38 @@ SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.phone = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+    SELECT FROM gateway.identity h
+    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+    SELECT FROM gateway.identity h
+    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = $4
 ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
 
 -- role gateway_engine
@@ -510,6 +562,14 @@ SELECT count(*) AS stopped FROM gateway.credential WHERE refusal IS NOT NULL;
 
 -- role gateway_call
 SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
+    SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate'
+        AND d.reason IS DISTINCT FROM 'assurance' AS is_unread
+    FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+    WHERE d.tenant_id = $1 AND d.device_id = $2
+    ORDER BY d.message_id DESC LIMIT $3) AS l;
+
+-- role gateway_call
+SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
     SELECT d.read_at IS NULL AND d.state <> 'canceled' AND d.reason IS DISTINCT FROM 'duplicate' AS is_unread
     FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
     WHERE d.tenant_id = $1 AND d.device_id = $2
@@ -611,6 +671,9 @@ WHERE tenant_id = $1 AND app_id = $2 AND kind = 'running' AND name = $3 ORDER BY
 SELECT draw_budget AS count FROM gateway.draw_budget($1, $2, $3, $4, $5, $6);
 
 -- role gateway_call
+SELECT drop_expected_user AS count FROM gateway.drop_expected_user($1, $2, $3, $4);
+
+-- role gateway_call
 SELECT drop_schedule AS count FROM gateway.drop_schedule($1, $2, $3, $4);
 
 -- role gateway_call
@@ -618,6 +681,10 @@ SELECT e.sequence, e.at, e.route, e.outcome, e.reason, e.method, e.path, e.query
     e.status, e.answer_type, e.answer, e.answer_bytes
 FROM gateway.captured_exchange e WHERE e.tenant_id = $1 AND e.capture_id = $2 AND e.sequence > $3
 ORDER BY e.sequence LIMIT $4;
+
+-- role gateway_call
+SELECT e.user_id, e.phone, e.token_digest IS NOT NULL AS has_token, e.ends_at, e.created_at FROM gateway.expected_user e
+WHERE e.tenant_id = $1 AND e.app_id = $2 AND e.user_id > $3 ORDER BY e.user_id LIMIT $4;
 
 -- role gateway_call
 SELECT erase_devices AS count FROM gateway.erase_devices($1, $2, $3, $4);
@@ -734,6 +801,18 @@ SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, 
     i.registered_at, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
         WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
 FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id;
+
+-- role gateway_call
+SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+    i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+        WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id;
+
+-- role gateway_call
+SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+    i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+        WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = $2;
 
 -- role gateway_call
 SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
@@ -915,6 +994,9 @@ SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.la
 -- role gateway_call
 SELECT patch_identities AS count FROM gateway.patch_identities($1, $2, $3, $4, $5, $6);
 
+-- role gateway_call
+SELECT patch_identities AS count FROM gateway.patch_identities($1, $2, $3, $4, $5, $6, $7);
+
 -- role gateway_engine
 SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0));
 
@@ -947,6 +1029,9 @@ WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1;
 
 -- role gateway_call
 SELECT put_campaign AS is_new FROM gateway.put_campaign($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT put_expected_users AS count FROM gateway.put_expected_users($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT put_group AS is_new FROM gateway.put_group($1, $2, $3, $4);
@@ -1047,6 +1132,20 @@ LIMIT $5;
 -- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+    SELECT FROM gateway.identity h
+    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+        AND i.user_id = q.value
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
     SELECT i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
@@ -1063,6 +1162,24 @@ LEFT JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+    SELECT FROM gateway.identity h
+    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
     LIMIT $5) AS r
@@ -1092,6 +1209,47 @@ ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
 UNION ALL
 SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
 CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+    SELECT FROM gateway.identity h
+    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+    SELECT FROM gateway.identity h
+    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.device_id = q.value
@@ -1276,6 +1434,17 @@ JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
 LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 
 -- role gateway_engine
+SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
 SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -1342,6 +1511,9 @@ SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND ap
 
 -- role gateway_engine
 SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 LIMIT 1;
+
+-- role gateway_call
+SELECT vouch_identity AS count FROM gateway.vouch_identity($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w

@@ -41,9 +41,9 @@ struct CurrentsEvent {
         case .tokenQuarantined: return [token("invalidate")]
         case .tokenInvalidated: return [token("invalidate"), object(Self.behaviors + "Uninstall", [:], part: 1)]
         case .preferenceChanged: return preference.map { [$0] } ?? []
-        // No event of this format: events of a message as a whole, suppressed deliveries, received pushes, and moves of users.
-        case .moved, .accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued, .approvalNeeded,
-            .messageApproved, .suppressed,
+        // No event of this format: events of a message as a whole, suppressed deliveries, received pushes, moves and confirmations of users.
+        case .moved, .vouched, .accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued,
+            .approvalNeeded, .messageApproved, .suppressed,
             .received:
             return []
         }

@@ -1,7 +1,5 @@
-import Crypto
-import CryptoExtras
-import FoundationEssentials
 import Model
+import SignedTokens
 
 /// Verifies that the SDK acts for the user it names, by a JWT that the app's own back end signed (docs/contracts/braze.md#3.7).
 struct SDKAuthentication {
@@ -129,45 +127,37 @@ struct SDKAuthentication {
     }
 
     private func subject(of token: String?, at now: Timestamp) throws(Fault) -> String {
-        guard let token, !token.isEmpty else { throw .missingToken }
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard token.utf8.count <= BrazeLimits.proofBytes, parts.count == 3, let head = Self.object(parts[0]),
-            let signature = Self.bytes(parts[2])
-        else { throw .decodingError }
-        // Checked first: the algorithm that a token declares must not decide how it is verified.
-        guard head["alg"] == "RS256" else { throw .incorrectAlgorithm }
-        try verify(Data("\(parts[0]).\(parts[1])".utf8), signature)
-        guard let claims = Self.object(parts[1]) else { throw .invalidPayload }
-        guard let expiration = claims["exp"] else { throw .expirationRequired }
-        guard let ends = expiration.double, let subject = claims["sub"]?.string, !subject.isEmpty else {
-            throw .invalidPayload
+        do throws(SignedToken.Fault) {
+            let claims = try SignedToken.claims(
+                token,
+                keys: settings.publicKeys,
+                algorithms: [.rs256],
+                limitBytes: BrazeLimits.proofBytes,
+                at: now
+            )
+            return claims.subject
+        } catch {
+            throw Fault(error)
         }
-        guard ends > Double(now.milliseconds) / 1000 else { throw .expired }
-        return subject
     }
 
-    /// Any of the keys may verify, so that keys can be replaced one after the other.
-    private func verify(_ text: Data, _ signature: Data) throws(Fault) {
-        let keys = settings.publicKeys.compactMap { try? _RSA.Signing.PublicKey(pemRepresentation: $0) }
-        guard !keys.isEmpty else { throw .publicKeyError }
-        let digest = SHA256.hash(data: text)
-        // RS256 is this padding (RFC 7518 §3.3), and it is only verified here.
-        let isSigned = keys.contains {
-            $0.isValidSignature(.init(rawRepresentation: signature), for: digest, padding: .insecurePKCS1v1_5)
-        }
-        guard isSigned else { throw .noMatchingPublicKeys }
+    static func isKey(_ pem: String) -> Bool {
+        if case .rsa = TokenKey(pem: pem) { true } else { false }
     }
+}
 
-    static func isKey(_ pem: String) -> Bool { (try? _RSA.Signing.PublicKey(pemRepresentation: pem)) != nil }
-
-    private static func object(_ part: Substring) -> JSONObject? {
-        bytes(part).flatMap { try? JSONParser.parse(Array($0)).object }
-    }
-
-    private static func bytes(_ part: Substring) -> Data? {
-        // The other base64 alphabet and padding are not allowed in a token (RFC 7515 §2).
-        guard !part.utf8.contains(where: "+/=".utf8.contains) else { return nil }
-        let padding = String(repeating: "=", count: (4 - part.utf8.count % 4) % 4)
-        return Data(base64Encoded: part.replacing("-", with: "+").replacing("_", with: "/") + padding)
+extension SDKAuthentication.Fault {
+    fileprivate init(_ fault: SignedToken.Fault) {
+        self =
+            switch fault {
+            case .missing: .missingToken
+            case .undecodable: .decodingError
+            case .algorithm: .incorrectAlgorithm
+            case .noKey: .publicKeyError
+            case .signature: .noMatchingPublicKeys
+            case .payload: .invalidPayload
+            case .noExpiration: .expirationRequired
+            case .expired: .expired
+            }
     }
 }

@@ -32,6 +32,8 @@ package struct IPNSFields: Sendable {
         case sound = "SOUND"
         case badge = "BADGE"
         case reportURL = "REPORT_URL"
+        /// The gateway's own field: a token of the app's back end.
+        case userToken = "USER_TOKEN"
     }
 
     private static let known: [String: Key] = {

@@ -3,6 +3,7 @@ enum NativeOperations {
     static let all: [NativeOperation] = [
         MessageOperations.all,
         DeviceOperations.all,
+        ExpectationOperations.all,
         AppOperations.all,
         DeviceTokenOperations.all,
         UserOperations.all,

@@ -27,6 +27,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var auditRemoved = 0
     package var capturesRemoved = 0
     package var verificationsRemoved = 0
+    /// Expected users whose end has come.
+    package var expectationsRemoved = 0
     package var activityTokensRemoved = 0
     /// Identities that reached their end.
     package var identitiesEnded = 0
@@ -55,7 +57,8 @@ package struct MaintenanceFailure: Sendable, Hashable {
 package enum MaintenanceStep: String, CaseIterable, Sendable {
     case makePartitions = "make partitions"
     case dropPartitions = "drop partitions"
-    case nodes, messages, media, events, positions, keys, deliveries, inbox, acts, tallies, audit, verifications
+    case nodes, messages, media, events, positions, keys, deliveries, inbox, acts, tallies, audit, verifications,
+        expectations
     case activityTokens = "activity tokens"
     case identities, captures
 
@@ -76,6 +79,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .tallies: \.talliesRemoved
         case .audit: \.auditRemoved
         case .verifications: \.verificationsRemoved
+        case .expectations: \.expectationsRemoved
         case .activityTokens: \.activityTokensRemoved
         case .identities: \.identitiesEnded
         case .captures: \.capturesRemoved

@@ -129,6 +129,15 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Expectations that no registration met in time.
+    static let dropExpectations = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.expected_user WHERE tenant_id = $1 AND (app_id, user_id) IN (
+            SELECT e.app_id, e.user_id FROM gateway.expected_user e
+            WHERE e.tenant_id = $1 AND e.ends_at < now() ORDER BY e.ends_at LIMIT \(rows))
+        """
+    )
+
     /// Tokens of Live Activities that have ended. The system ends each activity within twelve hours.
     static let dropActivityTokens = StoreSQL.tenant(
         """

@@ -71,6 +71,7 @@ struct TenantSweep: Sendable {
                 isFunction: true
             ),
             Sweep(step: .verifications, statement: MaintenanceSQL.dropVerifications(id), limit: rows),
+            Sweep(step: .expectations, statement: MaintenanceSQL.dropExpectations(id), limit: rows),
             Sweep(step: .activityTokens, statement: MaintenanceSQL.dropActivityTokens(id), limit: rows),
             Sweep(
                 step: .identities,

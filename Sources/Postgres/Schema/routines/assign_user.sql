@@ -11,6 +11,9 @@ DECLARE
     i record;
     v_moved boolean := false;
     v_level smallint := p_assurance;
+    v_expected boolean := false;
+    v_kinds text[] := '{}';
+    v_data json[] := '{}';
     v_now timestamptz := coalesce(p_at, now());
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
@@ -22,6 +25,10 @@ BEGIN
             SELECT FROM gateway.identity o
             WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.vendor = p_vendor AND o.user_id = p_user
                 AND o.identity_id <> i.identity_id);
+        IF p_assurance < 2 AND (i.assurance < 2 OR i.user_id IS DISTINCT FROM p_user) THEN
+            v_expected := gateway.meet_expectation(p_tenant, p_app, p_user, coalesce(p_phone, i.phone), NULL, i.device_id);
+            IF v_expected THEN p_assurance := 2; END IF;
+        END IF;
         v_level := gateway.level_after(i.assurance, i.user_id, i.phone, p_user, p_phone, p_assurance);
         IF p_moves = 'vouch' AND v_level = 0 AND (i.assurance = -1 OR i.user_id IS DISTINCT FROM p_user)
             AND gateway.is_taken(p_tenant, p_app, p_vendor, i.identity_id, p_user, NULL) THEN
@@ -37,10 +44,16 @@ BEGIN
                 phone = coalesce(p_phone, phone), assurance = v_level, user_since = CASE WHEN user_id = p_user THEN user_since ELSE v_now END
             WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
         IF v_moved AND p_moves <> 'allow' THEN
-            PERFORM gateway.append_changes(
-                p_tenant, ARRAY['moved'], ARRAY[p_app], ARRAY[p_vendor], ARRAY[i.identity_id], ARRAY[i.device_id],
-                ARRAY[json_build_object('of', 'user', 'pending', v_level < 0)]);
+            v_kinds := ARRAY['moved'];
+            v_data := ARRAY[json_build_object('of', 'user', 'pending', v_level < 0)];
         END IF;
+        IF v_expected THEN
+            v_kinds := v_kinds || 'vouched'::text;
+            v_data := v_data || json_build_object('by', 'expectation');
+        END IF;
+        PERFORM gateway.append_changes(
+            p_tenant, v_kinds, array_fill(p_app, ARRAY[cardinality(v_kinds)]), array_fill(p_vendor, ARRAY[cardinality(v_kinds)]),
+            array_fill(i.identity_id, ARRAY[cardinality(v_kinds)]), array_fill(i.device_id, ARRAY[cardinality(v_kinds)]), v_data);
         RETURN QUERY SELECT p_user, v_moved;
     ELSIF p_change = 'clear' THEN
         UPDATE gateway.identity SET user_id = NULL, name = NULL, assurance = p_assurance

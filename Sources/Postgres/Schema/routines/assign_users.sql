@@ -1,5 +1,5 @@
 -- `assign_user` for several identities of one app and vendor, without repeated keys and never exclusive. p_moves is allow or notify. Returns one row per key,
--- in order.
+-- in order. A user who is expected (`expected_user`) is assigned by `assign_user`: the row has no ordinal, and nothing is changed.
 CREATE OR REPLACE FUNCTION gateway.assign_users(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_changes text[], p_users text[], p_names text[], p_phones text[],
     p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow',
@@ -26,7 +26,10 @@ BEGIN
             FROM unnest(p_keys, p_changes, p_users) WITH ORDINALITY AS x(key, change, user_id, o)) AS u
         LEFT JOIN LATERAL (
             SELECT x.identity_id, x.user_id FROM gateway.identity x
-            WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active' OFFSET 0) AS i ON true;
+            WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active'
+                AND NOT (p_assurance < 2 AND u.change = 'set' AND EXISTS (
+                    SELECT FROM gateway.expected_user e
+                    WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now())) OFFSET 0) AS i ON true;
     PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v.ids) ORDER BY i.identity_id FOR UPDATE;
     WITH r AS (
         UPDATE gateway.identity i SET user_id = u.user_id, phone = coalesce(u.phone, i.phone),

@@ -5,8 +5,12 @@ DECLARE
     v_identities uuid[];
     v_devices uuid[];
     v_known text[];
+    v_expected text[];
     g record;
 BEGIN
+    WITH r AS (
+        DELETE FROM gateway.expected_user WHERE tenant_id = p_tenant AND app_id = p_app AND user_id = ANY (p_users) RETURNING user_id)
+    SELECT array_agg(r.user_id) INTO v_expected FROM r;
     PERFORM FROM gateway.user_profile p
         WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = ANY (p_users)
         ORDER BY p.user_id FOR UPDATE;
@@ -15,8 +19,13 @@ BEGIN
             WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = ANY (p_users)
         UNION ALL
         SELECT i.user_id FROM gateway.identity i
-            WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.user_id = ANY (p_users)) AS k;
-    IF cardinality(v_known) = 0 THEN RETURN 0; END IF;
+            WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.user_id = ANY (p_users)
+        UNION ALL
+        SELECT u FROM unnest(v_expected) AS u) AS k;
+    IF cardinality(v_known) = 0 THEN
+        PERFORM gateway.forget_subjects(p_tenant, ARRAY(SELECT 'user ' || u FROM unnest(p_users) AS u ORDER BY u));
+        RETURN 0;
+    END IF;
     FOR g IN
         SELECT m.group_name, array_agg(m.user_id) AS users FROM gateway.group_member m
         WHERE m.tenant_id = p_tenant AND m.app_id = p_app AND m.vendor = p_vendor AND m.user_id = ANY (p_users)

@@ -3,12 +3,12 @@
 --
 -- p_assurance: the level that the caller proves (`level_after`). p_moves: what happens if another identity has the user or the phone: allow; notify, so that
 -- `moved` has entries (user, phone, token) for the caller's events; or vouch, so that a caller that proves nothing is also pending. An identity of a higher
--- level keeps its phone.
+-- level keeps its phone. expected: the tenant's back end expected the user, who is vouched now.
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
     p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow')
-RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[], moved text[], level smallint)
+RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[], moved text[], level smallint, expected boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -21,6 +21,7 @@ DECLARE
     v_old smallint;
     v_level smallint := p_assurance;
     v_moved text[] := '{}';
+    v_expected boolean := false;
     v_token text;
     v_is_new_user boolean;
     v_is_new_phone boolean;
@@ -34,6 +35,15 @@ BEGIN
     v_device := v_old_device;
     IF v_old > 0 THEN
         SELECT d.token INTO v_token FROM gateway.device d WHERE d.tenant_id = p_tenant AND d.device_id = v_old_device;
+    END IF;
+    -- An identity that is vouched for already leaves the expectation to the user's next device.
+    IF p_assurance < 2 AND p_user IS NOT NULL AND (
+        v_old IS DISTINCT FROM 2 OR p_user IS DISTINCT FROM v_user OR p_token IS NOT NULL AND p_token IS DISTINCT FROM v_token) THEN
+        v_expected := gateway.meet_expectation(p_tenant, p_app, p_user, coalesce(p_phone, v_phone), p_token, v_old_device);
+        IF v_expected THEN
+            p_assurance := 2;
+            v_level := 2;
+        END IF;
     END IF;
     -- A replaced identity that registers again does not take its successor's device.
     IF v_state <> 'active' AND EXISTS (
@@ -124,7 +134,7 @@ BEGIN
     IF v_old_device IS DISTINCT FROM v_device AND v_old_device IS NOT NULL THEN
         PERFORM gateway.drop_unused_tokens(p_tenant, ARRAY[v_old_device]);
     END IF;
-    RETURN QUERY SELECT v_id, v_device, v_platform, coalesce(v_state = 'active', false), v_replaced, v_moved, v_level;
+    RETURN QUERY SELECT v_id, v_device, v_platform, coalesce(v_state = 'active', false), v_replaced, v_moved, v_level, v_expected;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.register_identity FROM PUBLIC, gateway_call, gateway_engine;

@@ -1,7 +1,7 @@
 -- `register_noted` for several identities of one app and vendor, without repeated keys, as parallel arrays. Returns one row per key, in order.
 --
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
--- token from another device, returns to it, or shares a device within a vendor gets a row without a device; the caller then registers it alone. p_moves is
+-- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it alone. p_moves is
 -- allow or notify: with notify, an event reports each user and phone that another identity has.
 --
 -- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
@@ -39,6 +39,9 @@ BEGIN
         SELECT u.o, i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, t.holders IS NULL AS is_new_token,
             CASE
                 WHEN u.token IS NULL OR count(*) OVER (PARTITION BY u.platform, u.token) > 1 THEN NULL
+                WHEN p_assurance < 2 AND EXISTS (
+                    SELECT FROM gateway.expected_user e
+                    WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL
                 WHEN i.identity_id IS NULL THEN CASE WHEN t.holders IS NULL THEN 'new' END
                 WHEN i.state <> 'active' OR EXISTS (
                     SELECT FROM gateway.identity o
@@ -46,7 +49,7 @@ BEGIN
                         AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
                 WHEN t.holders IS NULL OR t.holders = ARRAY[i.device_id] AND t.tokens = ARRAY[u.token] THEN 'kept'
             END AS way
-        FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o)
+        FROM unnest(p_keys, p_platforms, p_tokens, p_users) WITH ORDINALITY AS u(key, platform, token, user_id, o)
         LEFT JOIN LATERAL (
             SELECT x.identity_id, x.device_id, x.state, x.user_id, x.phone FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true

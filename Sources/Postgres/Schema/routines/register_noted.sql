@@ -31,6 +31,12 @@ BEGIN
         v_identities := v_identities || array_fill(r.identity_id, ARRAY[cardinality(r.moved)]);
         v_devices := v_devices || array_fill(r.device_id, ARRAY[cardinality(r.moved)]);
     END IF;
+    IF r.expected THEN
+        v_data := coalesce(v_data, array_fill(NULL::json, ARRAY[cardinality(v_kinds)])) || json_build_object('by', 'expectation');
+        v_kinds := v_kinds || 'vouched'::text;
+        v_identities := v_identities || r.identity_id;
+        v_devices := v_devices || r.device_id;
+    END IF;
     PERFORM gateway.append_changes(
         p_tenant, v_kinds, array_fill(p_app, ARRAY[cardinality(v_kinds)]), array_fill(p_vendor, ARRAY[cardinality(v_kinds)]),
         v_identities, v_devices, v_data);

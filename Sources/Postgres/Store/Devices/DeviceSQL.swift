@@ -98,6 +98,14 @@ enum DeviceSQL {
 
     static let identity = StoreSQL.tenant("\(identityRows) AND i.identity_id = $2")
 
+    /// `''` as the previous user starts at the beginning.
+    static let expectedUsers = StoreSQL.tenant(
+        """
+        SELECT e.user_id, e.phone, e.token_digest IS NOT NULL AS has_token, e.ends_at, e.created_at FROM gateway.expected_user e
+        WHERE e.tenant_id = $1 AND e.app_id = $2 AND e.user_id > $3 ORDER BY e.user_id LIMIT $4
+        """
+    )
+
     /// The rows that `DeviceRow.identity` reads.
     private static let identityRows = """
         SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,

@@ -5,9 +5,9 @@
 package struct LockOrder: Sendable {
     /// Tables, and names of `lock_name` (`name:key`), in the order in which a transaction takes them.
     package static let declared: [String] = """
-        name:answer idempotency name:webhooks name:campaign name:capture name:verification name:gateway.delivery~partitions
+        name:answer idempotency name:webhooks name:campaign name:capture name:verification name:expected name:gateway.delivery~partitions
         tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app
-        name:key name:token name:phone name:user
+        name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark user_group group_member group_count
         activity_token device identity identity_tag verification
         campaign schedule message message_ref message_label message_media message_variable message_number page media

@@ -1,0 +1,2 @@
+Two further ways to confirm users: a back end names the users whose registration it expects (`/v1/apps/{app}/expected-users`), and an app carries a token that its back end signed (`userTokens` of an app, header `X-User-Token`, or a field in iPNS, UPMC and RationalOwl). `push-gateway devices vouch` does the same as `POST /v1/identities/{identity}/vouch`, and a confirmation is an event (`vouched`).
+`push-gateway apply` prints a warning for each binding whose vendor documents calls that the defaults refuse, until the binding states the settings (docs/security.md).
