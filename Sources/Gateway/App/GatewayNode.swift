@@ -236,7 +236,8 @@ extension GatewayNode {
                 devices: devices,
                 audit: PostgresAuditStore(call: call),
                 captures: provisioning.captures,
-                bindingSecrets: BindingSecrets(base.keyRing)
+                bindingSecrets: BindingSecrets(base.keyRing),
+                webhookSecrets: PostgresWebhookSecretStore(engine: base.database.engine)
             ),
             identifiers: base.identifiers,
             previews: PayloadPreview(

@@ -183,7 +183,8 @@ struct NativeStage: Sendable {
                     devices: devices,
                     audit: PostgresAuditStore(call: database.call),
                     captures: PostgresCaptureStore(call: database.call, engine: database.engine),
-                    bindingSecrets: BindingSecrets(try KeyRing([MasterKey(bytes: masterKeyBytes)]))
+                    bindingSecrets: BindingSecrets(try KeyRing([MasterKey(bytes: masterKeyBytes)])),
+                    webhookSecrets: PostgresWebhookSecretStore(engine: database.engine)
                 ),
                 identifiers: identifiers,
                 previews: PayloadPreview(
