@@ -83,7 +83,7 @@ extension DatabaseCommand {
             } catch let error as MasterKeyError {
                 await pool.close()
                 let place = configuration.masterKeyCommand.map { _ in "master.key.command" } ?? path
-                return "the data is restored, but \(place) does not contain the key that sealed its secrets: \(error)"
+                return "the data is restored, but \(place) is not the key that sealed its secrets: \(error)"
             } catch {
                 await pool.close()
                 throw error
