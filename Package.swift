@@ -279,7 +279,10 @@ var parts: [Part] = [
     .library(
         "Secrets",
         path: "Sources/Gateway/Secrets",
-        [.ours("EngineStore"), .ours("Store"), .ours("APNs"), .ours("HTTP2"), .ours("Model"), crypto]
+        [
+            .ours("EngineStore"), .ours("Store"), .ours("APNs"), .ours("HTTP2"), .ours("Model"),
+            .product("SystemPackage", .system), crypto, locks,
+        ]
     ),
     .library(
         "Imports",

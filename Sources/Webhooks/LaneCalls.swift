@@ -15,8 +15,7 @@ struct LaneCalls: Sendable {
     let policy: WebhookPolicy
     let lease: WebhookLease
     let webhook: WebhookID
-    let secret: [UInt8]
-    let keyID: String
+    let keys: [Signature.Key]
 
     /// Makes the calls of all lanes, whose offsets belong to a generation of the log, and returns their outcomes in the order of the lanes.
     func post(_ lanes: [[EventRecord]], of generation: String) async -> [Outcome] {
@@ -46,7 +45,7 @@ struct LaneCalls: Sendable {
                     url: lease.url,
                     contentType: EventBody.contentType,
                     body: body,
-                    signature: Signature.of(body, at: lease.claimedAt, secret: secret, keyID: keyID),
+                    signature: Signature.of(body, at: lease.claimedAt, keys: keys),
                     keepsConnection: true
                 )
             )

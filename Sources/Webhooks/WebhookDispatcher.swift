@@ -133,7 +133,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         guard !batch.events.isEmpty else {
             return try await perform(machine.nothingToSend(batch), lease, batch, reached: lease.cursor)
         }
-        guard case .sealed(let sealed) = lease.secret, let secret = open(lease.tenant, webhook, sealed) else {
+        guard let keys = keys(of: webhook, lease) else {
             return try await perform(machine.secretUnreadable(), lease, batch, reached: lease.cursor)
         }
         let split = EventLanes(batch.events, count: count)
@@ -142,8 +142,7 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
             policy: policy,
             lease: lease,
             webhook: webhook,
-            secret: secret,
-            keyID: sealed.keyID
+            keys: keys
         )
         let outcomes = await calls.post(split.lanes, of: batch.generation)
         let reached = split.reached(outcomes.map(\.confirmed), from: lease.cursor, through: batch.cursor)
@@ -166,18 +165,27 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
                 body: body.bytes,
                 signature: Signature.of(body.bytes, secret: derive(lease.tenant, app, vendor, id))
             )
-        case (.webhook(let id, _), .sealed(let sealed)):
-            guard let secret = open(lease.tenant, id, sealed) else { return machine.secretUnreadable() }
+        case (.webhook(let id, _), .sealed):
+            guard let keys = keys(of: id, lease) else { return machine.secretUnreadable() }
             let body = EventBody.write(&batch, for: id, limitBytes: policy.bodyLimitBytes)
             call = WebhookCall(
                 url: lease.url,
                 contentType: EventBody.contentType,
                 body: body,
-                signature: Signature.of(body, at: lease.claimedAt, secret: secret, keyID: sealed.keyID)
+                signature: Signature.of(body, at: lease.claimedAt, keys: keys)
             )
         case (.sender, .sealed), (.webhook, .derived): return machine.secretUnreadable()
         }
         return machine.callEnded(await caller.post(call), lease, batch)
+    }
+
+    /// The secrets that sign a webhook's calls; nil if the present one cannot be opened.
+    private func keys(of webhook: WebhookID, _ lease: WebhookLease) -> [Signature.Key]? {
+        guard case .sealed(let sealed) = lease.secret else { return nil }
+        let keys = [sealed, lease.previous].compactMap { $0 }.compactMap { secret in
+            open(lease.tenant, webhook, secret).map { Signature.Key(id: secret.keyID, secret: $0) }
+        }
+        return keys.first?.id == sealed.keyID ? keys : nil
     }
 
     private func perform(

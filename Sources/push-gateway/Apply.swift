@@ -35,7 +35,7 @@ struct Apply: AsyncParsableCommand {
             let provisioner = Provisioner(
                 store: PostgresProvisioningStore(engine: database.engine),
                 directory: directory,
-                masterKey: try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
+                keyRing: try await database.keyRing(configuration)
             )
             do {
                 return try await provisioner.apply(

@@ -109,8 +109,7 @@ struct AuditVerify: AsyncParsableCommand {
 
     func run() async throws {
         let (own, chains) = try await common.withDatabase { configuration, database in
-            let masterKey = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: false)
-            let own = try AuditSigner(masterKey).publicKey
+            let own = try AuditSigner(try await database.keyRing(configuration)).publicKey
             let signers = [own] + signer.compactMap { HexCoding.decode($0) }
             let reader = AuditReader(store: PostgresAuditStore(call: database.call))
             var tenants = tenant.map { [TenantID($0)] } ?? []

@@ -20,8 +20,14 @@ struct CommonOptions: ParsableArguments {
     )
     var databaseUrl: String?
 
-    @Option(help: "File with the master key (64 hex digits). Default: master.key in the data directory.")
+    @Option(help: "File with the master keys, one per line. Default: master.key in the data directory.")
     var masterKeyFile: String?
+
+    @Option(
+        help:
+            "Shell command that prints the master keys in place of the file, for a KMS, PKCS#11 or Vault. It must not contain a secret: other users see it (ps)."
+    )
+    var masterKeyCommand: String?
 
     @Option(help: "YAML file with settings; flags and the environment override it.")
     var config: String?
@@ -48,6 +54,7 @@ struct CommonOptions: ParsableArguments {
         flags["data.dir"] = dataDir.map(Self.absolute)
         flags["database.url"] = databaseUrl
         flags["master.key.file"] = masterKeyFile
+        flags["master.key.command"] = masterKeyCommand
         flags["log.level"] = logLevel
         return flags
     }

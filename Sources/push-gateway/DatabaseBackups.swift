@@ -16,7 +16,8 @@ extension DatabaseCommand {
             abstract: "Write a consistent copy of the gateway's data to a file, while it runs.",
             discussion: """
                 The file is in pg_dump's custom format and contains every device token, so only its owner may read it (mode 0600). It does not contain
-                the master key: keep a copy of the key elsewhere, because the credentials of the backup cannot be decrypted without it.
+                the master keys: keep a copy of them elsewhere, also of a key that a later rotation replaced, because the credentials of the backup cannot
+                be decrypted without the key that sealed them.
                 """
         )
         @Option(help: "The file to write; it must not exist.") var out: String
@@ -35,8 +36,8 @@ extension DatabaseCommand {
             }
             let seconds = Int((ContinuousClock.now - started) / .seconds(1))
             Console.print("wrote \(out): \(GrowthLine.size(bytes)) in \(seconds) s")
-            let key = configuration.masterKeyFile
-            Console.error("push-gateway: the backup does not contain the master key (\(key)): keep a copy elsewhere")
+            let key = configuration.masterKeyCommand == nil ? " (\(configuration.masterKeyFile))" : ""
+            Console.error("push-gateway: the backup does not contain the master keys\(key): keep a copy elsewhere")
         }
     }
 
@@ -72,21 +73,17 @@ extension DatabaseCommand {
             _ logger: Logger
         ) async throws -> String? {
             let path = configuration.masterKeyFile
-            guard FileManager.default.fileExists(atPath: path) else {
+            guard configuration.masterKeyCommand != nil || FileManager.default.fileExists(atPath: path) else {
                 return "before serving, copy the master key of the gateway that was backed up to \(path)"
             }
-            let key = try MasterKey.load(path: path, createIfMissing: false)
+            let ring = try await configuration.masterKeySource.ring()
             let pool = PostgresPool(PostgresConfiguration(database.engineConnectionString), logger: logger)
-            let provisioner = Provisioner(
-                store: PostgresProvisioningStore(engine: pool),
-                directory: PostgresDirectory(call: pool, engine: pool),
-                masterKey: key
-            )
             do {
-                try await provisioner.checkMasterKey()
+                try await ring.bind(to: PostgresDirectory(call: pool, engine: pool))
             } catch let error as MasterKeyError {
                 await pool.close()
-                return "the data is restored, but \(path) is not the key that sealed its secrets: \(error)"
+                let place = configuration.masterKeyCommand.map { _ in "master.key.command" } ?? path
+                return "the data is restored, but \(place) is not the key that sealed its secrets: \(error)"
             } catch {
                 await pool.close()
                 throw error

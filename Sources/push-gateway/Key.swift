@@ -127,8 +127,8 @@ struct Key: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the secret that signs the calls to a sender's callback URL, as hex.",
             discussion: """
-                X-Gateway-Signature is 'sha256=' and the HMAC-SHA256 of the body, keyed with these 32 bytes. The secret is derived from the master key and \
-                the names given as options: the command needs no database, and another master key yields another secret.
+                X-Gateway-Signature is 'sha256=' and the HMAC-SHA256 of the body, keyed with these 32 bytes. The secret is derived from the names given as \
+                options and from a secret that stays when the master key is rotated.
                 """
         )
         @Option(help: "The tenant.") var tenant: String
@@ -149,9 +149,8 @@ struct Key: AsyncParsableCommand {
                     isUsage: true
                 )
             }
-            let configuration = try await common.load([:])
-            let key = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: false)
-            let secret = key.senderSecret(TenantID(tenant), AppID(app), Vendor(vendor), SenderID(sender))
+            let ring = try await common.withDatabase { try await $1.keyRing($0) }
+            let secret = ring.senderSecret(TenantID(tenant), AppID(app), Vendor(vendor), SenderID(sender))
             Console.print(HexCoding.encode(secret))
         }
     }

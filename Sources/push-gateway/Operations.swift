@@ -122,8 +122,8 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         if security { return try await reportSecurity() }
         let readiness = try await common.withDatabase { configuration, database in
-            let key = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
-            return await Diagnosis(database: database, masterKey: key).readiness()
+            let ring = try await database.keyRing(configuration)
+            return await Diagnosis(database: database, keyRing: ring).readiness()
         }
         if json {
             Console.print(readiness.json)
@@ -145,6 +145,7 @@ struct Doctor: AsyncParsableCommand {
                 bindings: try await directory.bindings(),
                 keys: try await PostgresKeyStore(engine: database.engine).list(nil),
                 now: try await PostgresStatusStore(engine: database.engine).status().now,
+                masterKeyForm: try await database.keyRing(configuration).current.form,
                 isRoot: geteuid() == 0
             ).findings
         }

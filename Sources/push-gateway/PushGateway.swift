@@ -15,7 +15,8 @@ struct PushGateway: AsyncParsableCommand {
             """,
         version: GatewayVersion.text,
         subcommands: [
-            Serve.self, Demo.self, Apply.self, Key.self, Send.self, MessageCommand.self, LiveActivityCommand.self,
+            Serve.self, Demo.self, Apply.self, Key.self, MasterKeyCommand.self, Send.self, MessageCommand.self,
+            LiveActivityCommand.self,
             ChannelCommand.self, DatabaseCommand.self,
             Status.self,
             Doctor.self, Bench.self, Devices.self, Audit.self, Capture.self, VendorsCommand.self,

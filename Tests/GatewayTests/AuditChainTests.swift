@@ -21,7 +21,7 @@ import Testing
     init() async throws {
         stores = try await DatabaseStores.copy()
         tenant = TenantID("acme")
-        signer = try AuditSigner(MasterKey(bytes: Array(repeating: 7, count: 32)))
+        signer = try AuditSigner(KeyRing([MasterKey(bytes: Array(repeating: 7, count: 32))]))
         let facts = ProvisionedTenant(id: tenant)
         _ = try await stores.provisioning.apply([facts])
     }
@@ -108,7 +108,7 @@ import Testing
         other = AuditCheckpointService(
             keeper: other.keeper,
             store: other.store,
-            signer: try AuditSigner(MasterKey(bytes: Array(repeating: 8, count: 32))),
+            signer: try AuditSigner(KeyRing([MasterKey(bytes: Array(repeating: 8, count: 32))])),
             clock: other.clock,
             logger: other.logger
         )

@@ -9,6 +9,8 @@ import Testing
 struct MasterKeyTests {
     private func key(_ byte: UInt8) throws -> MasterKey { try MasterKey(bytes: [UInt8](repeating: byte, count: 32)) }
 
+    private func ring(_ bytes: UInt8...) throws -> KeyRing { try KeyRing(bytes.map(key)) }
+
     @Test func sealedSecretOpensOnlyInItsContextWithItsKey() throws {
         let key = try key(1)
         let sealed = try key.seal(Array("secret".utf8), context: "credential/a/b")
@@ -33,10 +35,10 @@ struct MasterKeyTests {
     // Computed with: printf 'push-gateway sender\0t\0a\0rationalowl\0s\0' | openssl dgst -sha256 -mac hmac -macopt
     // hexkey:0101…01
     @Test func senderSecretIsDerivedFromItsNamesAndTheKey() throws {
-        let secret = try key(1).senderSecret("t", "a", .rationalOwl, "s")
+        let secret = try ring(1).senderSecret("t", "a", .rationalOwl, "s")
         #expect(HexCoding.encode(secret) == "52f97c924cfb6c61a4f96180fcb3952467c4f656e9edcdf1e867cd28ddf8b354")
-        #expect(try key(1).senderSecret("t", "as", .rationalOwl, "") != secret)
-        #expect(try key(2).senderSecret("t", "a", .rationalOwl, "s") != secret)
+        #expect(try ring(1).senderSecret("t", "as", .rationalOwl, "") != secret)
+        #expect(try ring(2).senderSecret("t", "a", .rationalOwl, "s") != secret)
     }
 
     @Test(arguments: [0, 1, 31, 33, 64])
@@ -60,26 +62,26 @@ struct MasterKeyTests {
         #expect(try mode() == 0o700)
     }
 
-    @Test func keyFileIsCreatedOnceAndReadAgain() throws {
+    @Test func keyFileIsCreatedOnceAndReadAgain() async throws {
         let path = NSTemporaryDirectory() + "pgw-key-" + SystemIdentifiers().randomHex(byteCount: 4)
-        #expect(throws: MasterKeyError.self) { try MasterKey.load(path: path, createIfMissing: false) }
-        let made = try MasterKey.load(path: path, createIfMissing: true)
-        #expect(try MasterKey.load(path: path, createIfMissing: false).id == made.id)
+        let source = MasterKeySource.file(path)
+        await #expect(throws: MasterKeyError.self) { try await source.keys() }
+        let made = try await source.keys(createIfMissing: true).map(\.id)
+        #expect(made.count == 1)
+        #expect(try await source.keys().map(\.id) == made)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         for open in [0o640, 0o604, 0o620, 0o644, 0o666, 0o601] {
             try FileManager.default.setAttributes([.posixPermissions: open], ofItemAtPath: path)
-            let error = #expect(throws: MasterKeyError.self) {
-                try MasterKey.load(path: path, createIfMissing: true)
-            }
+            let error = await #expect(throws: MasterKeyError.self) { try await source.keys(createIfMissing: true) }
             #expect(error?.description.contains("chmod 600 '\(path)'") == true)
         }
         // A link is judged by the file that it leads to.
         let link = path + ".link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        #expect(throws: MasterKeyError.self) { try MasterKey.load(path: link, createIfMissing: false) }
+        await #expect(throws: MasterKeyError.self) { try await MasterKeySource.file(link).keys() }
         try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
-        #expect(try MasterKey.load(path: link, createIfMissing: false).id == made.id)
+        #expect(try await MasterKeySource.file(link).keys().map(\.id) == made)
         try FileManager.default.removeItem(atPath: link)
         try FileManager.default.removeItem(atPath: path)
     }

@@ -52,6 +52,7 @@ import Testing
         let repeatable: Set<String> = [
             "updateUser", "changeConsents", "createGroup", "deleteGroup", "changeGroupMembers", "createCampaign",
             "putCampaign", "deleteCampaign", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
+            "rotateWebhookSecret",
             "stopCapture", "createChannel", "deleteChannel", "sendToChannel", "reportLiveActivityToken",
             "issueSharedAccessSignature",
         ]

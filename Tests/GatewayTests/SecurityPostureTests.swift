@@ -5,6 +5,7 @@ import Testing
 
 @testable import EngineStore
 @testable import Gateway
+@testable import Secrets
 
 /// The findings of `doctor --security`.
 struct SecurityPostureTests {
@@ -15,6 +16,7 @@ struct SecurityPostureTests {
         flags: [String: String] = ["audit.file": "audit.jsonl"],
         bindings: [StoredBinding] = [],
         keys: [StoredKey] = [],
+        masterKeyForm: MasterKey.Form = .derived,
         isRoot: Bool = false
     ) async throws -> [String] {
         let posture = SecurityPosture(
@@ -23,6 +25,7 @@ struct SecurityPostureTests {
             bindings: bindings,
             keys: keys,
             now: Self.now,
+            masterKeyForm: masterKeyForm,
             isRoot: isRoot
         )
         for finding in posture.findings {
@@ -97,6 +100,13 @@ struct SecurityPostureTests {
         #expect(
             try await findings(flags: [:], isRoot: true)
                 == ["medium node: the process runs as root", "low node: audit.file is not set"]
+        )
+    }
+
+    @Test func aMasterKeyOfTheFirstVersionsIsNamed() async throws {
+        #expect(
+            try await findings(masterKeyForm: .raw)
+                == ["low node: the master key has the form of the first versions"]
         )
     }
 

@@ -17,8 +17,8 @@ import Testing
 struct KeyCrawlTests {
     /// Operations that need the scope `admin`, which has no limits.
     private static let administration: Set<String> = [
-        "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook", "startCapture", "listCaptures",
-        "showCapture", "deleteCapture", "stopCapture",
+        "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
+        "rotateWebhookSecret", "startCapture", "listCaptures", "showCapture", "deleteCapture", "stopCapture",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [

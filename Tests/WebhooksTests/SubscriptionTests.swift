@@ -31,7 +31,11 @@ import Testing
         let seconds = try #require(Int64(header.2))
         let bytes = Array(body.utf8)
         let key = Array(secret.utf8)
-        let made = Signature.of(bytes, at: Timestamp(seconds: seconds), secret: key, keyID: String(header.3))
+        let made = Signature.of(
+            bytes,
+            at: Timestamp(seconds: seconds),
+            keys: [.init(id: String(header.3), secret: key)]
+        )
         #expect(made == header.1)
         #expect(made.hasSuffix(",v1=" + hmac(Array("\(seconds).".utf8) + bytes, key: key)))
     }

@@ -35,13 +35,13 @@ final class CachedDirectory: CallDirectory, Sendable {
     private let store: PostgresDirectory
     private let clock: any WallClock
     /// Opens the secrets of bindings. Nil: the secrets stay sealed.
-    private let masterKey: MasterKey?
+    private let keyRing: KeyRing?
     private let state = NIOLockedValueBox(State())
 
-    init(store: PostgresDirectory, clock: any WallClock, masterKey: MasterKey? = nil) {
+    init(store: PostgresDirectory, clock: any WallClock, keyRing: KeyRing? = nil) {
         self.store = store
         self.clock = clock
-        self.masterKey = masterKey
+        self.keyRing = keyRing
     }
 
     /// Drops all entries, because provisioning has changed.
@@ -67,7 +67,7 @@ final class CachedDirectory: CallDirectory, Sendable {
             BoundCall(
                 tenant: $0.tenant,
                 app: $0.app,
-                settings: masterKey.map(BindingSecrets.init)?.opened($0.settings, vendor: key.vendor) ?? $0.settings
+                settings: keyRing.map(BindingSecrets.init)?.opened($0.settings, vendor: key.vendor) ?? $0.settings
             )
         }
         state.withLockedValue { state in

@@ -26,7 +26,7 @@ struct GatewayNode {
         let logger: Logger
         let node: NodeID
         let identifiers: any IdentifierSource
-        let masterKey: MasterKey
+        let keyRing: KeyRing
         let auditSigner: AuditSigner
         let directory: PostgresDirectory
         let clock: DatabaseClock
@@ -75,7 +75,7 @@ struct GatewayNode {
         let provisioning = provisioning(base, delivery)
         await provisioning.service.follow()
         let limiter = CallLimiter(configuration.limits, logger: logger)
-        let secrets = WebhookSecrets(masterKey: base.masterKey, identifiers: base.identifiers)
+        let secrets = WebhookSecrets(keyRing: base.keyRing, identifiers: base.identifiers)
         let proxies = TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies"))
         return GatewayNode(
             base: base,
@@ -104,13 +104,8 @@ struct GatewayNode {
         _ logger: Logger
     ) async throws -> Base {
         let identifiers = SystemIdentifiers()
-        let masterKey = try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: database.isEmbedded)
         let directory = PostgresDirectory(call: database.call, engine: database.engine)
-        try await Provisioner(
-            store: PostgresProvisioningStore(engine: database.engine),
-            directory: directory,
-            masterKey: masterKey
-        ).checkMasterKey()
+        let keyRing = try await database.keyRing(configuration)
         return Base(
             configuration: configuration,
             vendors: vendors,
@@ -118,15 +113,15 @@ struct GatewayNode {
             logger: logger,
             node: NodeID("node-\(identifiers.randomHex(byteCount: 8))"),
             identifiers: identifiers,
-            masterKey: masterKey,
-            auditSigner: try AuditSigner(masterKey),
+            keyRing: keyRing,
+            auditSigner: try AuditSigner(keyRing),
             directory: directory,
             clock: DatabaseClock()
         )
     }
 
     private static func delivery(_ base: Base) async throws -> Delivery {
-        let tokens = SealedProviderTokenStore(directory: base.directory, masterKey: base.masterKey)
+        let tokens = SealedProviderTokenStore(directory: base.directory, keyRing: base.keyRing)
         let transport = try APNsTransport(tokens: SharedTokens(store: tokens, clock: base.clock))
         var policy = EnginePolicy()
         policy.retryScale = base.configuration.retryScale
@@ -157,7 +152,7 @@ struct GatewayNode {
     }
 
     private static func provisioning(_ base: Base, _ delivery: Delivery) -> Provisioning {
-        let cache = CachedDirectory(store: base.directory, clock: base.clock, masterKey: base.masterKey)
+        let cache = CachedDirectory(store: base.directory, clock: base.clock, keyRing: base.keyRing)
         let expiries = CredentialExpiries()
         let captures = PostgresCaptureStore(call: base.database.call, engine: base.database.engine)
         let recorder = CaptureRecorder(sink: captures, logger: base.logger)
@@ -167,7 +162,7 @@ struct GatewayNode {
             recorder: recorder,
             transport: delivery.transport,
             engine: delivery.engine,
-            masterKey: base.masterKey,
+            keyRing: base.keyRing,
             expiries: expiries,
             listener: base.configuration.databaseNotify
                 ? PostgresListener(
@@ -246,7 +241,8 @@ extension GatewayNode {
                 devices: devices,
                 audit: PostgresAuditStore(call: call),
                 captures: provisioning.captures,
-                bindingSecrets: BindingSecrets(base.masterKey)
+                bindingSecrets: BindingSecrets(base.keyRing),
+                webhookSecrets: PostgresWebhookSecretStore(engine: base.database.engine)
             ),
             identifiers: base.identifiers,
             previews: PayloadPreview(
@@ -279,7 +275,7 @@ extension GatewayNode {
 
     /// The responder for `/healthz`, `/readyz` and `/metrics`.
     func adminResponder(_ registry: PrometheusRegistry) -> AdminResponder {
-        let diagnosis = Diagnosis(database: base.database, masterKey: base.masterKey)
+        let diagnosis = Diagnosis(database: base.database, keyRing: base.keyRing)
         let metrics = GatewayMetrics(
             engine: delivery.engine,
             transport: delivery.transport,
@@ -331,6 +327,13 @@ extension GatewayNode {
                 clock: base.clock,
                 logger: base.logger
             ),
+            MasterKeyService(
+                store: PostgresMasterKeyStore(engine: engine),
+                source: base.configuration.masterKeySource,
+                ring: base.keyRing,
+                node: base.node,
+                logger: base.logger
+            ),
             sampler,
             provisioning.recorder,
             provisioning.service,
@@ -350,7 +353,7 @@ extension GatewayNode {
     }
 
     private func webhookDispatcher() -> any Service {
-        let (secrets, masterKey, log) = (secrets, base.masterKey, WebhookLog(logger: base.logger))
+        let (secrets, keyRing, log) = (secrets, base.keyRing, WebhookLog(logger: base.logger))
         return WebhookDispatcher(
             store: PostgresWebhookStore(engine: base.database.engine),
             caller: HTTPWebhookCaller(addressGuard: webhooks.addresses),
@@ -360,7 +363,7 @@ extension GatewayNode {
                 callbacks[vendor]?.trackingCallback(for: deliveries, settings: settings)
             },
             open: { tenant, id, secret in secrets.open(secret, of: id, in: tenant) },
-            derive: { masterKey.senderSecret($0, $1, $2, $3) },
+            derive: { keyRing.senderSecret($0, $1, $2, $3) },
             observe: { log.note($0) }
         )
     }

@@ -21,7 +21,7 @@ final class ProvisioningService: Service {
     private let recorder: CaptureRecorder
     private let transport: APNsTransport
     private let engine: DeliveryEngine
-    private let masterKey: MasterKey
+    private let keyRing: KeyRing
     private let expiries: CredentialExpiries
     /// Nil: the service only polls.
     private let listener: PostgresListener?
@@ -34,7 +34,7 @@ final class ProvisioningService: Service {
         recorder: CaptureRecorder,
         transport: APNsTransport,
         engine: DeliveryEngine,
-        masterKey: MasterKey,
+        keyRing: KeyRing,
         expiries: CredentialExpiries,
         listener: PostgresListener?,
         logger: Logger
@@ -44,7 +44,7 @@ final class ProvisioningService: Service {
         self.recorder = recorder
         self.transport = transport
         self.engine = engine
-        self.masterKey = masterKey
+        self.keyRing = keyRing
         self.expiries = expiries
         self.listener = listener
         self.logger = logger
@@ -110,7 +110,7 @@ final class ProvisioningService: Service {
             LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
         ]
         do {
-            let credential = try CredentialSecret.open(stored, with: masterKey)
+            let credential = try CredentialSecret.open(stored, with: keyRing)
             try transport.open(stored.key, credential)
             expiries.note(stored.key, credential.preflight(for: [], at: engine.clock.now()).expiresAt)
             await engine.forget(stored.key)

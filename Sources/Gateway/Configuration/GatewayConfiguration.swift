@@ -3,6 +3,7 @@ import Foundation
 import GatewayHTTP
 package import Logging
 import PostgresClient
+package import Secrets
 import SystemPackage
 
 /// The settings of a gateway process. Flags override the environment, and the environment overrides the YAML file. All three use one name per setting
@@ -16,6 +17,8 @@ package struct GatewayConfiguration: Sendable {
     var callDatabaseURL: String?
     var engineDatabaseURL: String?
     package var masterKeyFile: String
+    /// A shell command that prints the master keys, in place of the file.
+    package var masterKeyCommand: String?
     var listen: [ListenAddress]
     var tlsListen: [ListenAddress]
     var tlsCertificateFile: String?
@@ -88,6 +91,9 @@ package struct GatewayConfiguration: Sendable {
         return try GatewayConfiguration(ConfigReader(providers: providers))
     }
 
+    /// Where the master keys come from.
+    package var masterKeySource: MasterKeySource { masterKeyCommand.map { .command($0) } ?? .file(masterKeyFile) }
+
     /// Whether a connection string contains a password. As an argument, it is visible to all users of the machine.
     package static func hasPassword(_ connectionString: String) -> Bool {
         let environment = try? PostgresConfiguration.environment(of: connectionString)
@@ -106,6 +112,7 @@ package struct GatewayConfiguration: Sendable {
         callDatabaseURL = reader.string(forKey: "database.call.url", isSecret: true)
         engineDatabaseURL = reader.string(forKey: "database.engine.url", isSecret: true)
         masterKeyFile = reader.string(forKey: "master.key.file", default: dataDirectory + "/master.key")
+        masterKeyCommand = reader.string(forKey: "master.key.command")
         tlsListen = try settings.addresses("tls.listen", "tls-listen", default: [])
         listen = try settings.addresses("listen", "listen", default: [Self.defaultListen])
         adminListen = try settings.addresses("admin.listen", "admin-listen", default: [Self.defaultAdminListen])
@@ -128,6 +135,9 @@ package struct GatewayConfiguration: Sendable {
         databaseConnections = min(64, max(1, settings.integer("database.connections", default: 6)))
         databaseNotify = try settings.isOn("database.notify", "database-notify")
         databaseSharedFlush = try settings.isOn("database.shared.flush", "database-shared-flush")
+        guard masterKeyCommand == nil || reader.string(forKey: "master.key.file") == nil else {
+            throw ConfigurationProblem(setting: "master-key-command", problem: "excludes --master-key-file")
+        }
         guard tlsListen.isEmpty || (tlsCertificateFile != nil && tlsKeyFile != nil) else {
             throw ConfigurationProblem(setting: "tls-listen", problem: "needs --tls-cert and --tls-key")
         }

@@ -1,9 +1,11 @@
 package import DatabaseSchema
 import EmbeddedPostgres
+import EngineStore
 import Foundation
 package import Logging
 import Model
 package import PostgresClient
+package import Secrets
 
 /// The database of a command: the operator's own, or the embedded cluster, which is started if it does not run.
 package struct Database: Sendable {
@@ -217,6 +219,15 @@ package struct Database: Sendable {
         let citus = Statement("SELECT count(*) AS count FROM pg_extension WHERE extname = 'citus'")
         guard try await engine.run(citus, tenant: nil).only().int("count") > 0 else { return }
         throw DatabaseProblem("the database is distributed with Citus; start with --no-database-shared-flush")
+    }
+
+    /// The master keys of this node, of which the one that this database names seals. A new embedded installation gets a new key.
+    ///
+    /// - Throws: `MasterKeyError`, `StoreError`.
+    package func keyRing(_ configuration: GatewayConfiguration) async throws -> KeyRing {
+        let ring = try await configuration.masterKeySource.ring(createIfMissing: isEmbedded)
+        try await ring.bind(to: PostgresDirectory(call: call, engine: engine))
+        return ring
     }
 
     /// Keeps the private PostgreSQL running until the task is canceled. Returns at once for an external database.

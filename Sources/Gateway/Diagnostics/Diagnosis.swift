@@ -6,11 +6,11 @@ package import Secrets
 /// The checks behind `/readyz` and `doctor`.
 package struct Diagnosis: Sendable {
     let database: Database
-    let masterKey: MasterKey
+    let keyRing: KeyRing
 
-    package init(database: Database, masterKey: MasterKey) {
+    package init(database: Database, keyRing: KeyRing) {
         self.database = database
-        self.masterKey = masterKey
+        self.keyRing = keyRing
     }
 
     /// The settings that invariant I1 requires; other values lose accepted messages in a power failure.
@@ -90,7 +90,7 @@ package struct Diagnosis: Sendable {
             let uses = assignments.filter { $0.key == credential.key }
                 .map { CredentialUse(topic: $0.topic, environment: $0.environment) }
             do {
-                let preflight = try CredentialSecret.open(credential, with: masterKey).preflight(for: uses, at: now)
+                let preflight = try CredentialSecret.open(credential, with: keyRing).preflight(for: uses, at: now)
                 return .init(
                     name: name,
                     isFine: preflight.isUsable,

@@ -2,6 +2,7 @@ package import EngineStore
 import Foundation
 import GatewayHTTP
 package import Model
+package import Secrets
 
 /// A weak point of an installation.
 package struct SecurityFinding: Sendable, Hashable {
@@ -34,6 +35,8 @@ package struct SecurityPosture: Sendable {
     let keys: [StoredKey]
     /// The database's time.
     let now: Timestamp
+    /// The form of the master key that seals.
+    let masterKeyForm: MasterKey.Form
     let isRoot: Bool
 
     package init(
@@ -42,6 +45,7 @@ package struct SecurityPosture: Sendable {
         bindings: [StoredBinding],
         keys: [StoredKey],
         now: Timestamp,
+        masterKeyForm: MasterKey.Form = .derived,
         isRoot: Bool
     ) {
         self.configuration = configuration
@@ -49,6 +53,7 @@ package struct SecurityPosture: Sendable {
         self.bindings = bindings
         self.keys = keys
         self.now = now
+        self.masterKeyForm = masterKeyForm
         self.isRoot = isRoot
     }
 
@@ -163,6 +168,16 @@ package struct SecurityPosture: Sendable {
                     "webhook.allow is \(configuration.webhookAllowedNetworks.joined(separator: ", "))",
                     "Whoever may create a webhook makes the gateway call these private addresses.",
                     "List single addresses, and give the scope admin to few keys."
+                )
+            )
+        }
+        if masterKeyForm == .raw {
+            found.append(
+                node(
+                    .low,
+                    "the master key has the form of the first versions",
+                    "The same key encrypts the secrets and derives others, and was perhaps never replaced.",
+                    "Replace it while the nodes run: push-gateway master-key rotate (docs/operations.md)."
                 )
             )
         }

@@ -2,7 +2,8 @@ package import EngineStore
 package import Secrets
 package import Store
 
-/// The stores that operations of the native API read. All writes go through `CommandHandler`.
+/// The stores that operations of the native API read. All writes go through `CommandHandler`, except those of the secrets of webhooks, which its role may not
+/// read.
 package struct NativeStores: Sendable {
     package let queries: PostgresQueryStore
     let devices: PostgresDeviceStore
@@ -10,18 +11,22 @@ package struct NativeStores: Sendable {
     let captures: PostgresCaptureStore
     /// Opens the secrets of the bindings that are read.
     let bindingSecrets: BindingSecrets
+    /// Replaces the secrets of webhooks.
+    let webhookSecrets: PostgresWebhookSecretStore
 
     package init(
         queries: PostgresQueryStore,
         devices: PostgresDeviceStore,
         audit: PostgresAuditStore,
         captures: PostgresCaptureStore,
-        bindingSecrets: BindingSecrets
+        bindingSecrets: BindingSecrets,
+        webhookSecrets: PostgresWebhookSecretStore
     ) {
         self.queries = queries
         self.devices = devices
         self.audit = audit
         self.captures = captures
         self.bindingSecrets = bindingSecrets
+        self.webhookSecrets = webhookSecrets
     }
 }

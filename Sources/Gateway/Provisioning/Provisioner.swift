@@ -12,18 +12,18 @@ package import Store
 package struct Provisioner: Sendable {
     let store: PostgresProvisioningStore
     let directory: PostgresDirectory
-    let masterKey: MasterKey
+    let keyRing: KeyRing
     let vendors: VendorCatalog
 
     package init(
         store: PostgresProvisioningStore,
         directory: PostgresDirectory,
-        masterKey: MasterKey,
+        keyRing: KeyRing,
         vendors: VendorCatalog = .product
     ) {
         self.store = store
         self.directory = directory
-        self.masterKey = masterKey
+        self.keyRing = keyRing
         self.vendors = vendors
     }
 
@@ -53,16 +53,10 @@ package struct Provisioner: Sendable {
         return summary
     }
 
-    /// Binds this database to this node's master key, or refuses when the database is bound to another key.
+    /// Seals with the key that this database names, which is the newest one of this node if it names none yet.
     ///
-    /// - Throws: `MasterKeyError.mismatch`, `StoreError`.
-    package func checkMasterKey() async throws {
-        let ours = MasterKeyCheck(keyID: masterKey.id, checkValue: masterKey.checkValue)
-        let standing = try await directory.adoptMasterKey(ours)
-        guard standing.keyID == ours.keyID, standing.checkValue == ours.checkValue else {
-            throw MasterKeyError.mismatch(stored: standing.keyID, ours: ours.keyID)
-        }
-    }
+    /// - Throws: `MasterKeyError.mismatch` when this node does not have that key, `StoreError`.
+    package func checkMasterKey() async throws { try await keyRing.bind(to: directory) }
 
     private func provisioned(_ tenant: ProvisioningFile.Tenant) throws -> ProvisionedTenant {
         ProvisionedTenant(
@@ -109,7 +103,7 @@ package struct Provisioner: Sendable {
             endpoint: credential.endpoint,
             channelEndpoint: credential.channelEndpoint,
             trustRoots: credential.trustRoots.map { String(decoding: $0, as: UTF8.self) },
-            sealed: try masterKey.seal(secret, context: SealContext.credential(key)),
+            sealed: try keyRing.seal(secret, context: SealContext.credential(key)),
             fingerprint: Array(SHA256.hash(data: secret)),
             pushesPerSecond: credential.pushesPerSecond
         )
@@ -122,7 +116,7 @@ package struct Provisioner: Sendable {
     private func bindings(_ binding: ProvisioningFile.Binding, of app: ProvisioningFile.App, in tenant: TenantID) throws
         -> [ProvisionedBinding]
     {
-        let sealed = try BindingSecrets(masterKey).sealed(
+        let sealed = try BindingSecrets(keyRing).sealed(
             binding.secrets,
             of: app.id,
             in: tenant,

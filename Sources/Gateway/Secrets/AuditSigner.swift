@@ -8,8 +8,8 @@ package struct AuditSigner: Sendable {
     private let key: Curve25519.Signing.PrivateKey
 
     /// - Throws: an error of the cryptography library; a key of 32 bytes always fits.
-    package init(_ masterKey: MasterKey) throws {
-        key = try Curve25519.Signing.PrivateKey(rawRepresentation: masterKey.derived("audit checkpoint"))
+    package init(_ keyRing: KeyRing) throws {
+        key = try Curve25519.Signing.PrivateKey(rawRepresentation: keyRing.derived("audit checkpoint"))
     }
 
     /// The public key, 32 bytes, with which anyone can verify the checkpoints.

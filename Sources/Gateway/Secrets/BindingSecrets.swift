@@ -6,13 +6,9 @@ package struct BindingSecrets {
     /// The setting that contains the sealed secrets, base64 by name.
     package static let key = "sealed"
 
-    private let masterKey: MasterKey
+    private let keyRing: KeyRing
 
-    package init(_ masterKey: MasterKey) { self.masterKey = masterKey }
-
-    private static func context(_ name: String, _ app: AppID, _ tenant: TenantID, _ vendor: Vendor) -> String {
-        "binding/\(tenant)/\(app)/\(vendor)/\(name)"
-    }
+    package init(_ keyRing: KeyRing) { self.keyRing = keyRing }
 
     /// Seals secrets; returns nil when there are none.
     ///
@@ -23,7 +19,10 @@ package struct BindingSecrets {
         guard !secrets.isEmpty else { return nil }
         var object = JSONObject()
         for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
-            let bytes = try masterKey.sealSame(Array(secret.utf8), context: Self.context(name, app, tenant, vendor))
+            let bytes = try keyRing.sealSame(
+                Array(secret.utf8),
+                context: SealContext.binding(name, app, tenant, vendor)
+            )
             object[name] = .string(Data(bytes).base64EncodedString())
         }
         return .object(object)
@@ -39,8 +38,8 @@ package struct BindingSecrets {
         settings.values[Self.key] = nil
         for (name, value) in sealed.pairs {
             guard let bytes = value.string.flatMap({ Data(base64Encoded: $0) }) else { continue }
-            let context = Self.context(name, app, tenant, vendor)
-            settings.secrets[name] = try? masterKey.open(Array(bytes), context: context)
+            let context = SealContext.binding(name, app, tenant, vendor)
+            settings.secrets[name] = try? keyRing.open(Array(bytes), context: context)
         }
         return settings
     }

@@ -2,7 +2,7 @@ package import APNs
 package import EngineStore
 import Foundation
 import HTTP2
-package import Model
+import Model
 
 /// The secret part of a credential, in the form in which it is sealed and opened.
 package enum CredentialSecret: Sendable, Hashable {
@@ -104,8 +104,8 @@ package enum CredentialSecret: Sendable, Hashable {
     /// Opens a stored credential for the transport.
     ///
     /// - Throws: `MasterKeyError`, or the error of the credential's files.
-    package static func open(_ stored: StoredCredential, with masterKey: MasterKey) throws -> APNsCredential {
-        let bytes = try masterKey.open(stored.sealed, context: SealContext.credential(stored.key))
+    package static func open(_ stored: StoredCredential, with keyRing: KeyRing) throws -> APNsCredential {
+        let bytes = try keyRing.open(stored.sealed, context: SealContext.credential(stored.key))
         guard let secret = CredentialSecret(sealedForm: bytes) else { throw MasterKeyError.notOurs }
         return try secret.credential(
             teamID: stored.teamID,
@@ -115,9 +115,4 @@ package enum CredentialSecret: Sendable, Hashable {
             trustRoots: stored.trustRoots.map { Array($0.utf8) }
         )
     }
-}
-
-/// The contexts for which secrets are sealed.
-package enum SealContext {
-    package static func credential(_ key: CredentialKey) -> String { "credential/\(key.tenant)/\(key.credential)" }
 }

@@ -7,11 +7,11 @@ package import Model
 /// Stores the cluster's provider tokens, sealed, in PostgreSQL: one node renews a token and every node sends the same one (I8).
 package struct SealedProviderTokenStore: ProviderTokenStore {
     package let directory: PostgresDirectory
-    package let masterKey: MasterKey
+    package let keyRing: KeyRing
 
-    package init(directory: PostgresDirectory, masterKey: MasterKey) {
+    package init(directory: PostgresDirectory, keyRing: KeyRing) {
         self.directory = directory
-        self.masterKey = masterKey
+        self.keyRing = keyRing
     }
 
     package func standing(for signer: ProviderTokenSigner.ID) async throws(APNsError) -> ProviderToken? {
@@ -28,7 +28,10 @@ package struct SealedProviderTokenStore: ProviderTokenStore {
         replacingOlderThan time: Timestamp
     ) async throws(APNsError) -> ProviderToken {
         do {
-            let sealed = try masterKey.seal(Array(token.text.utf8), context: Self.context(signer))
+            let sealed = try keyRing.seal(
+                Array(token.text.utf8),
+                context: SealContext.providerToken(team: signer.teamID, key: signer.keyID)
+            )
             let standing = try await directory.offerProviderToken(
                 StoredProviderToken(sealed: sealed, issuedAt: token.issuedAt),
                 for: Self.key(signer),
@@ -41,17 +44,16 @@ package struct SealedProviderTokenStore: ProviderTokenStore {
     }
 
     private func open(_ stored: StoredProviderToken, _ signer: ProviderTokenSigner.ID) throws -> ProviderToken {
-        let text = try masterKey.open(stored.sealed, context: Self.context(signer))
+        let text = try keyRing.open(
+            stored.sealed,
+            context: SealContext.providerToken(team: signer.teamID, key: signer.keyID)
+        )
         return ProviderToken(
             teamID: signer.teamID,
             keyID: signer.keyID,
             issuedAt: stored.issuedAt,
             text: String(decoding: text, as: UTF8.self)
         )
-    }
-
-    private static func context(_ signer: ProviderTokenSigner.ID) -> String {
-        "provider-token/\(signer.teamID)/\(signer.keyID)"
     }
 
     /// The public key is part of the row's key: a signer with the same team and key id but another key gets a separate row.

@@ -2,11 +2,11 @@ package import Model
 
 /// Creates the secrets of webhooks, and seals each for one webhook. No other webhook can open it.
 package struct WebhookSecrets: Sendable {
-    private let masterKey: MasterKey
+    private let keyRing: KeyRing
     private let identifiers: any IdentifierSource
 
-    package init(masterKey: MasterKey, identifiers: any IdentifierSource) {
-        self.masterKey = masterKey
+    package init(keyRing: KeyRing, identifiers: any IdentifierSource) {
+        self.keyRing = keyRing
         self.identifiers = identifiers
     }
 
@@ -19,18 +19,16 @@ package struct WebhookSecrets: Sendable {
         of id: WebhookID,
         in tenant: TenantID
     ) throws(MasterKeyError) -> SealedSecret {
-        let bytes = try masterKey.seal(Array(secret.utf8), context: Self.context(id, tenant))
+        let bytes = try keyRing.seal(Array(secret.utf8), context: SealContext.webhook(id, tenant))
         return SealedSecret(keyID: "whk_" + identifiers.randomHex(byteCount: 4), bytes: bytes)
     }
 
     /// Opens the secret; nil when it was sealed with another master key.
     package func open(_ secret: SealedSecret, of id: WebhookID, in tenant: TenantID) -> [UInt8]? {
         do throws(MasterKeyError) {
-            return try masterKey.open(secret.bytes, context: Self.context(id, tenant))
+            return try keyRing.open(secret.bytes, context: SealContext.webhook(id, tenant))
         } catch {
             return nil
         }
     }
-
-    private static func context(_ id: WebhookID, _ tenant: TenantID) -> String { "webhook \(tenant) \(id)" }
 }

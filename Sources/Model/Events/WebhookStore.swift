@@ -100,6 +100,8 @@ package struct WebhookLease: Sendable, Hashable {
     package var claimedAt: Timestamp
     /// The order of a webhook's events. A sender's calls follow the log.
     package var order: WebhookOrder
+    /// The secret before the last rotation, while it still signs next to `secret`.
+    package var previous: SealedSecret?
 
     package init(
         tenant: TenantID,
@@ -111,8 +113,10 @@ package struct WebhookLease: Sendable, Hashable {
         attempts: Int,
         failingFor: Duration,
         claimedAt: Timestamp,
-        order: WebhookOrder = .log
+        order: WebhookOrder = .log,
+        previous: SealedSecret? = nil
     ) {
+        self.previous = previous
         self.tenant = tenant
         self.subscriber = subscriber
         self.url = url

@@ -1,5 +1,5 @@
 import Crypto
-package import Model
+import Model
 
 /// The signature that proves that a call comes from this gateway.
 package enum Signature {
@@ -16,7 +16,14 @@ package enum Signature {
         "sha256=" + HexCoding.encode(HMAC<SHA256>.authenticationCode(for: body, using: SymmetricKey(data: secret)))
     }
 
-    /// The signature of a webhook call: `t=<seconds since 1970>,kid=<key id>,v1=<hex>`. The hex is the HMAC-SHA256 of the time's digits, a full stop
+    /// A secret of a webhook with its id.
+    struct Key: Sendable {
+        var id: String
+        /// The bytes as the tenant received them.
+        var secret: [UInt8]
+    }
+
+    /// The signature of a webhook call: `t=<seconds since 1970>`, and `,kid=<key id>,v1=<hex>` for each key, the newest first. The hex is the HMAC-SHA256 of the time's digits, a full stop
     /// and the body.
     ///
     /// The time is signed too, so that receivers that check it can refuse a recorded call (docs/webhooks.md).
@@ -24,13 +31,16 @@ package enum Signature {
     /// - Parameters:
     ///   - body: the bytes that are sent.
     ///   - time: the time of the call.
-    ///   - secret: the webhook's secret, byte by byte as the tenant received it.
-    ///   - keyID: identifies the secret.
+    ///   - keys: the webhook's secrets.
     /// - Returns: the header's value.
-    package static func of(_ body: [UInt8], at time: Timestamp, secret: [UInt8], keyID: String) -> String {
-        var code = HMAC<SHA256>(key: SymmetricKey(data: secret))
-        code.update(data: Array("\(time.seconds).".utf8))
-        code.update(data: body)
-        return "t=\(time.seconds),kid=\(keyID),v1=" + HexCoding.encode(code.finalize())
+    static func of(_ body: [UInt8], at time: Timestamp, keys: [Key]) -> String {
+        let start = Array("\(time.seconds).".utf8)
+        return "t=\(time.seconds)"
+            + keys.map { key in
+                var code = HMAC<SHA256>(key: SymmetricKey(data: key.secret))
+                code.update(data: start)
+                code.update(data: body)
+                return ",kid=\(key.id),v1=" + HexCoding.encode(code.finalize())
+            }.joined()
     }
 }

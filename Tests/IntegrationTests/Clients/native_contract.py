@@ -369,6 +369,8 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("listWebhooks")
     check("secret" not in api.call("showWebhook", webhook), "the secret is shown once")
     api.call("updateWebhook", webhook, body={"kinds": ["sent"]})
+    api.call("rotateWebhookSecret", webhook, body={"overlapSeconds": 3600})
+    api.call("rotateWebhookSecret", webhook, body={"overlapSeconds": 8 * 86400}, expect=422)
     api.call("replayWebhook", webhook, body={"from": 0})
     api.call("replayWebhook", webhook, body={"from": 10**12}, expect=422)
     api.call("deleteWebhook", webhook, expect=204)

@@ -79,7 +79,7 @@ final class GatewayInProcess: Sendable {
             let provisioner = Provisioner(
                 store: PostgresProvisioningStore(engine: database.engine),
                 directory: PostgresDirectory(call: database.call, engine: database.engine),
-                masterKey: try MasterKey.load(path: configuration.masterKeyFile, createIfMissing: false),
+                keyRing: try await database.keyRing(configuration),
                 vendors: vendors
             )
             _ = try await provisioner.apply(fileAt: material.path("tenants.yaml"), allowsInlineSecrets: false)

@@ -107,7 +107,7 @@ struct NativeStage: Sendable {
 
     /// A binding whose devices act with tokens of a back end.
     private static func hub() throws -> ProvisionedBinding {
-        let secrets = BindingSecrets(try MasterKey(bytes: masterKeyBytes))
+        let secrets = BindingSecrets(try KeyRing([MasterKey(bytes: masterKeyBytes)]))
         var settings: JSONObject = ["hub": "native-hub", "rules": ["Full": ["manage"]]]
         settings[BindingSecrets.key] = try secrets.sealed(
             ["primary/Full": "a key of the native hub"],
@@ -183,7 +183,8 @@ struct NativeStage: Sendable {
                     devices: devices,
                     audit: PostgresAuditStore(call: database.call),
                     captures: PostgresCaptureStore(call: database.call, engine: database.engine),
-                    bindingSecrets: BindingSecrets(try MasterKey(bytes: masterKeyBytes))
+                    bindingSecrets: BindingSecrets(try KeyRing([MasterKey(bytes: masterKeyBytes)])),
+                    webhookSecrets: PostgresWebhookSecretStore(engine: database.engine)
                 ),
                 identifiers: identifiers,
                 previews: PayloadPreview(
@@ -209,7 +210,7 @@ struct NativeStage: Sendable {
                 ),
                 webhooks: WebhookRegistry(
                     secrets: WebhookSecrets(
-                        masterKey: try MasterKey(bytes: [UInt8](repeating: 7, count: 32)),
+                        keyRing: try KeyRing([MasterKey(bytes: [UInt8](repeating: 7, count: 32))]),
                         identifiers: identifiers
                     ),
                     addresses: AddressGuard()

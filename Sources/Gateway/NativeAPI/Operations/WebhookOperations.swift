@@ -1,4 +1,5 @@
 import Commands
+import EngineStore
 import GatewayHTTP
 import Hummingbird
 import Model
@@ -7,7 +8,7 @@ import Store
 
 /// `/v1/webhooks`. A webhook receives every event of the tenant, so that changing one requires `admin`.
 enum WebhookOperations {
-    static let all = [create, list, show, update, delete, replay]
+    static let all = [create, list, show, update, delete, replay, rotateSecret]
 
     static let id = PathField.required("webhook", .id(WebhookID.self, missing: "no such webhook"), "The webhook's id.")
 
@@ -136,6 +137,39 @@ enum WebhookOperations {
         let active = BodyField.optional("active", .flag, "False pauses it, true resumes it; null: unchanged.")
     }
 
+    /// 7 days for receivers to take the new secret.
+    private static let overlapLimit = 7 * 86_400
+
+    struct RotateInput: InputFields {
+        let webhook = WebhookOperations.id
+        let secret = BodyField.optional(
+            "secret",
+            .text(WebhookRegistry.secretBytes.upperBound, atLeast: WebhookRegistry.secretBytes.lowerBound)
+                .example("whsec_000102030405060708090a0b0c0d0e0f"),
+            "The new secret; null: the gateway creates one."
+        )
+        let overlap = BodyField.optional(
+            "overlapSeconds",
+            .integer(0...WebhookOperations.overlapLimit),
+            default: 86_400,
+            as: 86_400,
+            "How long the present secret signs next to the new one."
+        )
+    }
+
+    static let rotateSecret = NativeOperation(
+        "rotateWebhookSecret",
+        .post,
+        "/v1/webhooks/{webhook}/secret",
+        scope: .admin,
+        "Give a webhook a new secret. Calls have two signatures until the overlap ends.",
+        input: RotateInput(),
+        example: ["overlapSeconds": 86_400],
+        answers: [.json(created.schema, "The webhook, with its new secret.")],
+        problems: [.notFound],
+        NativeAPI.rotateWebhookSecret
+    )
+
     static let update = NativeOperation(
         "updateWebhook",
         .patch,
@@ -240,6 +274,20 @@ extension NativeAPI {
         }
         guard isKnown else { throw .notFound("no such webhook") }
         return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))
+    }
+
+    func rotateWebhookSecret(
+        _ call: NativeCall<WebhookOperations.RotateInput>
+    ) async throws(Problem) -> Response {
+        let id = try call.webhook
+        let secret = try call.secret ?? webhooks.secrets.make()
+        let sealed = try webhooks.seal(secret, of: id, in: call.tenant)
+        let overlap = Duration.seconds(try call.overlap)
+        let isKnown = try await asked { () async throws(StoreError) in
+            try await stores.webhookSecrets.rotate(id, to: sealed, overlap: overlap, in: call.tenant, by: call.actor)
+        }
+        guard isKnown else { throw .notFound("no such webhook") }
+        return .json(WebhookOperations.created.json(try await shown(id, in: call.tenant, secret: secret)))
     }
 
     func deleteWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {

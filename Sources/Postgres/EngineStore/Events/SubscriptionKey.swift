@@ -94,8 +94,20 @@ struct WebhookKey: SubscriptionKey {
             attempts: try row.int("attempts"),
             failingFor: .milliseconds(try failing.int64("failing")),
             claimedAt: try failing.time("now"),
-            order: try row.word("delivery_order")
+            order: try row.word("delivery_order"),
+            previous: try Self.previous(row, at: failing.time("now"))
         )
+    }
+}
+
+extension WebhookKey {
+    /// The former secret, if it still signs.
+    private static func previous(_ row: Row, at now: Timestamp) throws(PostgresError) -> SealedSecret? {
+        guard let end = try row.optionalTime("previous_until"), end > now,
+            let bytes = try row.optionalBytes("previous_sealed"),
+            let keyID = try row.optionalText("previous_key_id")
+        else { return nil }
+        return SealedSecret(keyID: keyID, bytes: bytes)
     }
 }
 

@@ -20,7 +20,17 @@ enum WebhookSQL {
         """
         UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::interval
         WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
-        RETURNING url, app_id, kinds, delivery_order, sealed, key_id, cursor, epoch, attempts
+        RETURNING url, app_id, kinds, delivery_order, sealed, key_id, cursor, epoch, attempts,
+            previous_sealed, previous_key_id, previous_until
+        """
+    )
+
+    /// The secret in use signs next to the new one for `$5` seconds; an earlier one ends now.
+    static let rotate = StoreSQL.tenant(
+        """
+        UPDATE gateway.webhook SET previous_sealed = sealed, previous_key_id = key_id,
+            previous_until = now() + make_interval(secs => $5::double precision), sealed = $3, key_id = $4
+        WHERE tenant_id = $1 AND webhook_id = $2
         """
     )
 

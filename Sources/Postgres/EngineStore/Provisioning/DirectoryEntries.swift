@@ -133,10 +133,16 @@ package struct MasterKeyCheck: Sendable, Hashable {
     package var keyID: String
     /// A value that only this master key produces.
     package var checkValue: [UInt8]
+    /// The secret from which the secrets of senders and the key of the audit are derived, sealed. Nil until the first rotation: it is derived from the key.
+    package var root: [UInt8]?
+    /// The key that will seal next, which every node needs first.
+    package var wanted: String?
 
-    package init(keyID: String, checkValue: [UInt8]) {
+    package init(keyID: String, checkValue: [UInt8], root: [UInt8]? = nil, wanted: String? = nil) {
         self.keyID = keyID
         self.checkValue = checkValue
+        self.root = root
+        self.wanted = wanted
     }
 }
 

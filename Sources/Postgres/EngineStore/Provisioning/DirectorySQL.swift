@@ -60,7 +60,7 @@ enum DirectorySQL {
         """
     )
 
-    static let masterKey = StoreSQL.global("SELECT key_id, check_value FROM gateway.master_key")
+    static let masterKey = StoreSQL.global("SELECT key_id, check_value, root, wanted FROM gateway.master_key")
 
     static let adoptMasterKey = StoreSQL.global(
         "INSERT INTO gateway.master_key (key_id, check_value) VALUES ($1, $2) ON CONFLICT DO NOTHING"

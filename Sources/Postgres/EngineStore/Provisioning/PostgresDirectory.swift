@@ -236,11 +236,7 @@ package struct PostgresDirectory: Sendable {
                 ],
                 tenant: nil
             )
-            return try Self.masterKey(try results.result(1).only())
+            return try MasterKeyCheck(try results.result(1).only())
         }
-    }
-
-    private static func masterKey(_ row: Row) throws(PostgresError) -> MasterKeyCheck {
-        MasterKeyCheck(keyID: try row.text("key_id"), checkValue: try row.bytes("check_value"))
     }
 }

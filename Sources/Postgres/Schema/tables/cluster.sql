@@ -28,7 +28,9 @@ GRANT SELECT ON gateway.schema_routine TO gateway_engine;
 CREATE TABLE gateway.node (
     node_id text PRIMARY KEY,
     started_at timestamptz NOT NULL DEFAULT now(),
-    seen_at timestamptz NOT NULL DEFAULT now()
+    seen_at timestamptz NOT NULL DEFAULT now(),
+    -- The ids of the master keys that the node has, that of the key it seals with first; null: it does not report them.
+    master_keys text[]
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.node TO gateway_engine;
 
@@ -57,7 +59,12 @@ CREATE TABLE gateway.master_key (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
     key_id text NOT NULL,
     check_value bytea NOT NULL,
-    adopted_at timestamptz NOT NULL DEFAULT now()
+    adopted_at timestamptz NOT NULL DEFAULT now(),
+    -- The secret from which the secrets of senders and the key of the audit are derived, sealed with the key. Null: no key was replaced yet, and the secret is
+    -- derived from the key.
+    root bytea,
+    -- The id of the key that will seal next; nodes whose keys come from a command fetch it. Null: none.
+    wanted text
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.master_key TO gateway_engine;
 

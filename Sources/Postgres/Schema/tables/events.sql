@@ -147,6 +147,10 @@ CREATE TABLE gateway.webhook (
     epoch bigint NOT NULL DEFAULT 0,
     -- log: one call at a time, in the order of the log. device: calls in parallel, in the order of the log for each device.
     delivery_order text NOT NULL DEFAULT 'log' CONSTRAINT webhook_order CHECK (delivery_order IN ('log', 'device')),
+    -- The secret before the last rotation, which signs next to the new one until `previous_until`.
+    previous_sealed bytea,
+    previous_key_id text,
+    previous_until timestamptz,
     PRIMARY KEY (tenant_id, webhook_id)
 ) WITH (fillfactor = 50);
 SELECT gateway.colocate('gateway.webhook');
@@ -159,7 +163,7 @@ GRANT INSERT, UPDATE, DELETE ON gateway.webhook TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.webhook TO gateway_engine;
 -- Calls write the sealed key and must not read it.
 GRANT SELECT (tenant_id, webhook_id, url, app_id, kinds, key_id, is_active, created_at, cursor, attempts, failing_since, failure,
-    next_at, owner, epoch, delivery_order) ON gateway.webhook TO gateway_call;
+    next_at, owner, epoch, delivery_order, previous_key_id, previous_until) ON gateway.webhook TO gateway_call;
 
 -- A back end that a vendor's API requires to register, and the callbacks it receives.
 CREATE TABLE gateway.sender (

@@ -1,0 +1,2 @@
+`push-gateway master-key rotate` replaces the master key while the nodes run: it waits until every node has the new key, seals every secret again and checks the result. `list`, `add` and `remove` manage the keys of the file, which may contain several. A new key is used only through keys that are derived per purpose (HKDF); programs of earlier versions do not read such a file (docs/operations.md#master-keys).
+`master.key.command` takes the master keys from a command in place of a file, for a KMS, PKCS#11 or Vault. `key callback` now needs the database.
