@@ -235,12 +235,12 @@ struct KeyRingTests {
     }
 
     @Test func aSlowCommandIsEnded() async throws {
-        for command in ["sleep 60", "exec 1>&-; sleep 60"] {
+        for command in ["sleep 600", "exec 1>&-; sleep 600"] {
             let started = ContinuousClock.now
             await #expect(throws: MasterKeyError.self) {
                 try await MasterKeyProgram.output(of: command, within: .milliseconds(300))
             }
-            #expect(ContinuousClock.now - started < .seconds(20))
+            #expect(ContinuousClock.now - started < .seconds(300), "\(command)")
         }
     }
 

@@ -21,7 +21,7 @@ BEGIN
         SELECT p_tenant, p_app, u.user_id, u.phone, sha256(convert_to(u.token, 'UTF8')), u.ends_at
         FROM unnest(p_users, p_phones, p_tokens, p_ends) AS u(user_id, phone, token, ends_at) ORDER BY u.user_id
         ON CONFLICT (tenant_id, app_id, user_id) DO UPDATE SET phone = excluded.phone, token_digest = excluded.token_digest,
-            ends_at = excluded.ends_at, created_at = now()
+            ends_at = excluded.ends_at, created_at = excluded.created_at
         RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
     PERFORM gateway.write_audit(
