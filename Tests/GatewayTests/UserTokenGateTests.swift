@@ -80,6 +80,25 @@ struct UserTokenGateTests {
         }
     }
 
+    // The token of a user is not a proof of a phone, which another person may have.
+    @Test func aTokenConfirmsAPhoneOnlyIfItNamesIt() throws {
+        var claimed = Self.registration
+        claimed.phone = "01012345678"
+        var vouched = claimed
+        vouched.assurance = .vouched
+        let command = Command.registration(.register(claimed))
+        for change in [
+            [:], ["phone_number": "+82 10-1234-5679"], ["phone_number": .int(1_012_345_678)], ["phone_number": ""],
+            ["phone_number": "999982 10-1234-5678"],
+        ] as [JSONObject] {
+            #expect(try judge(try Self.token(change), [command]) == .vouched([command]), "\(change)")
+        }
+        for number in ["+82 10-1234-5678", "010-1234-5678"] {
+            let right = try judge(try Self.token(["phone_number": .string(number)]), [command])
+            #expect(right == .vouched([.registration(.register(vouched))]), "\(number)")
+        }
+    }
+
     @Test func aCallWithoutATokenOrAUserIsLeftAsItIs() throws {
         for token in [nil, ""] { #expect(try judge(token) == .unproven) }
         let others: [Command] = [

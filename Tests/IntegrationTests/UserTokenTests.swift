@@ -13,11 +13,15 @@ struct UserTokenTests {
         data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    private static func token(_ user: String, by key: P256.Signing.PrivateKey, endsIn seconds: Double = 600) throws
-        -> String
-    {
+    private static func token(
+        _ user: String,
+        by key: P256.Signing.PrivateKey,
+        endsIn seconds: Double = 600,
+        phone: String? = nil
+    ) throws -> String {
         let ends = Int(Date().timeIntervalSince1970 + seconds)
-        let claims = #"{"sub":"\#(user)","iss":"\#(issuer)","aud":"push","exp":\#(ends)}"#
+        let more = phone.map { #","phone_number":"\#($0)""# } ?? ""
+        let claims = #"{"sub":"\#(user)","iss":"\#(issuer)","aud":"push","exp":\#(ends)\#(more)}"#
         let text = base64(Data(#"{"alg":"ES256"}"#.utf8)) + "." + base64(Data(claims.utf8))
         return text + "." + base64(try key.signature(for: Data(text.utf8)).rawRepresentation)
     }
@@ -107,7 +111,11 @@ struct UserTokenTests {
             ]
             let installed = try await world.http.call("POST", "/pushApp/installApp", install)
             #expect(installed.status == 200, "\(installed.text)")
-            #expect(try await levels(world, "kim")["owl-1"] == "vouched", "\(installed.text)")
+            #expect(try await levels(world, "kim")["owl-1"] == "claimed", "the token names no phone: \(installed.text)")
+            var named = try #require(install.object)
+            named["userToken"] = .string(try Self.token("kim", by: key, phone: "+82 10-1234-5678"))
+            let again = try await world.http.call("POST", "/pushApp/installApp", .object(named))
+            #expect(try await levels(world, "kim")["owl-1"] == "vouched", "\(again.text)")
             let form = "APP_ID=com.example.app&CUID=kim&CNAME=Kim&PSID=\(Self.push("6"))&PNSID=APNS&DEVICE_ID=u1"
             for (call, user) in [("rcv_register_service", "lee"), ("rcv_register_user", "kim")] {
                 let text = form.replacing("CUID=kim", with: "CUID=\(user)")

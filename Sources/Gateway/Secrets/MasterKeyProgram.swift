@@ -44,6 +44,8 @@ enum MasterKeyProgram {
 
     /// Kills the shell, and its children if it leads a process group.
     private static func kill(_ process: Process) {
+        // The number of a process that has ended may belong to another one.
+        guard process.isRunning else { return }
         let id = process.processIdentifier
         if getpgid(id) == id { Foundation.kill(-id, SIGKILL) }
         Foundation.kill(id, SIGKILL)

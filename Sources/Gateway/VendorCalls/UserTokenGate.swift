@@ -42,7 +42,7 @@ struct UserTokenGate {
             guard users.allSatisfy({ $0.rawValue == claims.subject }) else {
                 return .refused("user token: subject", isFailure: true)
             }
-            return .vouched(commands.map(\.vouched))
+            return .vouched(commands.map { $0.vouched(by: claims) })
         } catch {
             return .refused("user token: \(error)", isFailure: error != .expired)
         }
@@ -63,9 +63,31 @@ extension Command {
         }
     }
 
-    /// The same command of a caller that proved the user.
-    fileprivate var vouched: Command {
+    /// The phone that the command gives to a device. Nil: it names none.
+    private var registeredPhone: String? {
+        guard case .registration(let command) = self else { return nil }
+        switch command {
+        case .register(let registration): return registration.phone
+        case .enlist(let registration, let change):
+            guard case .set(_, _, let phone, _) = change else { return registration.phone }
+            return phone ?? registration.phone
+        case .assign(_, let change, _):
+            guard case .set(_, _, let phone, _) = change else { return nil }
+            return phone
+        case .updateToken, .unregister, .requestVerification, .verify, .standing, .drawKey, .listed, .activity:
+            return nil
+        }
+    }
+
+    /// The same command of a caller that proved the user. A token confirms a phone only if its claim `phone_number` is that phone; the command stays a claim
+    /// otherwise, so that nobody becomes the vouched owner of a phone with the token of a user.
+    fileprivate func vouched(by claims: SignedToken.Claims) -> Command {
         guard registeredUser != nil, case .registration(let command) = self else { return self }
+        if let phone = registeredPhone, !phone.isEmpty {
+            guard let named = claims.all["phone_number"]?.string, named.digits.isNumber(phone.digits) else {
+                return self
+            }
+        }
         switch command {
         case .register(var registration):
             registration.assurance = .vouched
@@ -78,5 +100,17 @@ extension Command {
         case .updateToken, .unregister, .requestVerification, .verify, .standing, .drawKey, .listed, .activity:
             return self
         }
+    }
+}
+
+extension String {
+    /// Its decimal digits.
+    fileprivate var digits: String { String(decoding: utf8.filter { (0x30...0x39).contains($0) }, as: UTF8.self) }
+
+    /// Whether these digits are those of a number in national form, or of the same number with a country code (1 to 3 digits) instead of the leading zero.
+    fileprivate func isNumber(_ national: String) -> Bool {
+        if self == national { return true }
+        let own = national.dropFirst()
+        return national.hasPrefix("0") && hasSuffix(own) && (1...3).contains(utf8.count - own.utf8.count)
     }
 }

@@ -81,6 +81,9 @@ package struct KeyScopes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The apps for which the key may perform `action`, for any audience.
     package func apps(_ action: KeyScope.Action) -> Apps { apps { $0.action == action || $0.action == .admin } }
 
+    /// Whether the key may do everything.
+    package var mayAdminister: Bool { scopes.contains { $0.action == .admin } }
+
     /// The apps for which the key may send to every audience.
     package var appsOfFullSending: Apps {
         apps { $0.action == .admin || $0.action == .send && $0.reach == nil }

@@ -229,7 +229,7 @@ def controls(api: API) -> None:
     check(target == [], "a scheduled message has no outcomes")
     local = dict(later, sendAt={"local": f"{day}T09:00:00"})
     other = api.call("sendMessage", body=local, expect=202)["id"]
-    for name in ("pauseMessage", "resumeMessage", "requeueMessage", "cancelMessage"):
+    for name in ("pauseMessage", "resumeMessage", "requeueMessage", "cancelMessage", "approveMessage"):
         api.call(name, {"message": queued})
     api.call("withdrawMessage", {"message": other})
     for query in ({}, {"app": "shop"}, {"state": "canceled"}, {"app": "none"}):

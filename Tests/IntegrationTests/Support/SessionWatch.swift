@@ -77,6 +77,7 @@ struct SessionWatch: Sendable {
         }
         holder.kill()
         task.cancel()
-        try await task.value
+        // The end may interrupt a sample.
+        do { try await task.value } catch let error as PostgresError where error.code == .cancelled {}
     }
 }

@@ -132,7 +132,7 @@ enum MaintenanceSQL {
     /// Expectations that no registration met in time.
     static let dropExpectations = StoreSQL.tenant(
         """
-        DELETE FROM gateway.expected_user WHERE tenant_id = $1 AND (app_id, user_id) IN (
+        DELETE FROM gateway.expected_user WHERE tenant_id = $1 AND ends_at < now() AND (app_id, user_id) IN (
             SELECT e.app_id, e.user_id FROM gateway.expected_user e
             WHERE e.tenant_id = $1 AND e.ends_at < now() ORDER BY e.ends_at LIMIT \(rows))
         """

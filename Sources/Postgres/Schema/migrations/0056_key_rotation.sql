@@ -1,6 +1,6 @@
 -- Rotation of the master key while the nodes run, and of the secrets of webhooks with an overlap.
 -- Oldest program: 39
--- Routines: d83575652c8a2e8d
+-- Routines: e0da0535f2b1772e
 
 ALTER TABLE gateway.node ADD COLUMN master_keys text[];
 ALTER TABLE gateway.master_key ADD COLUMN root bytea;

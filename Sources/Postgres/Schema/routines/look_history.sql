@@ -1,5 +1,5 @@
 -- Up to p_limit messages of a history, newest first, among the p_looks messages before p_before: the read ones (p_read true), the unread ones (false), or
--- all (null). Leaves out deleted messages, those whose data says N under p_hidden, and those that only changed a Live Activity.
+-- all (null). Leaves out deleted messages, those that await an approval, those whose data says N under p_hidden, and those that only changed a Live Activity.
 --
 -- No index of deliveries may contain receipts, so a message that does not match costs a lookup; p_looks bounds the cost of a call. Without p_read, one walk
 -- of p_limit steps suffices.
@@ -29,7 +29,7 @@ BEGIN
             CONTINUE WHEN (w.read_at IS NOT NULL) <> p_read;
             PERFORM FROM gateway.message m
                 WHERE m.tenant_id = p_tenant AND m.message_id = w.message_id
-                    AND m.content ->> 'activity' IS NULL
+                    AND NOT m.awaits_approval AND m.content ->> 'activity' IS NULL
                     AND (p_hidden IS NULL OR m.content -> 'data' ->> p_hidden IS DISTINCT FROM 'N');
             CONTINUE WHEN NOT FOUND;
             message_id := w.message_id;

@@ -21,9 +21,12 @@ package struct FindSchedule: StoreRead {
 }
 
 extension Schedule {
+    /// A message that awaits an approval is still scheduled for its sender, who may change or cancel it.
+    static let state = "CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END"
+
     /// The columns that `read` needs, of the schedules of tenant, app and dialect.
     static let selection = """
-        s.schedule_id, s.message_id, s.request, m.state, m.due_at, m.due_local IS NOT NULL AS is_local
+        s.schedule_id, s.message_id, s.request, \(state) AS state, m.due_at, m.due_local IS NOT NULL AS is_local
         FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
         WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3
         """

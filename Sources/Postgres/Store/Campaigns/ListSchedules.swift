@@ -15,7 +15,7 @@ package struct ListSchedules: StoreRead {
 
     private static let sql = StoreSQL.tenant(
         """
-        SELECT \(Schedule.selection) AND m.state = 'scheduled' AND ($4::timestamptz IS NULL OR m.due_at <= $4)
+        SELECT \(Schedule.selection) AND \(Schedule.state) = 'scheduled' AND ($4::timestamptz IS NULL OR m.due_at <= $4)
         ORDER BY m.due_at, s.schedule_id LIMIT $5
         """
     )

@@ -9,7 +9,7 @@ enum DeviceInboxSQL {
             \(StoreSQL.numbersColumn)
         FROM gateway.delivery d
         JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
-        WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.message_id < $3
+        WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.message_id < $3 AND NOT m.awaits_approval
         ORDER BY d.message_id DESC LIMIT $4
         """
     )
