@@ -144,7 +144,7 @@ struct ApprovalTests {
         let proven = try await broadcast(["X-API-Key": world.apiKey])
         for id in [open, proven] { #expect(try await message(id)["state"] == "awaitingApproval", "\(id)") }
         #expect(try await control(proven, "approve").status == 403)
-        // Who sent it is not known, so that only an administrator approves it.
+        // Its sender is not known, so that only an administrator approves it.
         #expect(try await control(open, "approve", key: ApprovalKeys.second).status == 403)
         #expect(try await control(open, "approve", key: ApprovalKeys.admin).json?["changed"] == true)
         let approved = try await world.command(["message", "approve", proven, "--tenant", "acme", "--by", "mina"])

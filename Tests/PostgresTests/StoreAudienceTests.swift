@@ -399,7 +399,8 @@ private typealias Tag = Model.Tag
         let fixture = try await StoreFixture.make()
         let message = try await fixture.message(to: [(TargetID(rawValue: UUID()), nil)])
         var statement = AcceptMessage(message).statement(StoreCall(tenant: fixture.acme, node: fixture.node))
-        let last = try #require(statement.sql.firstMatch(of: /, p_slice_dues => \$\d+, p_awaits => \$\d+, p_by => \$\d+\)$/))
+        let added = /, p_slice_dues => \$\d+, p_awaits => \$\d+, p_by => \$\d+\)$/
+        let last = try #require(statement.sql.firstMatch(of: added))
         statement.sql.replaceSubrange(last.range, with: ")")
         statement.parameters.removeLast(3)
         statement.reach = nil
