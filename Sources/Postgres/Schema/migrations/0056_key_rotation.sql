@@ -1,6 +1,6 @@
 -- Rotation of the master key while the nodes run, and of the secrets of webhooks with an overlap.
 -- Oldest program: 39
--- Routines: e0da0535f2b1772e
+-- Routines: d41d1b4c2ac6209c
 
 ALTER TABLE gateway.node ADD COLUMN master_keys text[];
 ALTER TABLE gateway.master_key ADD COLUMN root bytea;

@@ -15,7 +15,7 @@ BEGIN
         UPDATE gateway.identity i SET accepts_push = coalesce(p_accepts, i.accepts_push), user_id = coalesce(p_user, i.user_id),
             name = coalesce(p_name, i.name), phone = coalesce(p_phone, i.phone),
             assurance = CASE WHEN p_user IS NULL AND p_phone IS NULL THEN i.assurance
-                ELSE gateway.level_after(i.assurance, i.user_id, i.phone, p_user, p_phone, p_assurance) END,
+                ELSE gateway.level_after(i.assurance, i.user_id, i.phone, p_user, coalesce(p_phone, i.phone), p_assurance) END,
             user_since = CASE WHEN p_user IS NOT NULL AND p_user IS DISTINCT FROM i.user_id THEN v_now ELSE i.user_since END
         FROM old WHERE i.tenant_id = p_tenant AND i.identity_id = old.identity_id
         RETURNING i.identity_id, i.app_id, i.vendor, i.accepts_push, i.accepts_push <> old.accepts_push AS is_news)
