@@ -175,9 +175,7 @@ extension World {
             ("second", ApprovalKeys.second), ("groups", ApprovalKeys.groups), ("reader", ApprovalKeys.reader),
             ("admin", ApprovalKeys.admin),
         ]
-        for (name, key) in keys {
-            try key.write(toFile: material.path("\(name).key"), atomically: true, encoding: .utf8)
-        }
+        try writeKeys(keys)
         let apps = ["native", "groups", "tags", "list", "later", "small"].map { name in
             """
 
@@ -195,24 +193,14 @@ extension World {
                       rationalowl: { accountId: bank-account, serviceId: bank-service, settings: { senderNetworks: [127.0.0.1] },
                         senders: [ { name: bank-core, id: SVR-bank } ] }
             """
-        let text = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8).replacing(
-            "    apiKeys:\n",
-            with: """
-                    apiKeys:
-                      - { name: second, secretFile: second.key, scopes: [send] }
-                      - { name: groups, secretFile: groups.key, scopes: ["send:groups"] }
-                      - { name: reader, secretFile: reader.key, scopes: [read, devices] }
-                      - { name: admin, secretFile: admin.key, scopes: [admin] }
+        let scopes = """
+                  - { name: second, secretFile: second.key, scopes: [send] }
+                  - { name: groups, secretFile: groups.key, scopes: ["send:groups"] }
+                  - { name: reader, secretFile: reader.key, scopes: [read, devices] }
+                  - { name: admin, secretFile: admin.key, scopes: [admin] }
 
-                """
-        )
-        try (text + apps.joined() + bank).write(
-            toFile: material.path("approvals.yaml"),
-            atomically: true,
-            encoding: .utf8
-        )
-        let applied = try await apply("approvals.yaml")
-        try #require(applied.status == 0, "\(applied.log)")
+            """
+        try await apply("approvals.yaml", keys: scopes, apps: apps.joined() + bank)
         try await eventually("the keys are known") {
             try await http.call("GET", "/v1/messages", bearer: ApprovalKeys.reader).status == 200
         }

@@ -33,12 +33,16 @@ struct NotificationHubsTests {
     }
 
     /// A signature by the vendor's published algorithm (docs/contracts/notificationhubs.md#3.2).
-    func token(_ world: World, _ name: String = "DefaultFullSharedAccessSignature", key: String = fullKey)
-        -> String
-    {
+    func token(
+        _ world: World,
+        _ name: String = "DefaultFullSharedAccessSignature",
+        key: String = fullKey,
+        hub: String = "shop-hub",
+        expiresIn seconds: Int = 1200
+    ) -> String {
         let host = world.http.base.replacing("http://", with: "")
-        let resource = "http%3a%2f%2f\(host.replacing(":", with: "%3a"))%2fshop-hub"
-        let expiry = Int(Date().timeIntervalSince1970) + 1200
+        let resource = "http%3a%2f%2f\(host.replacing(":", with: "%3a"))%2f\(hub)"
+        let expiry = Int(Date().timeIntervalSince1970) + seconds
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(resource)\n\(expiry)".utf8),
             using: SymmetricKey(data: Data(key.utf8))

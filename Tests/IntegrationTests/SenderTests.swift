@@ -347,9 +347,7 @@ extension World {
     /// Adds apps with the vendors' bindings to the demo's tenant: `closed` without settings, `guarded` and `net` with networks, `keyed` for keys only, `open`;
     /// and a tenant with a key of its own.
     func applySenders(networks: String = "127.0.0.1, \"::1\"", isServed: Bool = true) async throws {
-        for (name, key) in [("reader", SenderKeys.reader), ("foreign", SenderKeys.foreign), ("upmc", SenderKeys.upmc)] {
-            try key.write(toFile: material.path("\(name).key"), atomically: true, encoding: .utf8)
-        }
+        try writeKeys([("reader", SenderKeys.reader), ("foreign", SenderKeys.foreign), ("upmc", SenderKeys.upmc)])
         func app(_ name: String, _ settings: String, _ upmc: String = "", _ upmcSettings: String = "") -> String {
             """
 
@@ -374,14 +372,11 @@ extension World {
                 apiKeys:
                   - { name: sender, secretFile: foreign.key, scopes: [send, admin] }
             """
-        let text = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
-            .replacingOccurrences(
-                of: "    apiKeys:\n",
-                with: "    apiKeys:\n      - { name: reader, secretFile: reader.key, scopes: [read, devices] }\n"
-            )
-        try (text + apps + other).write(toFile: material.path("senders.yaml"), atomically: true, encoding: .utf8)
-        let applied = try await apply("senders.yaml")
-        try #require(applied.status == 0, "\(applied.log)")
+        try await apply(
+            "senders.yaml",
+            keys: "      - { name: reader, secretFile: reader.key, scopes: [read, devices] }\n",
+            apps: apps + other
+        )
         guard isServed else { return }
         try await eventually("the last binding is served") {
             let body: JSON = ["APP_ID": "bank.open", "DEVICE_ID": "D"]

@@ -1,5 +1,4 @@
 import CommandSupport
-import Crypto
 import Foundation
 import HTTPTypes
 import Model
@@ -100,8 +99,9 @@ struct VendorCrawlTests {
             row.vendor == .braze
             ? [("another", "Bearer 00000000-aaaa-4bbb-8ccc-000000000000")]
             : [
-                ("expired", signature(CrawledKeys.full, "Full", expiresIn: -3600)),
-                ("forged", signature("another key", "Full")), ("unknown", signature(CrawledKeys.full, "Nobody")),
+                ("expired", try signature(CrawledKeys.full, "Full", expiresIn: -3600)),
+                ("forged", try signature("another key", "Full")),
+                ("unknown", try signature(CrawledKeys.full, "Nobody")),
                 ("password", "Basic \(Data("mina:wrong".utf8).base64EncodedString())"),
             ]
         for (name, header) in wrong {
@@ -116,10 +116,10 @@ struct VendorCrawlTests {
         }
     )
     func aKeyThatListensNeitherSendsNorReadsWhatIsNotItsOwn(_ row: VendorCallTable.Row) async throws {
-        let answer = try await call(row, ["Authorization": signature(CrawledKeys.listen, "Listen")])
+        let answer = try await call(row, ["Authorization": try signature(CrawledKeys.listen, "Listen")])
         let isOpen = Self.listening.contains("\(row.method) \(row.path)") || Self.later.contains(row.path)
         #expect([401, 403].contains(answer.status) != isOpen, "\(answer.status) \(answer.text)")
-        let full = try await call(row, ["Authorization": signature(CrawledKeys.full, "Full")])
+        let full = try await call(row, ["Authorization": try signature(CrawledKeys.full, "Full")])
         #expect(!isRefused(full, row) && full.status < 500, "\(full.status) \(full.text)")
     }
 
@@ -152,17 +152,8 @@ struct VendorCrawlTests {
         #expect(listed("iPNS") == ["send"])
     }
 
-    /// A shared access signature by the vendor's published algorithm (docs/contracts/notificationhubs.md#3.2).
-    private func signature(_ key: String, _ name: String, expiresIn seconds: Int = 1200) -> String {
-        let host = (try? world.http.base.replacing("http://", with: "")) ?? ""
-        let resource = "http%3a%2f%2f\(host.replacing(":", with: "%3a"))%2fhub"
-        let expiry = Int(Date().timeIntervalSince1970) + seconds
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Data("\(resource)\n\(expiry)".utf8),
-            using: SymmetricKey(data: Data(key.utf8))
-        )
-        let text = Data(code).base64EncodedString().replacing("+", with: "%2B").replacing("=", with: "%3D")
-        return "SharedAccessSignature sr=\(resource)&sig=\(text)&se=\(expiry)&skn=\(name)"
+    private func signature(_ key: String, _ name: String, expiresIn seconds: Int = 1200) throws -> String {
+        NotificationHubsTests().token(try world, name, key: key, hub: "hub", expiresIn: seconds)
     }
 }
 
@@ -193,12 +184,9 @@ extension World {
                 ("sender", CrawledKeys.sender), ("full", CrawledKeys.full), ("listen", CrawledKeys.listen),
                 ("rest", CrawledKeys.rest), ("track", CrawledKeys.track), ("mina", "a password of mina's"),
             ]
-        for (name, key) in secrets {
-            try key.write(toFile: material.path("\(name).key"), atomically: true, encoding: .utf8)
-        }
+        try writeKeys(secrets)
         let soon = ISO8601DateFormatter().string(from: Date().addingTimeInterval(2))
         let keys = """
-                apiKeys:
                   - { name: reader, secretFile: reader.key, scopes: [read, devices] }
                   - { name: anotherApp, secretFile: anotherApp.key, scopes: ["send:app/other", "devices:app/other"] }
                   - { name: groupsOnly, secretFile: groupsOnly.key, scopes: ["send:groups"] }
@@ -231,11 +219,7 @@ extension World {
                 apiKeys:
                   - { name: sender, secretFile: foreign.key, scopes: [send, admin] }
             """
-        let text = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
-            .replacing("    apiKeys:\n", with: keys)
-        try (text + apps).write(toFile: material.path("crawl.yaml"), atomically: true, encoding: .utf8)
-        let applied = try await apply("crawl.yaml")
-        try #require(applied.status == 0, "\(applied.log)")
+        try await apply("crawl.yaml", keys: keys, apps: apps)
         try await eventually("the last binding is served") {
             try await http.call("POST", "/ipns/getConfig", ["APP_ID": "bank", "DEVICE_ID": "D"]).json?["RT"] == "2003"
         }

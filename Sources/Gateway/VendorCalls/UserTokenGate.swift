@@ -26,7 +26,7 @@ struct UserTokenGate {
     ///   - now: the time of the call.
     /// - Returns: the commands to perform, or why the call is refused.
     func judge(_ commands: [Command], _ token: @autoclosure () -> String?, at now: Timestamp) -> Verdict {
-        let users = commands.compactMap(\.registeredUser)
+        let users = commands.compactMap(\.registered?.user)
         guard !users.isEmpty, let token = token(), !token.isEmpty else { return .unproven }
         do throws(SignedToken.Fault) {
             let claims = try SignedToken.claims(
@@ -50,30 +50,17 @@ struct UserTokenGate {
 }
 
 extension Command {
-    /// The user that the command gives to a device. Nil: it names none.
-    fileprivate var registeredUser: UserID? {
+    /// The user that the command gives to a device, and the phone, if it names one. Nil: it names no user.
+    fileprivate var registered: (user: UserID, phone: String?)? {
         guard case .registration(let command) = self else { return nil }
         switch command {
-        case .register(let registration): return registration.user
-        case .enlist(_, let change), .assign(_, let change, _):
-            guard case .set(let user, _, _, _) = change else { return nil }
-            return user
-        case .updateToken, .unregister, .requestVerification, .verify, .standing, .drawKey, .listed, .activity:
-            return nil
-        }
-    }
-
-    /// The phone that the command gives to a device. Nil: it names none.
-    private var registeredPhone: String? {
-        guard case .registration(let command) = self else { return nil }
-        switch command {
-        case .register(let registration): return registration.phone
+        case .register(let registration): return registration.user.map { ($0, registration.phone) }
         case .enlist(let registration, let change):
-            guard case .set(_, _, let phone, _) = change else { return registration.phone }
-            return phone ?? registration.phone
+            guard case .set(let user, _, let phone, _) = change else { return nil }
+            return (user, phone ?? registration.phone)
         case .assign(_, let change, _):
-            guard case .set(_, _, let phone, _) = change else { return nil }
-            return phone
+            guard case .set(let user, _, let phone, _) = change else { return nil }
+            return (user, phone)
         case .updateToken, .unregister, .requestVerification, .verify, .standing, .drawKey, .listed, .activity:
             return nil
         }
@@ -82,8 +69,8 @@ extension Command {
     /// The same command of a caller that proved the user. A token confirms a phone only if its claim `phone_number` is that phone; the command stays a claim
     /// otherwise, so that nobody becomes the vouched owner of a phone with the token of a user.
     fileprivate func vouched(by claims: SignedToken.Claims) -> Command {
-        guard registeredUser != nil, case .registration(let command) = self else { return self }
-        if let phone = registeredPhone, !phone.isEmpty {
+        guard let registered, case .registration(let command) = self else { return self }
+        if let phone = registered.phone, !phone.isEmpty {
             guard let named = claims.all["phone_number"]?.string, named.digits.isNumber(phone.digits) else {
                 return self
             }

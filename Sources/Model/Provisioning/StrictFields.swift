@@ -70,22 +70,25 @@ package struct StrictFields: Sendable {
     ///
     /// - Throws: `ProvisioningProblem` when it is present and not such a number.
     package mutating func rate(_ key: String) throws(ProvisioningProblem) -> Int32? {
-        guard let value = value(key) else { return nil }
-        guard let rate = value.int, (1...1_000_000).contains(rate) else {
-            throw ProvisioningProblem(path: at(key), problem: "must be a whole number from 1 to 1000000")
-        }
-        return Int32(rate)
+        try whole(key, 1...1_000_000).map { Int32($0) }
     }
 
     /// Reads a count, 0 to 2,147,483,647.
     ///
     /// - Throws: `ProvisioningProblem` when it is present and not such a number.
     package mutating func count(_ key: String) throws(ProvisioningProblem) -> Int? {
+        try whole(key, 0...Int64(Int32.max)).map { Int($0) }
+    }
+
+    private mutating func whole(_ key: String, _ range: ClosedRange<Int64>) throws(ProvisioningProblem) -> Int64? {
         guard let value = value(key) else { return nil }
-        guard let count = value.int, (0...Int64(Int32.max)).contains(count) else {
-            throw ProvisioningProblem(path: at(key), problem: "must be a whole number from 0 to \(Int32.max)")
+        guard let number = value.int, range.contains(number) else {
+            throw ProvisioningProblem(
+                path: at(key),
+                problem: "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+            )
         }
-        return Int(count)
+        return number
     }
 
     /// Reads the elements with their paths; empty when absent.

@@ -22,7 +22,7 @@ package struct FindSchedule: StoreRead {
 
 extension Schedule {
     /// A message that awaits an approval is still scheduled for its sender, who may change or cancel it.
-    static let state = "CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END"
+    static let state = MessageSQL.state(awaiting: .scheduled)
 
     /// The columns that `read` needs, of the schedules of tenant, app and dialect.
     static let selection = """

@@ -30,12 +30,13 @@ package struct FindApp: StoreRead {
     package func read(_ result: ResultSet) throws(PostgresError) -> AppFacts? {
         guard let row = result.first else { return nil }
         let routes = PlatformRouteCoding.decode(try row.object("platforms"))
+        let defaults = try row.object("defaults")
         return AppFacts(
             hasCredential: routes.values.contains { !$0.credentials.isEmpty },
             identityCount: try row.int("identities"),
-            timing: TimingCoding.read(try row.object("defaults")),
-            assurance: AssuranceCoding.read(try row.object("defaults")),
-            approvalAbove: ApprovalCoding.read(try row.object("defaults")),
+            timing: TimingCoding.read(defaults),
+            assurance: AssuranceCoding.read(defaults),
+            approvalAbove: ApprovalCoding.read(defaults),
             dialects: Set(try row.texts("dialects").map { Vendor($0) })
         )
     }

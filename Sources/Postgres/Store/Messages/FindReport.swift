@@ -14,7 +14,7 @@ package struct FindReport: StoreRead {
     /// One row for each outcome, and one row when no delivery is settled. Reads only one partition.
     private static let sql = StoreSQL.tenant(
         """
-        SELECT m.message_id, \(MessageSQL.state) AS state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
+        SELECT m.message_id, \(MessageSQL.state()) AS state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
         FROM gateway.message m
         LEFT JOIN LATERAL (
             SELECT d.state AS outcome, d.reason, count(*) AS count, min(d.sent_at) AS first_at, max(d.sent_at) AS last_at

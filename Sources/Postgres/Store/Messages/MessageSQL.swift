@@ -1,12 +1,15 @@
+import Model
 import PostgresClient
 
 /// Messages, deliveries and analytics, for the native API.
 enum MessageSQL {
-    /// The state that callers see.
-    static let state = "CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END"
+    /// The state that callers see. `awaiting`: the state of a message that awaits an approval.
+    static func state(awaiting: MessageState = .awaitingApproval) -> String {
+        "CASE WHEN m.awaits_approval AND m.state = 'paused' THEN '\(awaiting.rawValue)' ELSE m.state END"
+    }
 
     private static let messageColumns = """
-        \(StoreSQL.messageColumns), m.sender_id, \(state) AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, \
+        \(StoreSQL.messageColumns), m.sender_id, \(state()) AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, \
         m.is_counted
         """
 
@@ -34,7 +37,7 @@ enum MessageSQL {
         SELECT \(messageColumns) FROM (
             SELECT x.* FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id < $2\(condition)
             ORDER BY x.message_id DESC LIMIT $3) m
-        WHERE $4::text IS NULL OR \(state) = $4 ORDER BY m.message_id DESC LIMIT $5
+        WHERE $4::text IS NULL OR \(state()) = $4 ORDER BY m.message_id DESC LIMIT $5
         """
     }
 
