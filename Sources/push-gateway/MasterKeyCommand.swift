@@ -22,11 +22,11 @@ struct MasterKeyCommand: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let (ring, census, nodes) = try await common.withDatabase { configuration, database in
+            let (ring, usage, nodes) = try await common.withDatabase { configuration, database in
                 let ring = try await database.keyRing(configuration)
                 let store = PostgresMasterKeyStore(engine: database.engine)
-                let census = try await MasterKeyRotation(store: store, ring: ring, patience: .zero).census()
-                return (ring, census, try await store.nodes())
+                let usage = try await MasterKeyRotation(store: store, ring: ring, waitLimit: .zero).usage()
+                return (ring, usage, try await store.nodes())
             }
             let current = ring.current.id
             if json {
@@ -36,23 +36,23 @@ struct MasterKeyCommand: AsyncParsableCommand {
                             [
                                 "id": .string(key.id), "form": .string(Self.form(key)),
                                 "seals": .bool(key.id == current),
-                                "secrets": .int(Int64(census.counts[key.id] ?? 0)),
+                                "secrets": .int(Int64(usage.counts[key.id] ?? 0)),
                                 "nodes": .int(Int64(Self.count(key, nodes))),
                             ]
                         }
-                    ), "unreadable": .int(Int64(census.unreadable)), "nodes": .int(Int64(nodes.count)),
+                    ), "unreadable": .int(Int64(usage.unreadable)), "nodes": .int(Int64(nodes.count)),
                 ])
                 return
             }
             let rows = ring.keys.map { key in
                 [
-                    key.id, Self.form(key), key.id == current ? "yes" : "", "\(census.counts[key.id] ?? 0)",
+                    key.id, Self.form(key), key.id == current ? "yes" : "", "\(usage.counts[key.id] ?? 0)",
                     "\(Self.count(key, nodes)) of \(nodes.count)",
                 ]
             }
             Console.print(Console.table(["key", "form", "seals", "secrets", "nodes that have it"], rows))
-            if census.unreadable > 0 {
-                Console.print("\(census.unreadable) secret(s) cannot be opened with these keys")
+            if usage.unreadable > 0 {
+                Console.print("\(usage.unreadable) secret(s) cannot be opened with these keys")
             }
         }
 
@@ -111,20 +111,20 @@ struct MasterKeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let (old, new, census) = try await common.withDatabase { configuration, database in
+            let (old, new, usage) = try await common.withDatabase { configuration, database in
                 let ring = try await database.keyRing(configuration)
                 let store = PostgresMasterKeyStore(engine: database.engine)
-                let rotation = MasterKeyRotation(store: store, ring: ring, patience: .seconds(waitSeconds))
+                let rotation = MasterKeyRotation(store: store, ring: ring, waitLimit: .seconds(waitSeconds))
                 let old = ring.current
                 let new = try await target(ring, rotation, configuration)
                 let line = RotationLine()
-                let census = try await rotation.rotate(to: new, by: common.actor) { line.show($0) }
-                return (old, new, census)
+                let usage = try await rotation.rotate(to: new, by: common.actor) { line.show($0) }
+                return (old, new, usage)
             }
-            Console.print("master key \(new.id) seals all \(census.counts[new.id] ?? 0) secret(s)")
-            if census.unreadable > 0 {
+            Console.print("master key \(new.id) seals all \(usage.counts[new.id] ?? 0) secret(s)")
+            if usage.unreadable > 0 {
                 Console.error(
-                    "push-gateway: \(census.unreadable) secret(s) could not be opened with any key, and stay as they are"
+                    "push-gateway: \(usage.unreadable) secret(s) could not be opened with any key, and stay as they are"
                 )
             }
             guard old.id != new.id else { return }
@@ -150,7 +150,7 @@ struct MasterKeyCommand: AsyncParsableCommand {
             }
             let current = ring.current
             if let newest = keys.last, newest.id != current.id { return newest }
-            if try await rotation.census().others(than: current.id) > 0 { return current }
+            if try await rotation.usage().others(than: current.id) > 0 { return current }
             let key = try await MasterKeyCommand.add(to: try configuration.keyFile("rotate"))
             try ring.replace(try await configuration.masterKeySource.keys())
             Console.error("push-gateway: added master key \(key.id) to \(configuration.masterKeyFile)")
@@ -173,11 +173,11 @@ struct MasterKeyCommand: AsyncParsableCommand {
                     throw CommandFailure("master-key remove: \(path) has no key \(key)")
                 }
                 let store = PostgresMasterKeyStore(engine: database.engine)
-                let census = try await MasterKeyRotation(store: store, ring: ring, patience: .zero).census()
+                let usage = try await MasterKeyRotation(store: store, ring: ring, waitLimit: .zero).usage()
                 let sealing = try await store.nodes().filter { $0.ids?.first == key }
-                guard ring.current.id != key, census.counts[key] == nil, sealing.isEmpty else {
+                guard ring.current.id != key, usage.counts[key] == nil, sealing.isEmpty else {
                     throw CommandFailure(
-                        "master-key remove: key \(key) still seals \(census.counts[key] ?? 0) secret(s): run 'push-gateway master-key rotate' first"
+                        "master-key remove: key \(key) still seals \(usage.counts[key] ?? 0) secret(s): run 'push-gateway master-key rotate' first"
                     )
                 }
                 try MasterKeyFile(path: path).remove(key)

@@ -19,7 +19,7 @@ struct MasterKeyService: Service {
     let node: NodeID
     let logger: Logger
 
-    /// The findings of the last look.
+    /// The state between two checks.
     struct Memory {
         var commandRanAt: ContinuousClock.Instant?
         /// The last reported error: each is logged once, not every two seconds.

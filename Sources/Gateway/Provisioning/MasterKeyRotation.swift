@@ -22,7 +22,7 @@ package struct MasterKeyRotation: Sendable {
     }
 
     /// How many secrets each key seals.
-    package struct Census: Sendable, Hashable {
+    package struct KeyUsage: Sendable, Hashable {
         /// By the id of the key. A key that seals nothing is missing.
         package var counts: [String: Int] = [:]
         /// Secrets that no key of this node opens.
@@ -36,27 +36,27 @@ package struct MasterKeyRotation: Sendable {
     private let store: PostgresMasterKeyStore
     private let ring: KeyRing
     /// The time limit for each of the two waits for the nodes.
-    private let patience: Duration
+    private let waitLimit: Duration
 
-    package init(store: PostgresMasterKeyStore, ring: KeyRing, patience: Duration) {
+    package init(store: PostgresMasterKeyStore, ring: KeyRing, waitLimit: Duration) {
         self.store = store
         self.ring = ring
-        self.patience = patience
+        self.waitLimit = waitLimit
     }
 
     /// Counts the secrets of each key.
     ///
     /// - Throws: `StoreError`.
-    package func census() async throws -> Census {
+    package func usage() async throws -> KeyUsage {
         let resealing = Resealing(ring)
-        var census = Census()
+        var usage = KeyUsage()
         try await pages { table, entries in
-            census.rows += entries.count
+            usage.rows += entries.count
             for key in entries.flatMap({ resealing.keys(of: $0, in: table) }) {
-                if let key { census.counts[key, default: 0] += 1 } else { census.unreadable += 1 }
+                if let key { usage.counts[key, default: 0] += 1 } else { usage.unreadable += 1 }
             }
         }
-        return census
+        return usage
     }
 
     /// Rotates to a key of the ring, or continues an interrupted rotation to it.
@@ -67,7 +67,7 @@ package struct MasterKeyRotation: Sendable {
         to key: MasterKey,
         by actor: AuditActor,
         progress: (Progress) -> Void
-    ) async throws -> Census {
+    ) async throws -> KeyUsage {
         if ring.current.id != key.id {
             try await store.want(key.id)
             try await wait(.lacking(key.id), progress) { $0.ids?.contains(key.id) == true }
@@ -79,15 +79,15 @@ package struct MasterKeyRotation: Sendable {
         }
         try await wait(.sealing(key.id), progress) { $0.ids?.first == key.id }
         progress(.replaced)
-        var census = try await census()
-        for _ in 0..<Self.passLimit where census.others(than: key.id) > 0 {
-            try await seal(census.rows, progress)
-            census = try await self.census()
+        var usage = try await usage()
+        for _ in 0..<Self.passLimit where usage.others(than: key.id) > 0 {
+            try await seal(usage.rows, progress)
+            usage = try await self.usage()
         }
-        guard census.others(than: key.id) == 0 else {
-            throw MasterKeyRotationProblem.unfinished(census.others(than: key.id))
+        guard usage.others(than: key.id) == 0 else {
+            throw MasterKeyRotationProblem.unfinished(usage.others(than: key.id))
         }
-        return census
+        return usage
     }
 
     /// Waits until all nodes are as `isReady` demands.
@@ -96,7 +96,7 @@ package struct MasterKeyRotation: Sendable {
         _ progress: (Progress) -> Void,
         _ isReady: (NodeKeys) -> Bool
     ) async throws {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + waitLimit
         while true {
             let late = try await store.nodes().filter { !isReady($0) }
             guard !late.isEmpty else { return }

@@ -1,8 +1,8 @@
-/// A user of whom the tenant's back end expects a registration: the first device of the app that registers with the user, and with the phone and the token where
-/// they are given, is vouched for.
+/// A user of whom the tenant's back end expects a registration: the first device of the app that registers with the user and with this
+/// phone, and with the token where one is given, is vouched for.
 package struct ExpectedUser: Sendable, Hashable {
     package var user: UserID
-    /// Digits, as registrations have them. Nil: any phone.
+    /// Digits, as registrations have them. Nil: the registration has no phone, because nobody confirms one.
     package var phone: String?
     /// Nil: any token.
     package var token: DeviceToken?

@@ -40,6 +40,16 @@ import Testing
         #expect(try await world.level(owner) == .vouched)
     }
 
+    // Otherwise an expected user could take the messages to another person's number.
+    @Test func anExpectationOfTheUserAloneConfirmsNoPhone() async throws {
+        let world = try await CommandWorld.make()
+        _ = try await world.expect([], [ExpectedUser(user: "kim", endsAt: world.soon)])
+        let claimed = try await world.register("k1", user: "kim", phone: "0101", token: "a")
+        #expect(try await world.level(claimed) == .claimed)
+        let vouched = try await world.register("k2", user: "kim", phone: nil, token: "b")
+        #expect(try await world.level(vouched) == .vouched)
+    }
+
     @Test func anExpectationThatEndedHasNoEffect() async throws {
         let world = try await CommandWorld.make()
         let ended = ExpectedUser(user: "kim", endsAt: Timestamp(milliseconds: 1_000_000))

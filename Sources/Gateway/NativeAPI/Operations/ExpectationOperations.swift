@@ -13,8 +13,8 @@ enum ExpectationOperations {
         let user = BodyField.required("user", .user, "The user, as the device states it.")
         let phone = BodyField.optional(
             "phone",
-            .text(32, atLeast: 1).example("+82 10-1234-5678"),
-            "The phone number that the registration must have; null: any. Only its digits are compared."
+            .text(32, atLeast: 1).example("010-1234-5678"),
+            "The phone number that the registration must have, in the form that the vendor stores; null: it must have none. Only digits are compared."
         )
         let token = BodyField.optional(
             "token",
@@ -53,7 +53,7 @@ enum ExpectationOperations {
         scope: .devices,
         "Expect a registration of each user: the first device that registers with it is vouched. Replaces earlier expectations. Writes audit entries.",
         input: ExpectInput(),
-        example: ["users": [["user": "u-1", "phone": "+82 10-1234-5678"]]],
+        example: ["users": [["user": "u-1", "phone": "010-1234-5678"]]],
         answers: [
             .json(
                 JSONSchema.object([
@@ -76,7 +76,8 @@ enum ExpectationOperations {
         "ExpectedUser",
         [
             .text("user", "The user.", example: "u-1") { $0.user.rawValue },
-            .optionalText("phone", "The phone number that the registration must have, digits; null: any.") {
+            .optionalText("phone", "The phone number that the registration must have, digits; null: it must have none.")
+            {
                 $0.phone
             },
             .flag("hasToken", "Whether the registration must have a certain push token.") { $0.hasToken },

@@ -157,7 +157,7 @@ CREATE TABLE gateway.expected_user (
     tenant_id text NOT NULL,
     app_id text NOT NULL,
     user_id text NOT NULL,
-    -- The phone number that the registration must have, digits; null: any.
+    -- The phone number that the registration must have, digits; null: it must have none.
     phone text,
     -- SHA-256 of the push token that the registration must have; null: any.
     token_digest bytea,
