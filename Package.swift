@@ -271,9 +271,9 @@ var parts: [Part] = [
         path: "Sources/Gateway/HTTP",
         [
             .ours("Model"), .ours("Observability"), hummingbird, hummingbirdCore,
-            .product("HummingbirdTLS", .hummingbird), httpTypes, lifecycle, locks, log, nioCore, nioHTTP1, nioPosix,
-            nioSSL,
-            .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
+            .product("HummingbirdTLS", .hummingbird), certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
+            nioHTTP1, nioPosix, nioSSL,
+            .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]
     ),
     .library(

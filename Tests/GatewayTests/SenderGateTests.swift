@@ -29,11 +29,12 @@ struct SenderGateTests {
         headers: [String: String] = [:],
         from address: String? = "10.1.2.3",
         isKnown: Bool = true,
+        certificate: PeerCertificate? = nil,
         method: HTTPRequest.Method = .post
     ) async throws -> SenderGate.Verdict {
         var fields = HTTPFields()
         for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
-        let call = VendorRequest(
+        var call = VendorRequest(
             route: "send",
             method: method,
             path: "/send",
@@ -41,6 +42,7 @@ struct SenderGateTests {
             remoteAddress: address,
             isAddressKnown: isKnown
         )
+        call.certificate = certificate
         var binding = BindingSettings(tenant: "acme", app: "shop", values: settings)
         if let own { binding.secrets["own"] = Array(own.utf8) }
         let gate = SenderGate(call, form, BoundCall(tenant: "acme", app: "shop", settings: binding))
@@ -107,6 +109,33 @@ struct SenderGateTests {
         #expect(verdict.isProven == isProof)
         // The address of a proxy proves nothing about its client.
         #expect(!(try await judge(settings, from: address, isKnown: false).isProven))
+    }
+
+    @Test(arguments: [
+        ("bank-core.internal", true), ("BANK-CORE.internal", true), ("bank-core", false), ("internal", false),
+        ("sha256:" + String(repeating: "ab", count: 32), true),
+        ("SHA256:" + Array(repeating: "AB", count: 32).joined(separator: ":"), true),
+        ("sha256:" + String(repeating: "cd", count: 32), false),
+    ])
+    func aListedClientCertificateIsAProof(_ pattern: String, _ isProof: Bool) async throws {
+        let certificate = PeerCertificate(
+            fingerprint: String(repeating: "ab", count: 32),
+            names: ["Bank-Core.internal", "another name"]
+        )
+        let settings: JSONObject = ["senderCertificates": [.string(pattern)]]
+        #expect(try await judge(settings, certificate: certificate).isProven == isProof)
+        #expect(!(try await judge(settings).isProven))
+        #expect(!(try await judge(["senderCertificates": []], certificate: certificate).isProven))
+        // A browser shows the certificate of its user for any page.
+        let page = ["Origin": "https://evil.example"]
+        #expect(!(try await judge(settings, headers: page, certificate: certificate).isProven))
+        #expect(!(try await judge(settings, certificate: certificate, method: .get).isProven))
+    }
+
+    @Test(arguments: ["", " ", "two words", "sha256:", "sha256:ab", "sha256:" + String(repeating: "zz", count: 32)])
+    func whatIsNeitherANameNorAFingerprintIsNoPattern(_ text: String) {
+        #expect(PeerCertificate.Pattern(text) == nil)
+        #expect(PeerCertificate.Pattern(String(repeating: "a", count: 254)) == nil)
     }
 
     // C2: a page of any site can make the browser of somebody in the network send such calls.

@@ -3,7 +3,7 @@ import Foundation
 package import Model
 import NIOCore
 import NIOHTTP1
-import NIOSSL
+package import NIOSSL
 
 /// A small HTTP client for commands: it sends JSON or a form and reads a JSON answer of bounded size.
 package struct HTTPCaller: Sendable {
@@ -21,13 +21,20 @@ package struct HTTPCaller: Sendable {
     ///   - base: scheme, host and port.
     ///   - trustRootsFile: PEM file of the only trusted authority, for a listener with a self-made certificate.
     package init(base: String, trustRootsFile: String? = nil) {
+        self.init(
+            base: base,
+            tls: trustRootsFile.map { file in
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.trustRoots = .file(file)
+                return tls
+            }
+        )
+    }
+
+    package init(base: String, tls: TLSConfiguration?) {
         self.base = base
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
-        if let trustRootsFile {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(trustRootsFile)
-            configuration.tlsConfiguration = tls
-        }
+        configuration.tlsConfiguration = tls
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

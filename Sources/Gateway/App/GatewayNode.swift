@@ -220,6 +220,7 @@ extension GatewayNode {
                 identifiers: base.identifiers,
                 logger: base.logger,
                 recorder: provisioning.recorder,
+                certificates: base.configuration.tlsClientCAFile.map { _ in PeerCertificateReader() },
                 multiStep: base.vendors.multiStep
             ),
             native: nativeAPI(),

@@ -143,7 +143,8 @@ package struct GatewayRuntime {
         let identity = try ListenerCertificate(
             certificateFile: certificate,
             keyFile: key,
-            clientCAFile: configuration.tlsClientCAFile
+            clientCAFile: configuration.tlsClientCAFile,
+            mustClientsShowOne: configuration.mustClientsShowCertificate
         )
         let tls = identity.configuration
         services += try configuration.tlsListen.map { try service(.https, $0, tls) }

@@ -39,16 +39,24 @@ package final class ListenerCertificate: Sendable {
     private let certificateFile: String
     private let keyFile: String
     private let clients: [NIOSSLCertificate]?
+    private let mustClientsShowOne: Bool
     private let pair: NIOLockedValueBox<Pair>
 
     /// - Parameters:
     ///   - certificateFile: the chain, PEM.
     ///   - keyFile: the private key of its first certificate, PEM.
-    ///   - clientCAFile: the authorities whose certificates clients must show; nil: clients need none.
+    ///   - clientCAFile: the authorities whose certificates clients show; nil: clients are not asked for one.
+    ///   - mustClientsShowOne: whether a client without a certificate is refused. One with a certificate of another authority always is.
     /// - Throws: `Fault` when a file is missing or not PEM, or the key is not the certificate's.
-    package init(certificateFile: String, keyFile: String, clientCAFile: String? = nil) throws(Fault) {
+    package init(
+        certificateFile: String,
+        keyFile: String,
+        clientCAFile: String? = nil,
+        mustClientsShowOne: Bool = true
+    ) throws(Fault) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
+        self.mustClientsShowOne = mustClientsShowOne
         pair = NIOLockedValueBox(try Self.pair(try Self.read(certificateFile), try Self.read(keyFile)))
         guard let clientCAFile else {
             clients = nil
@@ -70,7 +78,8 @@ package final class ListenerCertificate: Sendable {
         if let clients {
             configuration.trustRoots = .certificates(clients)
             // A client's certificate has no host name that could be compared.
-            configuration.certificateVerification = .noHostnameVerification
+            configuration.certificateVerification =
+                mustClientsShowOne ? .noHostnameVerification : .optionalVerification
         }
         configuration.sslContextCallback = { [pair] _, promise in
             promise.succeed(pair.withLockedValue { $0.replacement })

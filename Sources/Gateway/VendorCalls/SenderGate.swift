@@ -8,9 +8,10 @@ import Model
 /// 1. an API key of the tenant with the scope `send` (for every audience of the binding's app) or `admin`, shown from one of the key's networks;
 /// 2. the dialect's own key of the binding, where the dialect has one;
 /// 3. a source network of the setting `senderNetworks`;
-/// 4. the setting `openSends`, which proves nothing about the caller and has no effect if the binding has the dialect's own key.
+/// 4. a client certificate that the setting `senderCertificates` names;
+/// 5. the setting `openSends`, which proves nothing about the caller and has no effect if the binding has the dialect's own key.
 ///
-/// Pure, except that API keys are looked up by `lookUp`. A client certificate of a listener would be another proof, checked next to the networks.
+/// Pure, except that API keys are looked up by `lookUp`.
 struct SenderGate: Sendable {
     /// 256 bytes per key shown. A longer text is not a key, and is not hashed.
     static let keyBytes = 256
@@ -61,7 +62,7 @@ struct SenderGate: Sendable {
         for key in evidence.keys {
             if let grant = try await lookUp(key), permits(grant, tenant) { return .proven(key: grant.name) }
         }
-        if showsOwnKey || comesFromANetwork { return .proven(key: nil) }
+        if showsOwnKey || comesFromANetwork || showsACertificate { return .proven(key: nil) }
         return settings.isOpen && ownKey == nil ? .open : .refused(reason)
     }
 
@@ -81,12 +82,23 @@ struct SenderGate: Sendable {
         return settings.networks.contains { $0.contains(address) }
     }
 
+    private var showsACertificate: Bool {
+        guard let certificate = evidence.certificate, !evidence.isFromAPage else { return false }
+        return settings.certificates.contains(where: certificate.matches)
+    }
+
     private var reason: String {
         var parts = [evidence.keys.isEmpty ? "the call has no key" : "no key of the call may send"]
-        if evidence.isFromAPage, !settings.networks.isEmpty {
-            parts.append("a call that a web page can make is not accepted by \(SenderSettings.networksKey)")
+        if evidence.isFromAPage, !(settings.networks.isEmpty && settings.certificates.isEmpty) {
+            parts.append(
+                "a call that a web page can make is not accepted by \(SenderSettings.networksKey) and "
+                    + SenderSettings.certificatesKey
+            )
         } else {
             parts.append("\(SenderSettings.networksKey) does not contain its address")
+            if !settings.certificates.isEmpty {
+                parts.append("\(SenderSettings.certificatesKey) does not name a certificate of its connection")
+            }
         }
         parts.append(
             ownKey == nil
@@ -105,8 +117,10 @@ struct SenderEvidence: Sendable, Hashable {
     var ownKey: String?
     /// Nil: unknown.
     var address: IPAddress?
+    /// Nil: the client showed none.
+    var certificate: PeerCertificate?
     /// Whether the page of any site could make a browser send this call: it has an `Origin`, or it is not a POST. The browser of an employee has an
-    /// address in the operator's network, which proves nothing about such a page.
+    /// address in the operator's network, and may have a certificate, which prove nothing about such a page.
     var isFromAPage: Bool
 
     private static let keyHeader = HTTPField.Name("X-API-Key")
@@ -120,6 +134,7 @@ struct SenderEvidence: Sendable, Hashable {
             return text
         }
         address = call.provenAddress
+        certificate = call.certificate
         isFromAPage = call.method != .post || Self.originHeader.map { call.headers.contains($0) } ?? false
         ownKey = form?.ownKey.flatMap { shown(HTTPField.Name($0.header)) }
         let bearer = shown(.authorization).flatMap(Self.bearer)

@@ -18,10 +18,11 @@ final class VendorEndpoint: Sendable {
     private let identifiers: any IdentifierSource
     private let logger: Logger
     private let recorder: CaptureRecorder?
+    private let certificates: PeerCertificateReader?
     private let multiStep: [Vendor: any MultiStepVendor]
     private let counts = VendorCallCounts()
 
-    /// Without a recorder, no call is captured.
+    /// Without a recorder, no call is captured; without a reader of certificates, none is looked at, because no listener asks clients for one.
     init(
         directory: any CallDirectory,
         handler: CommandHandler,
@@ -31,6 +32,7 @@ final class VendorEndpoint: Sendable {
         identifiers: any IdentifierSource,
         logger: Logger,
         recorder: CaptureRecorder? = nil,
+        certificates: PeerCertificateReader? = nil,
         multiStep: [Vendor: any MultiStepVendor]
     ) {
         self.directory = directory
@@ -41,6 +43,7 @@ final class VendorEndpoint: Sendable {
         self.identifiers = identifiers
         self.logger = logger
         self.recorder = recorder
+        self.certificates = certificates
         self.multiStep = multiStep
     }
 
@@ -53,6 +56,7 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let started = ContinuousClock.now
         var call = begun(request, match, client)
+        if let certificates, let channel { call.certificate = await certificates.certificate(of: channel) }
         var record = CallRecord()
         let response = await answer(&call, request, match, channel, &record)
         ended(call, response, record, match, started)

@@ -1,12 +1,17 @@
 /// The settings of a binding that decide who may send. They are the same for all vendors with calls of kind `.sender`.
 package struct SenderSettings: Sendable, Hashable {
     package static let networksKey = "senderNetworks"
+    package static let certificatesKey = "senderCertificates"
     package static let openKey = "openSends"
     /// 64 networks per binding: each call without a key is compared with all of them.
     package static let networkLimit = 64
+    /// 64 certificates or names per binding.
+    package static let certificateLimit = 64
 
     /// The networks from which calls are accepted without a key.
     package var networks: [AddressRange] = []
+    /// The client certificates with which calls are accepted without a key.
+    package var certificates: [PeerCertificate.Pattern] = []
     /// Whether anyone may send.
     package var isOpen = false
 
@@ -15,6 +20,7 @@ package struct SenderSettings: Sendable, Hashable {
     /// Reads the settings of a binding; an invalid value opens nothing.
     package init(_ binding: BindingSettings) {
         networks = binding.values[Self.networksKey].flatMap(Self.networks) ?? []
+        certificates = binding.values[Self.certificatesKey].flatMap(Self.certificates) ?? []
         isOpen = binding.values[Self.openKey]?.bool ?? false
     }
 
@@ -33,6 +39,15 @@ package struct SenderSettings: Sendable, Hashable {
             remedy: "List the networks of the back ends only.",
             when: { $0.flatMap(networks)?.contains { $0.prefixLength == 0 } ?? false }
         ),
+        VendorSetting(
+            certificatesKey,
+            "Client certificates whose holders may send without a key: [bank-core.internal, \"sha256:...\"]. Needs tls.client.ca.",
+            problem: { name, value in
+                certificates(value) == nil
+                    ? "\(name): must be a list of at most \(certificateLimit) names, or fingerprints such as sha256:<64 hex digits>"
+                    : nil
+            }
+        ),
         VendorSetting(openKey, default: "false", "Whether anyone may send, also without a key.") { $0.bool != nil }
             .risky(
                 .high,
@@ -43,6 +58,12 @@ package struct SenderSettings: Sendable, Hashable {
 
     /// The names of the settings.
     package static let names: Set<String> = Set(declared.map(\.name))
+
+    private static func certificates(_ value: JSON) -> [PeerCertificate.Pattern]? {
+        guard let list = value.array, list.count <= certificateLimit else { return nil }
+        let patterns = list.compactMap { $0.string.flatMap { PeerCertificate.Pattern($0) } }
+        return patterns.count == list.count ? patterns : nil
+    }
 
     private static func networks(_ value: JSON) -> [AddressRange]? {
         guard let list = value.array, list.count <= networkLimit else { return nil }
