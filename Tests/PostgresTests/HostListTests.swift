@@ -20,6 +20,18 @@ import Testing
         #expect(list.allSatisfy { $0["target_session_attrs"] == "read-write" && $0["user"] == "gateway_call" })
     }
 
+    // libpq's default for such a connection accepts a server with any certificate of the authority, or without TLS.
+    @Test(arguments: [
+        ("host=db sslrootcert=/ca.pem", "verify-full"), ("postgresql://db/gateway?sslrootcert=/ca.pem", "verify-full"),
+        ("host=db sslrootcert=/ca.pem sslmode=require", "require"), ("host=db", nil),
+        ("host=db sslmode=prefer", "prefer"),
+    ])
+    func authoritiesWithoutAModeMeanAFullCheck(_ string: String, _ mode: String?) throws {
+        let parameters = try PostgresSession.parameters(of: PostgresConfiguration(string))
+        #expect(parameters.first { $0.keyword == "sslmode" }?.value == mode)
+        #expect(try PostgresConfiguration.environment(of: string)["PGSSLMODE"] == mode)
+    }
+
     @Test func onePortServesAllHosts() throws {
         let list = try hosts("host=a,b port=6432 dbname=gateway")
         #expect(list.map { $0["host"] } == ["a", "b"] && list.allSatisfy { $0["port"] == "6432" })

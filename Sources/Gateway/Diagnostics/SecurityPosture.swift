@@ -2,6 +2,7 @@ package import EngineStore
 import Foundation
 import GatewayHTTP
 package import Model
+import PostgresClient
 package import Secrets
 
 /// A weak point of an installation.
@@ -147,7 +148,7 @@ package struct SecurityPosture: Sendable {
                     .medium,
                     "the process runs as root",
                     "A fault of the gateway or of a library gives its attacker the whole machine.",
-                    "Run it as a user of its own (docs/operations.md)."
+                    "Name an account of its own with run.as (docs/operations.md#the-account)."
                 )
             )
         }
@@ -321,21 +322,11 @@ struct ConnectionFacts: Sendable, Hashable {
     /// A socket, or an address of this machine.
     var isLocal: Bool
 
-    /// Reads both forms: `postgresql://host/db?sslmode=…` and `host=… sslmode=…`.
+    /// - Parameter text: a URL or conninfo string; a malformed one counts as a local socket, because nothing can connect with it.
     init(_ text: String) {
-        let hosts: [String]
-        if let url = URLComponents(string: text), url.scheme?.hasPrefix("postgres") == true {
-            sslMode = url.queryItems?.last { $0.name == "sslmode" }?.value
-            let named = url.queryItems?.last { $0.name == "host" }?.value ?? url.host ?? ""
-            hosts = named.split(separator: ",").map(String.init)
-        } else {
-            var values: [String: String] = [:]
-            for match in text.matches(of: /(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))/) {
-                values[String(match.1)] = String(match.2 ?? match.3 ?? "")
-            }
-            sslMode = values["sslmode"]
-            hosts = (values["host"] ?? "").split(separator: ",").map(String.init)
-        }
+        let settings = (try? PostgresConfiguration.environment(of: text)) ?? [:]
+        sslMode = settings["PGSSLMODE"]
+        let hosts = (settings["PGHOST"] ?? "").split(separator: ",").map(String.init)
         isLocal = hosts.allSatisfy { host in
             host.hasPrefix("/") || host == "localhost" || host == "[::1]" || host == "::1" || host.hasPrefix("127.")
         }

@@ -142,6 +142,7 @@ extension PostgresConfiguration {
             }
             unsafe option += 1
         }
+        if let mode = impliedTLSMode({ found[$0.environment] }) { found[TLSSetting.mode.environment] = mode }
         return found
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// How to connect to a database, and the time limits that apply there.
 package struct PostgresConfiguration: Sendable {
     /// A libpq URL or conninfo string. It may contain a password and is never logged.
@@ -61,6 +63,30 @@ package struct PostgresConfiguration: Sendable {
             let escaped = value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ")
             return "-c \(name)=\(escaped)"
         }.joined(separator: " ")
+    }
+}
+
+extension PostgresConfiguration {
+    /// The settings of libpq that decide how the server is checked.
+    enum TLSSetting {
+        case mode, authorities
+
+        var keyword: String { self == .mode ? "sslmode" : "sslrootcert" }
+        var environment: String { self == .mode ? "PGSSLMODE" : "PGSSLROOTCERT" }
+    }
+
+    /// The `sslmode` of a connection that states its authorities (`sslrootcert`) and no mode: `verify-full`. libpq's own default accepts any server then, or
+    /// one with another host's certificate.
+    ///
+    /// - Parameter value: a setting of the connection string; the environment is read here.
+    /// - Returns: nil: the connection states a mode, or no authorities.
+    static func impliedTLSMode(_ value: (TLSSetting) -> String?) -> String? {
+        func stated(_ setting: TLSSetting) -> Bool {
+            if value(setting)?.isEmpty == false { return true }
+            guard let text = unsafe getenv(setting.environment) else { return false }
+            return unsafe text.pointee != 0
+        }
+        return stated(.authorities) && !stated(.mode) ? "verify-full" : nil
     }
 }
 

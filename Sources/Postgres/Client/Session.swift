@@ -31,7 +31,7 @@ final class PostgresSession {
         guard connection.enterPipeline() else { throw PostgresError(.other, reason: "no pipeline mode") }
     }
 
-    private static func parameters(of configuration: PostgresConfiguration) throws(PostgresError)
+    static func parameters(of configuration: PostgresConfiguration) throws(PostgresError)
         -> [(keyword: String, value: String)]
     {
         var parameters = try PGConnection.parse(configuration.connectionString)
@@ -44,6 +44,10 @@ final class PostgresSession {
         setDefault("keepalives_interval", "10")
         setDefault("keepalives_count", "3")
         setDefault("tcp_user_timeout", String(configuration.tcpUserTimeout.milliseconds))
+        let mode = PostgresConfiguration.impliedTLSMode { setting in
+            parameters.first { $0.keyword == setting.keyword }?.value
+        }
+        if let mode { setDefault(PostgresConfiguration.TLSSetting.mode.keyword, mode) }
         let callers = parameters.first { $0.keyword == "options" }?.value
         parameters.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
         parameters.append(("options", [configuration.options, callers].compactMap { $0 }.joined(separator: " ")))

@@ -1,0 +1,1 @@
+A database URL with `sslrootcert` and without `sslmode` now means `verify-full`: the certificate and the host name are checked. A server whose certificate does not name its host needs `sslmode=verify-ca`.
