@@ -63,7 +63,7 @@ struct CommonOptions: ParsableArguments {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
-    /// The configuration of a short command, which logs only warnings by default.
+    /// The configuration of a command. A command of root continues as the account of the data directory (`run.as`).
     ///
     /// - Throws: `ConfigurationProblem`.
     func load(_ more: [String: String] = [:]) async throws -> GatewayConfiguration {
@@ -73,7 +73,12 @@ struct CommonOptions: ParsableArguments {
                     + "set DATABASE_URL, or name a file with PGPASSFILE"
             )
         }
-        return try await GatewayConfiguration.load(flags: flags.merging(more) { $1 }, configFile: config)
+        let configuration = try await GatewayConfiguration.load(
+            flags: flags.merging(more) { $1 },
+            configFile: config
+        )
+        try await configuration.dropRoot { Console.error("push-gateway: \($0)") }
+        return configuration
     }
 
     /// The logger of a short command, which writes warnings to standard error.

@@ -22,16 +22,24 @@ struct Serve: AsyncParsableCommand {
     var tlsCert: String?
     @Option(help: "Private key (PEM) of the HTTPS listeners.")
     var tlsKey: String?
-    @Option(
-        help: "Authorities (PEM) of client certificates; with it, every client of the HTTPS listeners must show one."
-    )
+    @Option(help: "Authorities (PEM) of the certificates that clients show to the HTTPS listeners.")
     var tlsClientCa: String?
+    @Flag(
+        inversion: .prefixedNo,
+        help: "With --tls-client-ca: refuse clients that show no certificate. Default: they are refused."
+    )
+    var tlsClientRequired: Bool?
     @Option(help: "host:port for /healthz, /readyz and /metrics; may be repeated. Default 127.0.0.1:8081.")
     var adminListen: [String] = []
     @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
     var addressFile: String?
     @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
     var auditFile: String?
+    @Option(
+        help:
+            "Account as which the gateway runs when root starts it. Default: the owner of the data directory; for a new one push-gateway, if there is such an account."
+    )
+    var runAs: String?
     @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
     @Option(
@@ -73,8 +81,10 @@ struct Serve: AsyncParsableCommand {
         flags["tls.cert"] = tlsCert
         flags["tls.key"] = tlsKey
         flags["tls.client.ca"] = tlsClientCa
+        flags["tls.client.required"] = tlsClientRequired.map { "\($0)" }
         flags["address.file"] = addressFile
         flags["audit.file"] = auditFile
+        flags["run.as"] = runAs
         flags["webhook.allow"] = webhookAllow
         flags["trusted.proxies"] = trustedProxies
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }

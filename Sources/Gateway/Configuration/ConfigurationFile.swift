@@ -6,9 +6,10 @@ enum ConfigurationFile {
     /// Every setting, by its dotted name: `database.url` is `--database-url` and `DATABASE_URL`.
     static let names: Set<String> = [
         "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
-        "database.notify", "database.shared.flush", "master.key.file",
-        "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "admin.listen", "address.file",
-        "audit.file", "log.level", "webhook.allow",
+        "database.notify", "database.shared.flush", "master.key.file", "master.key.command",
+        "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "tls.client.required", "admin.listen",
+        "address.file",
+        "audit.file", "run.as", "log.level", "webhook.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies", "proxy.protocol",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",

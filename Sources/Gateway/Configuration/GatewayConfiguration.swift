@@ -16,6 +16,8 @@ package struct GatewayConfiguration: Sendable {
     /// The database for the gateway's two roles on the operator's own database; default: `databaseURL` with `user=` replaced.
     var callDatabaseURL: String?
     var engineDatabaseURL: String?
+    /// The account as which commands of root run. Nil: that of the data directory's owner; for a new directory `push-gateway`, if the machine has it.
+    var runAs: String?
     package var masterKeyFile: String
     /// A shell command that prints the master keys, in place of the file.
     package var masterKeyCommand: String?
@@ -23,8 +25,10 @@ package struct GatewayConfiguration: Sendable {
     var tlsListen: [ListenAddress]
     var tlsCertificateFile: String?
     var tlsKeyFile: String?
-    /// Authorities whose certificates the clients of the HTTPS listeners must show, PEM; nil: clients need none.
+    /// Authorities whose certificates the clients of the HTTPS listeners show, PEM; nil: clients are not asked for one.
     var tlsClientCAFile: String?
+    /// False: clients without a certificate are served too.
+    var mustClientsShowCertificate: Bool
     var adminListen: [ListenAddress]
     var addressFile: String?
     /// A file to which the rows of the audit are appended. Nil: none.
@@ -111,6 +115,7 @@ package struct GatewayConfiguration: Sendable {
         databaseURL = reader.string(forKey: "database.url", isSecret: true)
         callDatabaseURL = reader.string(forKey: "database.call.url", isSecret: true)
         engineDatabaseURL = reader.string(forKey: "database.engine.url", isSecret: true)
+        runAs = reader.string(forKey: "run.as")
         masterKeyFile = reader.string(forKey: "master.key.file", default: dataDirectory + "/master.key")
         masterKeyCommand = reader.string(forKey: "master.key.command")
         tlsListen = try settings.addresses("tls.listen", "tls-listen", default: [])
@@ -119,6 +124,7 @@ package struct GatewayConfiguration: Sendable {
         tlsCertificateFile = reader.string(forKey: "tls.cert")
         tlsKeyFile = reader.string(forKey: "tls.key")
         tlsClientCAFile = reader.string(forKey: "tls.client.ca")
+        mustClientsShowCertificate = try settings.isOn("tls.client.required", "tls-client-required")
         addressFile = reader.string(forKey: "address.file")
         auditFile = reader.string(forKey: "audit.file")
         logLevel = try settings.logLevel("log.level", "log-level")

@@ -2,7 +2,7 @@ import Glibc
 
 /// The operating-system account under which a cluster runs: that of the gateway, or another one if the gateway runs as root, which PostgreSQL refuses.
 package struct ClusterAccount: Sendable, Equatable {
-    var name: String
+    package var name: String
     var userID: uid_t
     var groupID: gid_t
 
@@ -33,7 +33,9 @@ package struct ClusterAccount: Sendable, Equatable {
         return account
     }
 
-    private static func named(_ name: String) -> ClusterAccount? { unsafe account(getpwnam(name)) }
+    static func named(_ name: String) -> ClusterAccount? { unsafe account(getpwnam(name)) }
+
+    static func numbered(_ userID: uid_t) -> ClusterAccount? { unsafe account(getpwuid(userID)) }
 
     /// Copies the entry, which the C library overwrites at its next call.
     private static func account(_ entry: UnsafeMutablePointer<passwd>?) -> ClusterAccount? {

@@ -1,0 +1,1 @@
+`serve --run-as ACCOUNT`: root gives the data directory to an account and gives up its rights before it opens anything. Without the option, commands of root continue as the owner of the data directory, or as `push-gateway` for a new one.
