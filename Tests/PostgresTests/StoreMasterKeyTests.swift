@@ -50,6 +50,18 @@ import Testing
         #expect(try await store.follow("n", having: ["b", "a"]) == next)
     }
 
+    // An apply that sealed with the key of before would leave a secret that no pass of the rotation finds.
+    @Test func aFileSealedByAReplacedKeyIsNotStored() async throws {
+        let fixture = try await StoreFixture.alone()
+        let tenant = ProvisionedTenant(id: "late")
+        _ = try await fixture.directory.adoptMasterKey(MasterKeyCheck(keyID: "b", checkValue: [1]))
+        await #expect(throws: ProvisioningError.masterKeyReplaced) {
+            try await fixture.provisioning.apply([tenant], sealedBy: "a")
+        }
+        let summary = try await fixture.provisioning.apply([tenant], sealedBy: "b")
+        #expect(summary.tenants == 1, "nothing was written before")
+    }
+
     @Test func aRotationIsInTheAuditOfEveryTenant() async throws {
         let fixture = try await StoreFixture.alone()
         _ = try await fixture.directory.adoptMasterKey(MasterKeyCheck(keyID: "a", checkValue: [1]))

@@ -44,13 +44,28 @@ package struct Provisioner: Sendable {
             vendors: vendors
         )
         let file = try reader.read(String(decoding: data, as: UTF8.self))
-        try await checkMasterKey()
-        var tenants: [ProvisionedTenant] = []
-        for tenant in file.tenants { tenants.append(try provisioned(tenant)) }
-        var summary = try await store.apply(tenants, by: actor)
+        var summary = try await stored(file, by: actor)
         summary.warnings =
             SenderWarnings(vendors: vendors).warnings(of: file) + DefaultWarnings(vendors: vendors).warnings(of: file)
         return summary
+    }
+
+    /// Two attempts: a rotation may replace the master key between sealing and storing.
+    private static let attempts = 2
+
+    private func stored(_ file: ProvisioningFile, by actor: AuditActor) async throws -> ProvisioningSummary {
+        var attempt = 0
+        while true {
+            attempt += 1
+            try await checkMasterKey()
+            let key = keyRing.current.id
+            let tenants = try file.tenants.map { try provisioned($0) }
+            do throws(ProvisioningError) {
+                return try await store.apply(tenants, sealedBy: key, by: actor)
+            } catch {
+                guard error == .masterKeyReplaced, attempt < Self.attempts else { throw error }
+            }
+        }
     }
 
     /// Seals with the key that this database names, which is the newest one of this node if it names none yet.

@@ -20,9 +20,15 @@ package struct PostgresProvisioningStore: Sendable {
     ///
     /// Each change writes a row of the audit in the same transaction.
     ///
+    /// - Parameters:
+    ///   - tenants: the content of the file.
+    ///   - key: the master key that sealed its secrets; nil: it has none.
+    ///   - actor: who applies the file.
+    /// - Returns: what has changed.
     /// - Throws: `ProvisioningError`.
     package func apply(
         _ tenants: [ProvisionedTenant],
+        sealedBy key: String? = nil,
         by actor: AuditActor = .provisioning
     ) async throws(ProvisioningError) -> ProvisioningSummary {
         let parts = tenants.map(ProvisioningStatements.init)
@@ -32,10 +38,10 @@ package struct PostgresProvisioningStore: Sendable {
             throw .duplicate(twice)
         }
         do throws(PostgresError) {
-            let plan = ProvisioningPlan(parts, actor)
+            let plan = ProvisioningPlan(parts, key, actor)
             return try plan.summary(of: try await engine.run(plan.transaction))
         } catch {
-            throw ProvisioningPlan(parts, actor).refusal(for: error)
+            throw ProvisioningPlan(parts, key, actor).refusal(for: error)
         }
     }
 }
@@ -43,10 +49,12 @@ package struct PostgresProvisioningStore: Sendable {
 /// The transaction of one apply: remove, check for keys of other tenants, write, notify.
 private struct ProvisioningPlan: Sendable {
     let parts: [ProvisioningStatements]
+    let sealingKey: String?
     let actor: AuditActor
 
-    init(_ parts: [ProvisioningStatements], _ actor: AuditActor) {
+    init(_ parts: [ProvisioningStatements], _ sealingKey: String?, _ actor: AuditActor) {
         self.parts = parts
+        self.sealingKey = sealingKey
         self.actor = actor
     }
 
@@ -57,6 +65,7 @@ private struct ProvisioningPlan: Sendable {
             [ProvisioningSQL.lock(), ProvisioningSQL.tenants(ids)] + parts.flatMap(\.removals)
                 + parts.flatMap(\.checks)
         ) { (results) throws(PostgresError) in
+            try refuseReplacedKey(results)
             try refuseTaken(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
                 try refuseTakenSenders(results + written)
@@ -64,6 +73,16 @@ private struct ProvisioningPlan: Sendable {
                 return audit.isEmpty ? .commit : Step(audit + [ProvisioningSQL.notify()])
             }
         }
+    }
+
+    private static let replacedKey = "masterKey"
+
+    /// A rotation that follows this transaction finds its rows, and one that came before it has sealed all others: a secret sealed by the key of before
+    /// would be left behind.
+    private func refuseReplacedKey(_ results: [ResultSet]) throws(PostgresError) {
+        guard let sealingKey, let row = try results.result(0).first else { return }
+        let current = try row.optionalText("sealing_key")
+        if current != sealingKey { throw .abandoned(Self.replacedKey) }
     }
 
     private func refuseTaken(_ results: [ResultSet]) throws(PostgresError) {
@@ -89,6 +108,7 @@ private struct ProvisioningPlan: Sendable {
 
     /// Converts the reason of an abandoned transaction to an error.
     func refusal(for error: PostgresError) -> ProvisioningError {
+        if error.code == .abandoned, error.reason == Self.replacedKey { return .masterKeyReplaced }
         let words = (error.reason ?? "").split(separator: " ")
         guard error.code == .abandoned, words.count == 3, let index = Int(words[1]), let place = Int(words[2]),
             parts.indices.contains(index)

@@ -195,6 +195,8 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
     case senderTaken(String)
     /// The file lists an object twice.
     case duplicate(String)
+    /// Another master key seals than the one that sealed the secrets of the file. Nothing was written.
+    case masterKeyReplaced
     case store(StoreError)
 
     package var description: String {
@@ -203,6 +205,7 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
         case .keyTaken(let name): "the secret of the API key \(name) is in use by another key"
         case .senderTaken(let name): "the sender \(name) is known by another id, or its id by another name"
         case .duplicate(let what): "\(what) is listed twice"
+        case .masterKeyReplaced: "the master key is being replaced; repeat the command"
         case .store(let error): error.description
         }
     }

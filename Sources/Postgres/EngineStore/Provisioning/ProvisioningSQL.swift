@@ -3,8 +3,13 @@ import Store
 
 /// The statements that apply a provisioning file: reference tables first, tenant tables after them.
 enum ProvisioningSQL {
-    /// Serializes applies, so that the changes of two files do not interleave.
-    static let lock = StoreSQL.global("SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0))")
+    /// Serializes applies, so that the changes of two files do not interleave, and keeps the key that seals until the end of the transaction.
+    static let lock = StoreSQL.global(
+        """
+        SELECT (SELECT key_id FROM gateway.master_key FOR SHARE) AS sealing_key
+        FROM (SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0)) OFFSET 0) AS locked
+        """
+    )
 
     static let tenants = StoreSQL.global(
         "INSERT INTO gateway.tenant (tenant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING tenant_id"
