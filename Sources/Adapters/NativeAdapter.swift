@@ -8,6 +8,8 @@ package import Model
 struct NativeAdapter: VendorAdapter, DeviceImporting {
     let vendor = Vendor.native
     let routes: [VendorRoute] = []
+    /// `POST /v1/receipts`.
+    let reports = Reporting(received: .reported, read: .reported)
     let senders: SenderForm? = nil
     let isPersonal = false
     let importColumns: [String: DeviceColumn] = [:]

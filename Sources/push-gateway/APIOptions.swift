@@ -14,6 +14,18 @@ struct APIOptions: ParsableArguments {
     /// - Throws: `CommandFailure` without an API key and for any unsuccessful answer.
     @discardableResult
     func call(_ command: String, _ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
+        try await answer(command, method, path, body).json ?? [:]
+    }
+
+    /// As `call`, with an answer of any type.
+    ///
+    /// - Throws: `CommandFailure` without an API key and for any unsuccessful answer.
+    func answer(
+        _ command: String,
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil
+    ) async throws -> HTTPCaller.Answer {
         guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
             throw CommandFailure(
                 "\(command): set PUSH_GATEWAY_KEY to an API key (push-gateway key create)",
@@ -34,7 +46,7 @@ struct APIOptions: ParsableArguments {
             let code = answer.json?["code"]?.string.map { " (\($0))" } ?? ""
             throw CommandFailure("\(command): the gateway answered \(answer.status)\(code): \(detail)")
         }
-        return answer.json ?? [:]
+        return answer
     }
 
     /// Prints an answer as JSON, or as the text that `text` returns.

@@ -7,19 +7,7 @@ import Testing
 @Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(10)))
 struct AppleCommandTests {
     private func run(_ world: World, _ arguments: String...) async throws -> (status: Int32?, log: String) {
-        let url = ["--url", world.http.base]
-        let program = World.programs + "/push-gateway"
-        let log = world.material.path("apple-command.log")
-        let process = try ChildProcess(
-            arguments.first ?? "",
-            program: program,
-            arguments: arguments + url,
-            logFile: log,
-            environment: ["PUSH_GATEWAY_KEY": world.apiKey]
-        )
-        try await process.ended()
-        let status = await process.stop()
-        return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
+        try await world.apiCommand(arguments)
     }
 
     private func requests(_ world: World, _ token: String) async throws -> [JSON] {

@@ -13,8 +13,8 @@ import Testing
 /// This run takes a minute; `scripts/soak contention` sets the seconds of a long run.
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct ContentionTests {
-    static let seconds = Soak.size("SOAK_CONTENTION_SECONDS") ?? 40
-    static let devices = Soak.size("SOAK_CONTENTION_DEVICES") ?? 4000
+    static let seconds = Soak.size("SOAK_CONTENTION_SECONDS") ?? 24
+    static let devices = Soak.size("SOAK_CONTENTION_DEVICES") ?? 2500
     /// A push in 40 ms over 24 connections of 50 streams: the gateway is the bottleneck, not the push service.
     private static let simulator = ["--mode", "script", "--latency-ms", "40", "--max-streams", "50"]
 

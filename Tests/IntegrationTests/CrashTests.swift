@@ -6,10 +6,10 @@ import Testing
 /// I1 and I2 with real processes and SIGKILL.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CrashTests {
-    /// 4,000 deliveries and 10 kills, so that a debug build needs only minutes. `CRASH_AUDIENCE=20000` selects the
+    /// 2,500 deliveries and 8 kills, so that a debug build needs only minutes. `CRASH_AUDIENCE=20000` selects the
     /// long run.
-    static let audience = Soak.size("CRASH_AUDIENCE") ?? 4000
-    static let kills = Soak.size("CRASH_KILLS") ?? 10
+    static let audience = Soak.size("CRASH_AUDIENCE") ?? 2500
+    static let kills = Soak.size("CRASH_KILLS") ?? 8
 
     /// A push service that accepts about 1,000 pushes per second (8 connections with 25 streams each, 200 ms), so that even a slow machine
     /// observes the middle of a send.
@@ -89,14 +89,14 @@ struct CrashTests {
             serveArguments: ["--lease-seconds", "4"]
         ) { world in
             try #require(try await world.apply().status == 0)
-            _ = try await world.register(4000)
+            _ = try await world.register(2500)
             let id = try await world.sendToEveryone("while the database dies")
-            try await reach(400, of: 4000, in: world)
+            try await reach(300, of: 2500, in: world)
             let postmaster = try world.postgresPID()
             kill(victim == .postmaster ? postmaster : try backend(of: postmaster), SIGKILL)
             let funnel = try await world.funnel(of: id)
-            #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
-            #expect(try await world.pairs().distinct == 4000)
+            #expect(funnel["sent"]?.int == 2500, "\(JSONWriter.text(funnel))")
+            #expect(try await world.pairs().distinct == 2500)
             let isSame = try world.postgresPID() == postmaster
             #expect(isSame == (victim == .backend), "the server that was killed is another one now")
         }
@@ -138,9 +138,9 @@ struct CrashTests {
             serveArguments: ["--lease-seconds", "4", "--retry-scale", "0.05"]
         ) { world in
             try #require(try await world.apply().status == 0)
-            _ = try await world.register(4000)
+            _ = try await world.register(2500)
             let id = try await world.sendToEveryone("while the push service dies")
-            try await reach(400, of: 4000, in: world)
+            try await reach(400, of: 2500, in: world)
             try #require(try await world.metric("apns_connections", #"state="open""#) > 0)
             try await world.killSimulator()
             try await eventually("the gateway has lost its connections") {
@@ -148,7 +148,7 @@ struct CrashTests {
             }
             try await world.startSimulator()
             let funnel = try await world.funnel(of: id)
-            #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
+            #expect(funnel["sent"]?.int == 2500, "\(JSONWriter.text(funnel))")
         }
     }
 
@@ -161,20 +161,20 @@ struct CrashTests {
             serveArguments: ["--drain-seconds", "5"]
         ) { world in
             try #require(try await world.apply().status == 0)
-            _ = try await world.register(4000)
+            _ = try await world.register(2500)
             let id = try await world.sendToEveryone("during the shutdown")
-            try await reach(300, of: 4000, in: world)
+            try await reach(300, of: 2500, in: world)
             let status = await world.gateway?.stop()
             #expect(status == 0)
             let between = try await world.pairs().distinct
-            #expect(between < 4000, "nothing was left to hand over")
+            #expect(between < 2500, "nothing was left to hand over")
             try await world.startGateway()
             let funnel = try await world.funnel(of: id, within: .seconds(90))
-            #expect(funnel["sent"]?.int == 4000, "\(JSONWriter.text(funnel))")
+            #expect(funnel["sent"]?.int == 2500, "\(JSONWriter.text(funnel))")
             let after = try await world.pairs()
-            #expect(after.distinct == 4000)
+            #expect(after.distinct == 2500)
             #expect(after.repeats == 0)
-            print("drain: \(between) of 4000 were out when it stopped")
+            print("drain: \(between) of 2500 were out when it stopped")
         }
     }
 }

@@ -22,10 +22,16 @@ struct KeyCrawlTests {
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [
-        "listApps", "eraseUser", "listWebhooks", "showWebhook", "vouchIdentity",
+        "listApps", "eraseUser", "listWebhooks", "showWebhook", "vouchIdentity", "showVendors",
     ]
     /// Operations that span the apps of a tenant unless the call names one.
-    private static let filtered: Set<String> = ["listMessages", "listDevices", "listEvents", "showFunnel"]
+    private static let filtered: Set<String> = [
+        "listMessages", "listDevices", "listEvents", "showFunnel", "showTimeseries", "showLosses",
+    ]
+    private static let filteredPaths = [
+        "/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel", "/v1/analytics/timeseries",
+        "/v1/analytics/losses",
+    ]
     /// Operations of the scope `send` for a key that is limited to one kind of audience.
     private static let audienceSends: Set<String> = [
         "sendMessage", "startLiveActivity", "updateLiveActivity", "endLiveActivity", "sendToChannel", "storeMedia",
@@ -100,9 +106,12 @@ struct KeyCrawlTests {
                 let answer = try await world.call(operation, as: other)
                 #expect(answer.status == 403, "\(answer.text)")
             }
-            for path in ["/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel"] {
+            for path in Self.filteredPaths {
                 #expect(try await stage.native(.GET, "\(path)?app=shop", as: other).status == 403, "\(path)")
                 #expect(try await stage.native(.GET, "\(path)?app=news", as: other).status == 200, "\(path)")
+                // One of several apps is not enough.
+                let both = try await stage.native(.GET, "\(path)?app=news,shop", as: other)
+                #expect(both.status == 403, "\(path): \(both.text)")
             }
             #expect(try await stage.native(.GET, "/v1/messages/\(UUID())", as: other).status == 404)
         }
@@ -133,7 +142,7 @@ struct KeyCrawlTests {
                 let answer = try await world.call(operation, as: own)
                 #expect((answer.status == 403) == refused.contains(operation.id), "\(answer.text)")
             }
-            for path in ["/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel"] {
+            for path in Self.filteredPaths {
                 #expect(try await stage.native(.GET, "\(path)?app=shop", as: own).status == 200, "\(path)")
             }
         }

@@ -229,22 +229,23 @@ struct StoreFixture: Sendable {
     /// The counters of all hours and nodes.
     func counters() async throws -> Funnel {
         let now = try await now()
-        let days = try await queries.funnel(
-            in: acme,
-            app: "shop",
-            from: now + .seconds(-86400),
-            to: now + .seconds(86400 * 40)
+        let range = QuarterRange(now + .seconds(-86400)..<now + .seconds(86400 * 40))
+        let rows = try await queries.funnel(
+            of: [FunnelPart(range: range, day: "")],
+            FunnelFilter(apps: ["shop"]),
+            by: [],
+            in: acme
         )
         var sum = Funnel(recipients: 0)
-        for day in days {
-            sum.recipients = (sum.recipients ?? 0) + (day.funnel.recipients ?? 0)
-            sum.sent += day.funnel.sent
-            sum.received += day.funnel.received
-            sum.read += day.funnel.read
-            sum.failed += day.funnel.failed
-            sum.suppressed += day.funnel.suppressed
-            sum.expired += day.funnel.expired
-            sum.canceled += day.funnel.canceled
+        for stages in rows.map(\.counts) {
+            sum.recipients = (sum.recipients ?? 0) + Int(stages[.targets])
+            sum.sent += Int(stages.sum([.accepted, .uncertain]))
+            sum.received += Int(stages[.received])
+            sum.read += Int(stages[.read])
+            sum.failed += Int(stages.sum([.rejected, .unsendable]))
+            sum.suppressed += Int(stages[.suppressed])
+            sum.expired += Int(stages[.expired])
+            sum.canceled += Int(stages[.canceled])
         }
         return sum
     }

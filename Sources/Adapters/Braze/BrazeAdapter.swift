@@ -11,6 +11,10 @@ package struct BrazeAdapter: VendorAdapter {
 
     package var vendor: Vendor { .braze }
     package var routes: [VendorRoute] { BrazeCall.routes }
+    /// Opens, and the events that the binding names.
+    package var reports: Reporting {
+        Reporting(received: .configured(setting: "receivedEvents"), read: .reported)
+    }
 
     /// REST keys are the proof of every call of a back end.
     package var senders: SenderForm? { nil }

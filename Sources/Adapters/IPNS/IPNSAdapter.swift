@@ -11,6 +11,8 @@ package struct IPNSAdapter: VendorAdapter {
     package var vendor: Vendor { .ipns }
 
     /// Every path below the mount reaches the adapter, which determines the operation itself; documented operations have their own names in metrics.
+    /// `readReport`; a message counts as received when the app reports, polls or lists it.
+    package var reports: Reporting { Reporting(received: .implied, read: .reported) }
     package var routes: [VendorRoute] {
         IPNSCall.allCases.map { operation in
             VendorRoute(

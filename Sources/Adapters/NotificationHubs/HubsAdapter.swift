@@ -10,6 +10,8 @@ package struct HubsAdapter: VendorAdapter {
 
     package var vendor: Vendor { .notificationHubs }
     package var routes: [VendorRoute] { HubsCall.routes + BackendPath.routes }
+    /// The SDK has no call for it.
+    package var reports: Reporting { Reporting(received: .never, read: .never) }
 
     /// Keys of the hub, or users of the tutorial's back end, are the proof of every call.
     package var senders: SenderForm? { nil }

@@ -13,6 +13,8 @@ package struct RationalOwlAdapter: VendorAdapter {
 
     /// Exact paths come first. Every method reaches the adapter, because wrong methods and unknown paths are answered in the vendor's format too.
     package var routes: [VendorRoute] { RationalOwlCall.routes + Surface.routes }
+    /// `noti/delivered` and `notiRead`.
+    package var reports: Reporting { Reporting(received: .reported, read: .reported) }
 
     package var senders: SenderForm? { SenderForm() }
 

@@ -10,6 +10,8 @@ package struct UPMCAdapter: VendorAdapter {
 
     package var vendor: Vendor { .upmc }
     package var routes: [VendorRoute] { UPMCCall.routes }
+    /// `rcv_register_sent_ack` and `rcv_register_send_result`.
+    package var reports: Reporting { Reporting(received: .reported, read: .reported) }
 
     package var senders: SenderForm? {
         SenderForm(ownKey: .init(header: "X-Gateway-Key", secret: UPMCSettings.sendSecretName))

@@ -159,18 +159,6 @@ package enum NativeShapes {
         ]
     )
 
-    static let day = AnswerShape<FunnelDay>(
-        "FunnelDay",
-        [
-            .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .text("vendor", "The vendor.", example: "native") { $0.vendor.rawValue },
-            .text("day", "The UTC day on which the messages were due.", format: "date", example: "2026-12-25") {
-                $0.day.rfc3339Date
-            },
-            .shape("funnel", funnel, "Counts by stage.") { $0.funnel },
-        ]
-    )
-
     package static let audit = AnswerShape<AuditEntry>(
         "AuditEntry",
         [

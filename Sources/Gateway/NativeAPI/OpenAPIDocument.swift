@@ -120,7 +120,11 @@ enum OpenAPIDocument {
         if let type = answer.type {
             var content: JSONObject = ["schema": .object(answer.schema.json)]
             content["example"] = answer.example
-            json["content"] = .pairs([type: .object(content)])
+            var types: JSONObject = [type: .object(content)]
+            if let example = answer.csvExample {
+                types["text/csv"] = ["schema": .object(JSONSchema.text().json), "example": .string(example)]
+            }
+            json["content"] = .object(types)
         }
         return .object(json)
     }

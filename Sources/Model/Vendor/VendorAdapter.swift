@@ -12,6 +12,9 @@ package protocol VendorAdapter: Sendable {
     /// Every call that it answers, in the order in which they are matched.
     var routes: [VendorRoute] { get }
 
+    /// The reports that the vendor's SDK can make about a push.
+    var reports: Reporting { get }
+
     /// How back ends prove that they may send, for calls of kind `.sender`. Nil: the vendor has no such calls.
     var senders: SenderForm? { get }
 
@@ -120,6 +123,8 @@ package struct VendorRequest: Sendable {
     package var remoteAddress: String?
     /// False if `remoteAddress` is that of a proxy, and therefore proves nothing about the caller.
     package var isAddressKnown: Bool
+    /// The client's certificate; nil: it showed none, or the call did not arrive at a listener that asks for one.
+    package var certificate: PeerCertificate?
     /// The time on the database's clock.
     package var receivedAt: Timestamp
     /// The adapter's cached reading of the request.

@@ -39,6 +39,11 @@ package struct VendorCatalog: Sendable {
         capturing = adapters.compactMap { $0 as? any CaptureNaming }
     }
 
+    /// The reports of devices of a dialect, by the dialect's stored name. An unknown dialect counts as one that can report.
+    package func reporting(of name: String) -> Reporting {
+        byVendor[Vendor(name)]?.reports ?? Reporting(received: .reported, read: .reported)
+    }
+
     /// The vendors that `isMeant` selects, in the order of the listing.
     package func vendors(_ isMeant: (Vendor) -> Bool) -> [Vendor] { adapters.map(\.vendor).filter(isMeant) }
 

@@ -148,7 +148,10 @@ class API:
         if media is None:
             check(False, f"{where}: the content type {kind} is not declared")
             return None
-        values = [json.loads(line) for line in payload.splitlines()] if "ndjson" in (kind or "") else [json.loads(payload)]
+        if "csv" in (kind or ""):
+            values = [payload.decode()]
+        else:
+            values = [json.loads(line) for line in payload.splitlines()] if "ndjson" in (kind or "") else [json.loads(payload)]
         for value in values:
             for fault in self.description.faults(media["schema"], value):
                 check(False, f"{where}: {fault} in {json.dumps(value)[:300]}")
@@ -352,6 +355,35 @@ def channels(api: API) -> None:
     api.call("listChannels", app, {"environment": "test"}, expect=422)
 
 
+def check_analytics(api):
+    """The funnel of the messages above, by every split and in every form."""
+    funnel = api.call("showFunnel", query={"app": "shop", "by": "vendor,transport", "compare": "previous"})
+    total = funnel["total"]
+    outcomes = ["suppressed", "canceled", "expired", "unsendable", "rejected", "accepted", "uncertain", "pending"]
+    check(total["targets"] == sum(total[name] for name in outcomes) > 0, "each target is counted once")
+    check(sum(group["counts"]["targets"] for group in funnel["groups"]) == total["targets"], "groups add up")
+    check(funnel["previous"]["to"] == funnel["from"], "the range before ends where this one begins")
+    rate = total["rates"]["sentRate"]
+    check(rate["numerator"] == total["sent"] and rate["denominator"] == total["targets"], "a rate shows its parts")
+    series = api.call("showTimeseries", query={"interval": "day", "zone": "Asia/Kathmandu", "app": "shop"})
+    points = series["series"][0]["points"]
+    check(len(points) == 7 and all(point["start"].endswith("T18:15:00.000Z") for point in points), "seven local days")
+    check(sum(point["counts"]["targets"] for point in points) == total["targets"], "the days add up")
+    losses = api.call("showLosses", query={"app": "shop", "by": "app"})
+    lost = ["suppressed", "canceled", "expired", "unsendable", "rejected"]
+    check(losses["complete"] and sum(loss["count"] for loss in losses["losses"]) == sum(total[s] for s in lost), "losses")
+    vendors = {entry["vendor"]: entry["reports"] for entry in api.call("showVendors")["vendors"]}
+    check(vendors["notificationhubs"] == {"received": "never", "read": "never"}, "what an SDK cannot report")
+    lines = api.call("showFunnel", query={"app": "shop", "by": "vendor", "format": "csv"}).split("\r\n")
+    check(lines[0].startswith("from,to,vendor,targets,") and lines[-1] == "" and len(lines) >= 3, "the funnel as CSV")
+    for query in [
+        {"from": "2026-02-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, {"from": "2020-01-01T00:00:00Z"},
+        {"zone": "Mars/Olympus"}, {"by": "app,vendor,transport"}, {"by": "mood"}, {"metric": "joy"}, {"format": "pdf"},
+    ]:
+        api.call("showFunnel", query=query, expect=422)
+    api.call("showTimeseries", query={"interval": "quarterHour", "from": "2026-01-01T00:00:00Z"}, expect=422)
+
+
 def events_webhooks_and_captures(api: API) -> None:
     events = api.call("listEvents", query={"limit": 1000})
     check({"registered", "accepted", "sent"} <= {event["kind"] for event in events}, "the log tells what happened")
@@ -359,7 +391,7 @@ def events_webhooks_and_captures(api: API) -> None:
     check({event["kind"] for event in some} == {"sent", "read"}, "kinds are filtered")
     api.call("listEvents", query={"format": "currents"})
     api.call("listEvents", query={"kinds": "sunt"}, expect=422)
-    api.call("showFunnel", query={"app": "shop", "from": "2026-01-01T00:00:00Z"})
+    check_analytics(api)
     entries = api.call("listAudit", query={"limit": 2})
     api.call("listAudit", query={"after": entries["next"]})
     hook = {"url": "https://events.example/hook", "order": "device", "active": False}

@@ -39,7 +39,13 @@ final class World: @unchecked Sendable {
     var upmcApps: [(ending: String, publicURL: String?)] = []
 
     /// The program for the next start or command.
-    var gatewayProgram = programs + "/push-gateway"
+    var gatewayProgram = programs + "/push-gateway" {
+        // A program of another version makes a database of its own schema.
+        didSet { makesDatabase = true }
+    }
+
+    /// Whether the first start creates the database, instead of a copy of one that the program has created before.
+    var makesDatabase = false
 
     /// The directory of the programs under test: that of the test bundle, or `GATEWAY_PROGRAMS`, for example a
     /// release build.
@@ -110,6 +116,9 @@ final class World: @unchecked Sendable {
     /// Starts the gateway on the same data directory.
     func startGateway() async throws {
         try? FileManager.default.removeItem(atPath: material.path("gateway.json"))
+        if databaseURL == nil, !makesDatabase, !FileManager.default.fileExists(atPath: material.path("data/postgres")) {
+            try await ClusterTemplate.shared.copy(into: material.path("data"))
+        }
         gatewayLogFile = material.path("gateway-\(UInt32.random(in: 0...9999)).log")
         let process = try ChildProcess(
             "push-gateway serve",
@@ -163,6 +172,21 @@ final class World: @unchecked Sendable {
             arguments: arguments + place,
             logFile: log,
             environment: environment
+        )
+        try await process.ended()
+        let status = await process.stop()
+        return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
+    }
+
+    /// Runs a command that calls the running gateway's API, until it ends.
+    func apiCommand(_ arguments: [String]) async throws -> (status: Int32?, log: String) {
+        let log = material.path("api-command.log")
+        let process = try ChildProcess(
+            arguments.first ?? "",
+            program: Self.programs + "/push-gateway",
+            arguments: arguments + ["--url", http.base],
+            logFile: log,
+            environment: ["PUSH_GATEWAY_KEY": apiKey]
         )
         try await process.ended()
         let status = await process.stop()

@@ -22,6 +22,7 @@ package struct PlainAdapter: VendorAdapter {
     }
 
     package var routes: [VendorRoute] { [] }
+    package var reports: Reporting { Reporting(received: .reported, read: .reported) }
     package var senders: SenderForm? { nil }
 
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {

@@ -12,6 +12,7 @@ package struct StubAdapter: VendorAdapter {
 
     package var vendor: Vendor { Self.vendor }
     package var routes: [VendorRoute] { StubCall.routes }
+    package var reports: Reporting { Reporting(received: .reported, read: .never) }
     package var isPersonal: Bool { false }
 
     package var senders: SenderForm? {

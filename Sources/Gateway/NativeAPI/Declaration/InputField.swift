@@ -141,6 +141,18 @@ struct InputValues<Fields: InputFields>: Sendable {
         self.prefix = prefix
     }
 
+    /// The texts of the declared field with this name, unchecked: all elements of a list. Empty when it is absent.
+    func texts(_ name: String) -> [String] {
+        guard let field = fields.declared.first(where: { $0.name == name }) else { return [] }
+        func elements(_ texts: [String]) -> [String] { texts.flatMap { $0.split(separator: ",").map(String.init) } }
+        return switch field.place {
+        case .path: path[name].map { [$0] } ?? []
+        case .query: elements(query[name] ?? [])
+        case .body: body[name]?.string.map { [$0] } ?? body[name]?.array?.compactMap(\.string) ?? []
+        case .header: []
+        }
+    }
+
     /// The text of the declared field with this name, unchecked; nil when it is absent or is not a text.
     func text(_ name: String) -> String? {
         guard let field = fields.declared.first(where: { $0.name == name }) else { return nil }

@@ -113,9 +113,9 @@ struct JSONSchema: Sendable {
     /// A value that satisfies the schema: its first example, or else a value made of the examples of its members.
     var exampleValue: JSON { Self.exampleValue(json, components, depth: 0) }
 
-    /// 12 levels: no declared schema is deeper, and the recursion must end for a schema that refers to itself.
+    /// 24 levels, of which a reference is one: no declared schema is deeper, and the recursion must end for a schema that refers to itself.
     private static func exampleValue(_ json: JSONObject, _ components: [String: JSONObject], depth: Int) -> JSON {
-        guard depth < 12 else { return .null }
+        guard depth < 24 else { return .null }
         func inner(_ json: JSON?) -> JSON { exampleValue(json?.object ?? [:], components, depth: depth + 1) }
         if let first = json["examples"]?.array?.first { return first }
         if let first = json["enum"]?.array?.first { return first }

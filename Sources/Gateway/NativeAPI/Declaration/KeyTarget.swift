@@ -4,7 +4,7 @@ import Store
 
 /// The object of a call that belongs to an app, as the caller named it: what decides whether a key with limits may make the call.
 enum KeyTarget: Sendable, Hashable {
-    case app(AppID)
+    case apps(Set<AppID>)
     /// A message or a device, which belongs to an app.
     case message(String)
     case device(DeviceID)
@@ -13,8 +13,9 @@ enum KeyTarget: Sendable, Hashable {
 
     /// Reads the inputs with the names `app`, `message` and `device`, which have the same meaning in every operation.
     init(_ values: InputValues<some InputFields>) {
-        if let app = values.text("app") {
-            self = .app(AppID(app))
+        let apps = values.texts("app")
+        if !apps.isEmpty {
+            self = .apps(Set(apps.map { AppID($0) }))
         } else if let message = values.text("message") {
             self = .message(message)
         } else if let device = values.text("device").flatMap({ DeviceID(text: $0) }) {
@@ -43,7 +44,7 @@ extension NativeAPI {
         let scopes = caller.grant.scopes
         let apps = scope == .send && !anyReach ? scopes.appsOfFullSending : scopes.apps(scope)
         guard case .only(let allowed) = apps else { return }
-        guard let app = try await app(of: target, in: caller.tenant) else {
+        guard let named = try await self.apps(of: target, in: caller.tenant) else {
             throw Problem(
                 .forbidden,
                 allowed.isEmpty
@@ -51,15 +52,15 @@ extension NativeAPI {
                     : "the key is limited to apps: name one of them in 'app', or use a key without a limit"
             )
         }
-        guard allowed.contains(app) else { throw .forbidden(KeyScope(scope, app: app)) }
+        if let app = named.first(where: { !allowed.contains($0) }) { throw .forbidden(KeyScope(scope, app: app)) }
     }
 
-    /// Nil: the call is not limited to one app. An object that does not exist is not found, as for any key.
-    private func app(of target: KeyTarget, in tenant: TenantID) async throws(Problem) -> AppID? {
+    /// Nil: the call is not limited to apps. An object that does not exist is not found, as for any key.
+    private func apps(of target: KeyTarget, in tenant: TenantID) async throws(Problem) -> Set<AppID>? {
         switch target {
-        case .app(let app): app
-        case .message(let reference): try await message(reference, in: tenant).scope.app
-        case .device(let device): try await self.device(device, in: tenant).app
+        case .apps(let apps): apps
+        case .message(let reference): [try await message(reference, in: tenant).scope.app]
+        case .device(let device): [try await self.device(device, in: tenant).app]
         case .tenant: nil
         }
     }

@@ -83,6 +83,8 @@ struct DeclaredAnswer: Sendable {
     let schema: JSONSchema
     let example: JSON?
     var headers: [Header] = []
+    /// An example of the same answer as CSV (`format=csv`). Nil: the answer has only one form.
+    var csvExample: String?
 
     /// An answer with status 200.
     static func json(_ schema: JSONSchema, _ description: String, example: JSON? = nil) -> DeclaredAnswer {
@@ -103,6 +105,13 @@ struct DeclaredAnswer: Sendable {
             schema: schema,
             example: example ?? schema.exampleValue
         )
+    }
+
+    /// An answer with status 200, of which CSV is another form.
+    static func json(_ schema: JSONSchema, orCSV csvExample: String, _ description: String) -> DeclaredAnswer {
+        var answer = json(schema, description)
+        answer.csvExample = csvExample
+        return answer
     }
 
     static func empty(_ description: String) -> DeclaredAnswer {

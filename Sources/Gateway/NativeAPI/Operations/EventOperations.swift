@@ -6,9 +6,9 @@ import Model
 import NIOCore
 import Store
 
-/// `/v1/events`, `/v1/audit` and `/v1/analytics`: events, audit entries and counts.
+/// `/v1/events` and `/v1/audit`: events and audit entries.
 enum EventOperations {
-    static let all = [list, audit, funnel]
+    static let all = [list, audit]
 
     private static let formats = VendorCatalog.product.exporters.keys.sorted()
 
@@ -125,28 +125,6 @@ enum EventOperations {
         answers: [.json(auditPage.schema, "A page of entries.")],
         NativeAPI.listAudit
     )
-
-    struct FunnelInput: InputFields {
-        let app = CommonInputs.appFilter
-        let from = QueryField.optional("from", .time, "Messages due at or after this time; default: 7 days ago.")
-        let to = QueryField.optional("to", .time, "Messages due before this time; default: tomorrow.")
-    }
-
-    static let funnel = NativeOperation(
-        "showFunnel",
-        .get,
-        "/v1/analytics/funnel",
-        scope: .read,
-        "Count deliveries by stage, per app, vendor and day.",
-        input: FunnelInput(),
-        answers: [
-            .json(
-                JSONSchema.object([("days", .list(of: NativeShapes.day.schema), true)]).named("FunnelDays"),
-                "The counts."
-            )
-        ],
-        NativeAPI.showFunnel
-    )
 }
 
 extension NativeAPI {
@@ -230,16 +208,5 @@ extension NativeAPI {
             try await audit.entries(in: call.tenant, after: after, limit: limit)
         }
         return .json(EventOperations.auditPage.json(entries, limit: limit) { .int($0.position) })
-    }
-
-    func showFunnel(_ call: NativeCall<EventOperations.FunnelInput>) async throws(Problem) -> Response {
-        let now = clock.now()
-        let from = try call.from ?? now + .seconds(-7 * 86_400)
-        let to = try call.to ?? now + .seconds(86_400)
-        let app = try call.app
-        let days = try await asked { () async throws(StoreError) in
-            try await queries.funnel(in: call.tenant, app: app, from: from, to: to)
-        }
-        return .json(["days": .array(days.map(NativeShapes.day.json))])
     }
 }

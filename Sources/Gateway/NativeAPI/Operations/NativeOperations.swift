@@ -14,6 +14,7 @@ enum NativeOperations {
         ReceiptOperations.all,
         ImportOperations.all,
         EventOperations.all,
+        AnalyticsOperations.all,
         WebhookOperations.all,
         CaptureOperations.all,
     ].flatMap(\.self)

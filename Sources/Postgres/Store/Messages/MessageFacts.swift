@@ -50,12 +50,3 @@ package struct DeliveryFacts: Sendable, Hashable {
     /// The fields that were shortened to fit, separated by commas.
     package var reduced: String?
 }
-
-/// The counts of one app in one dialect for one day, by the due day of the messages.
-package struct FunnelDay: Sendable, Hashable {
-    package var app: AppID
-    package var vendor: Vendor
-    /// Midnight UTC.
-    package var day: Timestamp
-    package var funnel: Funnel
-}

@@ -67,7 +67,7 @@ enum MessageSQL {
     )
 
     /// The first minute of which counts may not be folded. A query starts there, because an index entry of a folded row can outlive the row.
-    private static let withFirstMinute =
+    static let withFirstMinute =
         "WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)"
 
     /// The counts of one message with counts of its own, at any size.
@@ -161,26 +161,4 @@ enum MessageSQL {
 
     /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`.
     static let targetsOfDevice = StoreSQL.function("targets_of_device", 6)
-
-    /// `$2` null: every app. Quarter hours since 1970; the second is excluded.
-    static let analytics = StoreSQL.tenant(
-        """
-        \(withFirstMinute)
-        SELECT c.app_id, c.vendor, c.quarter / 96 AS day, sum(c.targets)::bigint AS recipients,
-            sum(c.accepted + c.uncertain)::bigint AS sent, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read,
-            sum(c.rejected + c.unsendable)::bigint AS failed, sum(c.suppressed)::bigint AS suppressed,
-            sum(c.expired)::bigint AS expired, sum(c.canceled)::bigint AS canceled
-        FROM (
-            SELECT x.app_id, x.vendor, x.quarter, x.targets, x.accepted, x.uncertain, x.received, x.read, x.rejected,
-                x.unsendable, x.suppressed, x.expired, x.canceled
-            FROM gateway.counter x
-            WHERE x.tenant_id = $1 AND ($2::text IS NULL OR x.app_id = $2) AND x.quarter >= $3 AND x.quarter < $4
-            UNION ALL
-            SELECT d.app_id, d.vendor, d.quarter, d.targets, d.accepted, d.uncertain, d.received, d.read, d.rejected,
-                d.unsendable, d.suppressed, d.expired, d.canceled
-            FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
-            WHERE ($2::text IS NULL OR d.app_id = $2) AND d.quarter >= $3 AND d.quarter < $4) c
-        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-        """
-    )
 }

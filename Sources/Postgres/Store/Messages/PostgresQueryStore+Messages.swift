@@ -115,35 +115,6 @@ extension PostgresQueryStore {
         )
     }
 
-    /// Returns the counts per app, dialect and day of the messages due in `from..<to`, which are whole hours.
-    ///
-    /// - Throws: `StoreError`.
-    package func funnel(
-        in tenant: TenantID,
-        app: AppID?,
-        from: Timestamp,
-        to: Timestamp
-    ) async throws(StoreError) -> [FunnelDay] {
-        try await asStore { () throws(PostgresError) in
-            let statement = MessageSQL.analytics(
-                .id(tenant),
-                .id(app),
-                .int32(Int32(clamping: from.seconds / 3600 * 4)),
-                .int32(Int32(clamping: (to.seconds + 3599) / 3600 * 4))
-            )
-            return try await call.run(statement, tenant: tenant.rawValue).rows(Self.day)
-        }
-    }
-
-    private static func day(_ row: Row) throws(PostgresError) -> FunnelDay {
-        FunnelDay(
-            app: try row.id("app_id"),
-            vendor: try row.id("vendor"),
-            day: Timestamp(seconds: try row.int64("day") * 86400),
-            funnel: try FunnelRow.read(row, recipients: try row.int("recipients"))
-        )
-    }
-
     /// Returns messages, ordered by due time, the latest first. Their deliveries and failed parts are not counted. With a state, it is searched among the
     /// next `PageSearch.limit` messages.
     ///

@@ -1,0 +1,144 @@
+import Adapters
+import Foundation
+import GatewayHTTP
+import Imports
+import Model
+import Store
+
+/// The inputs that all questions about the funnel have.
+protocol AnalyticsFields: InputFields {
+    var from: InputField<Timestamp?> { get }
+    var to: InputField<Timestamp?> { get }
+    var zone: InputField<TimeZoneName?> { get }
+    var app: InputField<[AppID]> { get }
+    var vendor: InputField<[Vendor]> { get }
+    var deviceVendor: InputField<[Vendor]> { get }
+    var transport: InputField<[String]> { get }
+    var by: InputField<[FunnelGrouping]> { get }
+    var format: InputField<AnalyticsFormat> { get }
+}
+
+/// The form of an answer.
+enum AnalyticsFormat: String, Sendable, CaseIterable { case json, csv }
+
+enum AnalyticsInputs {
+    /// The retention of counts, and therefore the longest range. Unit: days.
+    static let dayLimit: Int64 = 400
+    /// 20 values per filter.
+    static let filterLimit = 20
+    /// Two groupings: more make tables that nobody reads.
+    static let groupingLimit = 2
+
+    static let from = QueryField.optional(
+        "from",
+        .time,
+        "Messages due at or after this time, to the quarter hour; default: the beginning of the day six days ago."
+    )
+    static let to = QueryField.optional(
+        "to",
+        .time,
+        "Messages due before this time, to the quarter hour; default: the end of today. At most \(dayLimit) days after `from`."
+    )
+    static let zone = QueryField.optional(
+        "zone",
+        .timeZone,
+        "The time zone of days; default: that of the app if `app` names one app that has one, else UTC."
+    )
+    static let app = list("app", .app, "Only these apps, comma-separated.")
+    static let vendor = list(
+        "vendor",
+        .vendor,
+        "Only messages that were sent through these vendors' APIs, comma-separated."
+    )
+    static let deviceVendor = list(
+        "deviceVendor",
+        .vendor,
+        "Only deliveries to devices with these vendors' SDKs, comma-separated."
+    )
+    static let transport = list(
+        "transport",
+        InputKind<String>.text(64, atLeast: 1).example("apns"),
+        "Only deliveries by these transports, comma-separated; `\(FunnelFilter.noTransport)`: without one."
+    )
+    static let by = QueryField.optional(
+        "by",
+        .list(.word(FunnelGrouping.self), limit: groupingLimit),
+        default: [],
+        "Split the counts by up to two properties, comma-separated."
+    )
+    static let format = QueryField.optional(
+        "format",
+        .word(AnalyticsFormat.self),
+        default: .json,
+        as: .string(AnalyticsFormat.json.rawValue),
+        "`csv`: comma-separated values with a line of names."
+    )
+
+    private static func list<Element: Sendable>(
+        _ name: String,
+        _ kind: InputKind<Element>,
+        _ description: String
+    ) -> InputField<[Element]> {
+        QueryField.optional(name, .list(kind, limit: filterLimit), default: [], description)
+    }
+}
+
+/// A question about the funnel: what to count, in which range, and how to split it.
+struct FunnelQuestion: Sendable {
+    var range: QuarterRange
+    var zone: TimeZoneName
+    var filter: FunnelFilter
+    var groupings: Set<FunnelGrouping>
+    var format: AnalyticsFormat
+
+    /// The beginning of the local day that is `days` after that of `now`.
+    static func midnight(_ days: Int64, after now: Timestamp, in zone: TimeZoneName) -> Timestamp {
+        let day = (now.seconds + zone.offset(at: now)) / 86_400 + days
+        let local = day * 86_400
+        // The offset at the beginning of the day differs from that of now when the clocks change in between.
+        let guess = Timestamp(seconds: local - zone.offset(at: now))
+        return Timestamp(seconds: local - zone.offset(at: guess))
+    }
+}
+
+extension NativeAPI {
+    /// The question of a call.
+    ///
+    /// - Throws: `Problem` when the range is empty or too long.
+    func question(_ call: NativeCall<some AnalyticsFields>) async throws(Problem) -> FunnelQuestion {
+        let filter = FunnelFilter(
+            apps: try call.app,
+            vendors: try call.vendor,
+            deviceVendors: try call.deviceVendor,
+            transports: try call.transport
+        )
+        let zone = try await zone(of: filter, try call.zone, call.tenant)
+        let now = clock.now()
+        let from = try call.from ?? FunnelQuestion.midnight(-6, after: now, in: zone)
+        let to = try call.to ?? max(FunnelQuestion.midnight(1, after: now, in: zone), from + .seconds(1))
+        guard from < to else { throw .invalid("to", "must be after from") }
+        // An hour more, for a range of days that begins before a change of the clocks.
+        guard to.seconds - from.seconds <= AnalyticsInputs.dayLimit * 86_400 + 3600 else {
+            throw .invalid("to", "must be at most \(AnalyticsInputs.dayLimit) days after from")
+        }
+        return FunnelQuestion(
+            range: QuarterRange(from..<to),
+            zone: zone,
+            filter: filter,
+            groupings: Set(try call.by),
+            format: try call.format
+        )
+    }
+
+    private func zone(
+        of filter: FunnelFilter,
+        _ named: TimeZoneName?,
+        _ tenant: TenantID
+    ) async throws(Problem) -> TimeZoneName {
+        if let named { return named }
+        guard filter.apps.count == 1, let app = filter.apps.first else { return .utc }
+        let timing = try await asked { () async throws(StoreError) in try await queries.timing(of: app, in: tenant) }
+        guard let zone = timing?.timeZone, zone.isKnown else { return .utc }
+        return zone
+    }
+}

@@ -1,0 +1,26 @@
+/// The stages of a group of deliveries, and how many of them can be reported.
+package struct FunnelCounts: Sendable, Hashable {
+    package private(set) var stages = StageCounts()
+    /// Accepted and uncertain deliveries to devices that can report receipts.
+    package private(set) var receivable: Int64 = 0
+    /// Accepted and uncertain deliveries to devices that can report reads.
+    package private(set) var readable: Int64 = 0
+
+    package init() {}
+
+    /// Adds the deliveries to devices of one dialect.
+    package mutating func add(_ counts: StageCounts, _ reporting: Reporting) {
+        stages = stages + counts
+        let delivered = counts.sum([.accepted, .uncertain])
+        if reporting.received.canReport { receivable &+= delivered }
+        if reporting.read.canReport { readable &+= delivered }
+    }
+
+    package static func + (first: FunnelCounts, second: FunnelCounts) -> FunnelCounts {
+        var sum = first
+        sum.stages = first.stages + second.stages
+        sum.receivable &+= second.receivable
+        sum.readable &+= second.readable
+        return sum
+    }
+}

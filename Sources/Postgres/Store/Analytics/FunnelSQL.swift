@@ -1,0 +1,82 @@
+import Model
+import PostgresClient
+
+/// Counts of deliveries for analytics. Each statement adds the rows that are not folded yet, so its sums are exact.
+enum FunnelSQL {
+    private static let counts = """
+        targets, suppressed, canceled, expired, expired_tried, unsendable, accepted, uncertain, rejected, received, read
+        """
+
+    private static func counts(_ prefix: String) -> String {
+        counts.split(separator: ", ").map { "\(prefix).\($0)" }.joined(separator: ", ")
+    }
+
+    private static let sums = counts.split(separator: ", ").map { "sum(c.\($0))::bigint AS \($0)" }
+        .joined(separator: ", ")
+
+    /// `$2`, `$3`: quarter hours since 1970, the second excluded. `$4` to `$7`: apps, dialects of senders, dialects of devices, transports; null: all.
+    private static func matches(_ row: String) -> String {
+        """
+        \(row).quarter >= $2 AND \(row).quarter < $3 AND ($4::text[] IS NULL OR \(row).app_id = ANY ($4))
+            AND ($5::text[] IS NULL OR \(row).vendor = ANY ($5)) AND ($6::text[] IS NULL OR \(row).device_vendor = ANY ($6))
+            AND ($7::text[] IS NULL OR \(row).transport = ANY ($7))
+        """
+    }
+
+    /// The groups: `$8` whether by app, `$9` by the sender's dialect, `$10` by transport. They are always split by the dialect of the device, on which it
+    /// depends what can be reported.
+    private static let groups = """
+        CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, c.device_vendor,
+            CASE WHEN $10 THEN c.transport END AS transport
+        """
+
+    /// `$11`: the first quarter hours of the parts, in their order. `part`: from 1.
+    static let funnel = StoreSQL.tenant(
+        """
+        \(MessageSQL.withFirstMinute)
+        SELECT width_bucket(c.quarter, $11::integer[]) AS part, \(groups), \(sums)
+        FROM (
+            SELECT x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, \(counts("x"))
+            FROM gateway.counter x WHERE x.tenant_id = $1 AND \(matches("x"))
+            UNION ALL
+            SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, \(counts("d"))
+            FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute WHERE \(matches("d"))) c
+        GROUP BY 1, 2, 3, 4, 5
+        """
+    )
+
+    static let losses = StoreSQL.tenant(
+        """
+        \(MessageSQL.withFirstMinute)
+        SELECT c.stage, c.reason, \(groups), sum(c.count)::bigint AS count
+        FROM (
+            SELECT x.app_id, x.vendor, x.device_vendor, x.transport, x.stage, x.reason, x.count
+            FROM gateway.counter_reason x WHERE x.tenant_id = $1 AND \(matches("x"))
+            UNION ALL
+            SELECT d.app_id, d.vendor, d.device_vendor, d.transport, split_part(r.key, ':', 1),
+                substr(r.key, strpos(r.key, ':') + 1), r.value::bigint
+            FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
+            CROSS JOIN LATERAL json_each_text(d.reasons) AS r(key, value)
+            WHERE d.reasons IS NOT NULL AND \(matches("d"))) c
+        GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(c.count) <> 0
+        """
+    )
+
+    static let appDefaults = StoreSQL.tenant(
+        "SELECT defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
+    )
+
+    /// The parts of a range on the clock of a zone: the first quarter hour of each, and its local day. `$1`, `$2`: the range; `$3`: the field of `date_trunc`;
+    /// `$4`: the zone. An hour that the clock repeats is two parts; a repeated hour does not split a day.
+    static let parts = StoreSQL.global(
+        """
+        SELECT min(q.quarter)::integer AS quarter, to_char(min(q.local), 'YYYY-MM-DD') AS day
+        FROM (
+            SELECT g.quarter, t.local, t.local - (to_timestamp(g.quarter * 900.0) AT TIME ZONE 'UTC') AS ahead
+            FROM generate_series($1::integer, $2::integer - 1) AS g(quarter)
+            CROSS JOIN LATERAL (SELECT to_timestamp(g.quarter * 900.0) AT TIME ZONE $4 AS local) t) q
+        GROUP BY date_trunc($3, q.local), CASE WHEN $3 = 'hour' THEN q.ahead END
+        ORDER BY min(q.quarter)
+        """
+    )
+}

@@ -1,0 +1,90 @@
+import Adapters
+import Foundation
+import Model
+import Testing
+
+@testable import NativeHTTP
+
+/// docs/metrics.md and the catalog of metrics are the same, and the numbers follow from each other.
+struct MetricsDocumentTests {
+    private func document() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: "docs/metrics.md"), encoding: .utf8)
+    }
+
+    /// The rows of the table with these titles.
+    private func table(_ titles: String) throws -> [String] {
+        let lines = try document().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let start = try #require(lines.firstIndex(of: titles), "no table \(titles)")
+        return Array(lines[(start + 2)...].prefix { $0.hasPrefix("|") })
+    }
+
+    @Test func theDocumentListsEveryCount() throws {
+        let rows = FunnelMetric.allCases.map { "| `\($0.rawValue)` | \($0.source.rawValue) | \($0.definition) |" }
+        #expect(try table("| count | source | definition |") == rows)
+    }
+
+    @Test func theDocumentListsEveryRate() throws {
+        let rows = FunnelRate.allCases.map {
+            "| `\($0.rawValue)` | `\($0.numerator.rawValue)` | `\($0.denominator.rawValue)` |"
+        }
+        #expect(try table("| rate | numerator | denominator |") == rows)
+    }
+
+    @Test func theDocumentListsWhatEachSDKReports() throws {
+        func text(_ ability: Reporting.Ability) -> String {
+            if case .configured(let setting) = ability { "configured: `\(setting)`" } else { ability.word }
+        }
+        let rows = VendorCatalog.product.adapters.sorted { $0.vendor.rawValue < $1.vendor.rawValue }.map {
+            "| `\($0.vendor)` | \(text($0.reports.received)) | \(text($0.reports.read)) |"
+        }
+        #expect(try table("| vendor | received | read |") == rows)
+    }
+
+    @Test func thePathsAreThoseOfTheAPI() throws {
+        let paths = try table("| path | answer |").map { String($0.split(separator: "`")[1]) }
+        #expect(paths == AnalyticsOperations.all.map(\.path))
+    }
+
+    @Test func everyTargetIsCountedOnce() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<1000 {
+            var stages: [FunnelStage: Int64] = [:]
+            for stage in FunnelStage.outcomes { stages[stage] = Int64.random(in: 0...1000, using: &random) }
+            stages[.targets] = stages.values.reduce(0, +) + Int64.random(in: 0...1000, using: &random)
+            stages[.expiredTried] = Int64.random(in: 0...(stages[.expired] ?? 0), using: &random)
+            var counts = FunnelCounts()
+            counts.add(StageCounts(stages), Reporting(received: .never, read: .reported))
+            func value(_ metric: FunnelMetric) -> Int64 { metric.value(of: counts) }
+            let outcomes: [FunnelMetric] = [
+                .suppressed, .canceled, .expired, .unsendable, .rejected, .accepted, .uncertain, .pending,
+            ]
+            #expect(value(.targets) == outcomes.map(value).reduce(0, +))
+            #expect(value(.sent) == [.accepted, .uncertain, .rejected, .expiredTried].map(value).reduce(0, +))
+            #expect(value(.receivable) == 0 && value(.readable) == value(.accepted) + value(.uncertain))
+        }
+    }
+
+    @Test func aRateWithoutADenominatorIsNull() {
+        var counts = FunnelCounts()
+        #expect(FunnelRate.allCases.allSatisfy { $0.value(of: counts) == nil && $0.isSmall(counts) })
+        let stages: [FunnelStage: Int64] = [.targets: 200, .accepted: 100, .rejected: 50]
+        counts.add(StageCounts(stages), Reporting(received: .never, read: .never))
+        #expect(FunnelRate.sentRate.value(of: counts) == 0.75 && !FunnelRate.sentRate.isSmall(counts))
+        #expect(FunnelRate.receiptRate.value(of: counts) == nil)
+    }
+
+    // Days of 23 and 25 hours, and a zone with three quarters of an hour.
+    @Test(arguments: [
+        ("2026-03-29T12:00:00Z", "Europe/Berlin", "2026-03-28T23:00:00.000Z", "2026-03-29T22:00:00.000Z"),
+        ("2026-10-25T12:00:00Z", "Europe/Berlin", "2026-10-24T22:00:00.000Z", "2026-10-25T23:00:00.000Z"),
+        ("2026-11-26T20:00:00Z", "Asia/Kathmandu", "2026-11-26T18:15:00.000Z", "2026-11-27T18:15:00.000Z"),
+        ("2026-11-26T02:00:00Z", "America/Los_Angeles", "2026-11-25T08:00:00.000Z", "2026-11-26T08:00:00.000Z"),
+    ])
+    func theDefaultRangeConsistsOfLocalDays(_ now: String, _ zone: String, _ start: String, _ end: String) throws {
+        let (now, zone) = (try #require(Timestamp(rfc3339: now)), try #require(TimeZoneName(zone)))
+        #expect(FunnelQuestion.midnight(0, after: now, in: zone).rfc3339 == start)
+        #expect(FunnelQuestion.midnight(1, after: now, in: zone).rfc3339 == end)
+    }
+}

@@ -1,0 +1,93 @@
+import CommandSupport
+import Foundation
+import Model
+import Testing
+
+/// The funnel of a running gateway: its numbers are those of the push service and of the app, and the command shows them.
+@Suite(.serialized, .timeLimit(.minutes(5)), .sharedWorld { try await $0.countSomeDeliveries() })
+struct AnalyticsTests {
+    private func ask(_ path: String) async throws -> JSON {
+        let answer = try await SharedWorld.current.native("GET", path)
+        return try #require(answer.status == 200 ? answer.json : nil, "\(answer.text)")
+    }
+
+    @Test func theFunnelIsThatOfThePushServiceAndTheApp() async throws {
+        let answer = try await ask("/v1/analytics/funnel?app=shop&vendor=native")
+        let total = try #require(answer["total"])
+        let expected: [(String, Int64)] = [
+            ("targets", 11), ("suppressed", 1), ("canceled", 0), ("expired", 0), ("unsendable", 0), ("pending", 0),
+            ("sent", 10), ("accepted", 8), ("rejected", 2), ("uncertain", 0), ("receivable", 8), ("received", 3),
+            ("read", 2),
+        ]
+        for (name, count) in expected { #expect(total[name]?.int == count, "\(name): \(JSONWriter.text(total))") }
+        let stats = try await SharedWorld.current.stats()
+        #expect(stats["accepted"]?.int == 8, "\(JSONWriter.text(stats))")
+        #expect(total["rates"]?["receiptRate"]?["value"]?.double == 0.375)
+        #expect(total["rates"]?["receiptRate"]?["smallSample"] == true)
+    }
+
+    @Test func aTransportHasTheTargetsThatEndedThere() async throws {
+        let answer = try await ask("/v1/analytics/funnel?app=shop&vendor=native&by=transport")
+        let groups = try #require(answer["groups"]?.array)
+        let targets = groups.map { ($0["group"]?["transport"]?.string, $0["counts"]?["targets"]?.int) }
+        #expect(targets.count == 2 && targets[0] == ("apns", 10) && targets[1] == ("none", 1), "\(targets)")
+        let only = try await ask("/v1/analytics/funnel?app=shop&vendor=native&transport=apns")
+        #expect(only["total"]?["targets"]?.int == 10 && only["total"]?["pending"]?.int == 0)
+    }
+
+    @Test func lossesHaveTheirReasons() async throws {
+        let answer = try await ask("/v1/analytics/losses?app=shop&vendor=native")
+        let losses = try #require(answer["losses"]?.array).map {
+            "\($0["stage"]?.string ?? "") \($0["reason"]?.string ?? "") \($0["count"]?.int ?? 0)"
+        }
+        #expect(losses == ["rejected Unregistered 2", "suppressed noDevice 1"])
+    }
+
+    @Test func theCommandPrintsAReadableFunnel() async throws {
+        let world = try SharedWorld.current
+        let funnel = try await world.apiCommand([
+            "analytics", "funnel", "--app", "shop", "--vendor", "native", "--by", "transport", "--compare",
+        ])
+        #expect(funnel.status == 0, "\(funnel.log)")
+        #expect(funnel.log.contains(/targets +11  █+ +new/) && funnel.log.contains("transport apns"), "\(funnel.log)")
+        #expect(funnel.log.contains("receipt 37.5 % (few deliveries)"), "\(funnel.log)")
+        let losses = try await world.apiCommand(["analytics", "losses", "--app", "shop", "--csv"])
+        #expect(losses.log.hasPrefix("stage,reason,count\r\nrejected,Unregistered,2"), "\(losses.log)")
+        let wrong = try await world.apiCommand(["analytics", "funnel", "--zone", "Mars/Olympus"])
+        #expect(wrong.status == 1 && wrong.log.contains("PG-1002") && wrong.log.contains("zone"), "\(wrong.log)")
+    }
+}
+
+extension World {
+    /// Ten devices. The push service rejects the pushes to two of them; an eleventh user has no device. Three devices report, one of them twice.
+    fileprivate func countSomeDeliveries() async throws {
+        for number in 0..<10 {
+            let body: JSON = [
+                "app": "shop", "platform": "ios", "key": .string("a-\(number)"), "token": .string(Self.token(number)),
+                "user": .string("u-\(number)"),
+            ]
+            try #require(try await native("POST", "/v1/devices", body).status == 201)
+        }
+        try await script([
+            ["token": .string(Self.token(0)), "status": 410], ["token": .string(Self.token(1)), "status": 410],
+        ])
+        let users = ((0..<10).map { "u-\($0)" } + ["u-nobody"]).map { JSON.string($0) }
+        let sent = try await native(
+            "POST",
+            "/v1/messages",
+            ["app": "shop", "to": ["users": .array(users)], "body": "Hi"]
+        )
+        let id = try #require(sent.json?["id"]?.string, "\(sent.text)")
+        try await eventually("every delivery has an outcome") {
+            let funnel = try await native("GET", "/v1/messages/\(id)").json?["funnel"]
+            return funnel?["sent"]?.int == 8 && funnel?["failed"]?.int == 2
+        }
+        for (key, kind) in [("a-5", "received"), ("a-5", "read"), ("a-6", "read"), ("a-7", "received")] {
+            let receipt: JSON = ["message": .string(id), "key": .string(key), "kind": .string(kind)]
+            let answer = try await native("POST", "/v1/apps/shop/receipts", receipt)
+            try #require(answer.json?["outcome"] == "recorded", "\(answer.text)")
+        }
+    }
+
+    private static func token(_ number: Int) -> String { String(repeating: "a\(number)", count: 32) }
+}

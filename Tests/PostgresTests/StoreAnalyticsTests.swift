@@ -1,0 +1,82 @@
+import DatabaseSupport
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import PostgresClient
+@testable import Store
+
+/// Questions about the funnel: days of time zones, filters and groups.
+@Suite struct StoreAnalyticsTests {
+    static let zones = [
+        "UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Asia/Kathmandu", "Asia/Kolkata",
+        "Australia/Lord_Howe", "America/Havana",
+        "Pacific/Chatham", "Asia/Beirut", "America/St_Johns", "Africa/Casablanca",
+    ]
+
+    // Havana and Beirut change their clocks at midnight, Lord Howe by half an hour.
+    @Test(arguments: zones)
+    func daysAreThoseOfTheServersClock(_ name: String) async throws {
+        let fixture = try await StoreFixture.make()
+        let zone = try #require(TimeZoneName(name))
+        let start = try #require(Timestamp(rfc3339: "2025-10-01T05:30:00Z"))
+        let range = QuarterRange(start..<start + .seconds(400 * 86_400))
+        let parts = try await fixture.queries.parts(of: range, by: .day, in: zone, for: fixture.acme)
+        #expect((400...401).contains(parts.count))
+        #expect(parts.first?.range.from == range.from && parts.last?.range.to == range.to)
+        var days: [Int32: String] = [:]
+        for part in parts { for quarter in part.range.from..<part.range.to { days[quarter] = part.day } }
+        let rows = try await fixture.engine.run(
+            Statement(
+                "SELECT q AS quarter, (to_timestamp(q * 900.0) AT TIME ZONE $3)::date::text AS day FROM generate_series($1::integer, $2 - 1) q",
+                [.int32(range.from), .int32(range.to), .text(name)]
+            ),
+            tenant: nil
+        )
+        #expect(rows.count == days.count)
+        for row in rows { #expect(days[Int32(try row.int("quarter"))] == (try row.text("day")), "\(name)") }
+    }
+
+    @Test(arguments: [
+        ("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z", 25), ("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", 23),
+        ("2026-06-01T22:00:00Z", "2026-06-02T22:00:00Z", 24),
+    ])
+    func aDayHasItsOwnNumberOfHours(_ from: String, _ to: String, _ hours: Int) async throws {
+        let fixture = try await StoreFixture.make()
+        let zone = try #require(TimeZoneName("Europe/Berlin"))
+        let range = QuarterRange(try #require(Timestamp(rfc3339: from))..<(try #require(Timestamp(rfc3339: to))))
+        func parts(_ interval: FunnelInterval) async throws -> [FunnelPart] {
+            try await fixture.queries.parts(of: range, by: interval, in: zone, for: fixture.acme)
+        }
+        let (days, each, quarters) = (try await parts(.day), try await parts(.hour), try await parts(.quarterHour))
+        #expect(days.count == 1 && each.count == hours && quarters.count == hours * 4)
+        #expect(each.allSatisfy { $0.range.to - $0.range.from == 4 })
+        #expect(Set(quarters.map(\.day)) == Set(days.map(\.day)))
+    }
+
+    // Targets are counted without a transport, and outcomes with one.
+    @Test func theTargetsOfATransportAreItsOutcomes() {
+        func row(_ transport: String, _ counts: [FunnelStage: Int64]) -> CountedDeliveries {
+            CountedDeliveries(
+                part: 0,
+                group: FunnelGroup([.transport: transport]),
+                deviceVendor: "upmc",
+                counts: StageCounts(counts)
+            )
+        }
+        let none = FunnelFilter.noTransport
+        let rows = CountedDeliveries.byTransport([
+            row(none, [.targets: 100, .suppressed: 7]), row("apns", [.accepted: 50, .rejected: 20, .received: 30]),
+        ])
+        #expect(
+            Set(rows) == [
+                row(none, [.targets: 30, .suppressed: 7]),
+                row("apns", [.targets: 70, .accepted: 50, .rejected: 20, .received: 30]),
+            ]
+        )
+        // All targets have an outcome: nothing is left without a transport.
+        let settled = CountedDeliveries.byTransport([row(none, [.targets: 5]), row("apns", [.accepted: 5])])
+        #expect(settled == [row("apns", [.targets: 5, .accepted: 5])])
+    }
+}
