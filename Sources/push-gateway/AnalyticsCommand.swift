@@ -10,7 +10,7 @@ struct AnalyticsCommand: AsyncParsableCommand {
         abstract: "Show how many deliveries were accepted, received and read, and why the others were not.",
         discussion:
             "Uses /v1/analytics, with the API key from the environment variable PUSH_GATEWAY_KEY. docs/metrics.md defines the numbers.",
-        subcommands: [FunnelCommand.self, LossesCommand.self]
+        subcommands: [FunnelCommand.self, LossesCommand.self, RecountCommand.self]
     )
 
     /// The deliveries to count.

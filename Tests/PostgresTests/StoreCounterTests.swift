@@ -218,6 +218,7 @@ import Testing
             default: _ = try await fold(fixture, limit: 3)
             }
             if step % 10 == 9 { try await expectExact(fixture, admin, "seed \(seed), step \(step), \(choice)") }
+            if step % 40 == 39 { try await expectRecountsToCorrect(fixture, admin, &history.random) }
         }
         while history.sent.contains(where: { !$0.isOver }) { try await history.flush() }
         try await expectExact(fixture, admin, "seed \(seed), at the end")
@@ -229,6 +230,41 @@ import Testing
             [.text(fixture.acme.rawValue)]
         )
         #expect(try messages.only().int("count") == 0)
+    }
+
+    /// Changes counts by hand, and expects that a recount finds the changes and nothing else, and corrects them.
+    private func expectRecountsToCorrect(
+        _ fixture: StoreFixture,
+        _ admin: PostgresConnection,
+        _ random: inout SplitMix
+    ) async throws {
+        let recount = PostgresRecount(engine: fixture.engine)
+        let today = Int32(try await fixture.now().seconds / 86_400)
+        func compare(corrects: Bool) async throws -> [CountDifference] {
+            var found: [CountDifference] = []
+            for day in today - 1...today {
+                found += try await recount.compare(day: day, of: fixture.acme, corrects: corrects)
+            }
+            return found
+        }
+        #expect(try await compare(corrects: false) == [])
+        #expect(try await compare(corrects: true) == [])
+        while try await fold(fixture, limit: 50) > 0 {}
+        let changes = [
+            "UPDATE gateway.counter SET accepted = accepted + 3, read = read + 1 WHERE tenant_id = $1",
+            "UPDATE gateway.counter SET targets = targets - 1 WHERE tenant_id = $1",
+            "DELETE FROM gateway.counter_reason WHERE tenant_id = $1",
+            "UPDATE gateway.message_counter SET accepted = accepted + 2, rejected = rejected - 1 WHERE tenant_id = $1",
+            "DELETE FROM gateway.counter WHERE tenant_id = $1",
+        ]
+        let change = try #require(changes.randomElement(using: &random))
+        let changed = try await admin.query(change + " RETURNING 1", [.text(fixture.acme.rawValue)]).count
+        #expect(try await compare(corrects: false).isEmpty == (changed == 0), "\(change): \(changed)")
+        #expect(try await compare(corrects: true).isEmpty == (changed == 0))
+        #expect(try await compare(corrects: false) == [], "\(change)")
+        let rows = try await CountedRows(of: fixture.acme, admin)
+        #expect(rows.counters == rows.recount, "\(change)")
+        #expect(rows.messages == rows.messageRecount, "\(change)")
     }
 
     // MARK: Transitions

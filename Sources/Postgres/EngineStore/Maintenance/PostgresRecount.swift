@@ -1,0 +1,104 @@
+package import Model
+package import PostgresClient
+import Store
+
+/// A count that differs from the deliveries.
+package struct CountDifference: Sendable, Hashable {
+    /// Set for the counts of a single message.
+    package var message: MessageID?
+    /// The beginning of the quarter hour in which the messages were due.
+    package var start: Timestamp
+    package var app: AppID
+    package var vendor: Vendor
+    /// '': unknown.
+    package var deviceVendor: String
+    /// '': none.
+    package var transport: String
+    /// A stage, or a stage with a reason: `rejected:Unregistered`.
+    package var key: String
+    /// The deliveries that were not counted; negative: that were counted too often.
+    package var missing: Int64
+}
+
+/// Compares counts with deliveries, and corrects them, while deliveries go on. Each day of a tenant is one transaction.
+///
+/// Every transaction that changes deliveries changes their counts too. So a difference of one snapshot is still the difference when it is added.
+package struct PostgresRecount: Sendable {
+    /// 1,000 differences of a day are returned; all are corrected.
+    package static let listLimit = 1000
+    /// Ten minutes for a day of a tenant. 10,000,000 deliveries take a part of it.
+    private static let timeout = Duration.seconds(600)
+
+    private let engine: PostgresPool
+
+    /// - Parameter engine: the pool of `gateway_engine`.
+    package init(engine: PostgresPool) { self.engine = engine }
+
+    /// A tenant, and the first UTC day (since 1970) of which nothing has been removed.
+    package struct Tenant: Sendable, Hashable {
+        package var id: TenantID
+        package var firstDay: Int32
+    }
+
+    /// The tenants, or only `tenant`.
+    ///
+    /// - Throws: `StoreError`.
+    package func tenants(
+        _ tenant: TenantID?,
+        at now: Timestamp,
+        _ policy: RetentionPolicy = RetentionPolicy()
+    ) async throws(StoreError) -> [Tenant] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(RecountSQL.tenants(.id(tenant)), tenant: nil).rows { (row) throws(PostgresError) in
+                let kept = policy.overlaid(by: TenantRetention(json: try row.object("retention")))
+                let oldest = now + (.zero - min(kept.deliveries, kept.messages))
+                return Tenant(
+                    id: try row.id("tenant_id"),
+                    firstDay: Int32(clamping: (oldest.seconds + 86_399) / 86_400)
+                )
+            }
+        }
+    }
+
+    /// Compares a day of a tenant.
+    ///
+    /// - Parameters:
+    ///   - day: the UTC day since 1970. The caller has checked that retention has not begun to remove it.
+    ///   - tenant: whose day.
+    ///   - corrects: whether to add the differences to the counts.
+    /// - Returns: the first `listLimit` differences.
+    /// - Throws: `StoreError`.
+    package func compare(
+        day: Int32,
+        of tenant: TenantID,
+        corrects: Bool
+    ) async throws(StoreError) -> [CountDifference] {
+        let statement = (corrects ? RecountSQL.correct : RecountSQL.compare)(
+            .id(tenant),
+            .int32(day),
+            .int(Self.listLimit),
+            .id(MessageID.first(at: Timestamp(seconds: Int64(day) * 86_400))),
+            .id(MessageID.first(at: Timestamp(seconds: (Int64(day) + 1) * 86_400)))
+        )
+        return try await asStore { () throws(PostgresError) in
+            let transaction = Transaction(
+                tenant: tenant.rawValue,
+                [RecountSQL.snapshot(), RecountSQL.longTimeout(), statement]
+            )
+            return try await engine.run(transaction, timeout: Self.timeout).result(2).rows(Self.difference)
+        }
+    }
+
+    private static func difference(_ row: Row) throws(PostgresError) -> CountDifference {
+        CountDifference(
+            message: try row.optionalID("message_id"),
+            start: Timestamp(seconds: try row.int64("quarter") * QuarterRange.seconds),
+            app: try row.id("app_id"),
+            vendor: try row.id("vendor"),
+            deviceVendor: try row.text("device_vendor"),
+            transport: try row.text("transport"),
+            key: try row.text("key"),
+            missing: try row.int64("count")
+        )
+    }
+}

@@ -1,0 +1,1 @@
+`/v1/analytics/funnel`, `timeseries`, `losses` and `vendors`: exact counts and rates of all vendors, by app, vendor, device and transport, for days of any time zone, as JSON or CSV; `push-gateway analytics funnel` and `losses` print them. docs/metrics.md defines every number. `/v1/analytics/funnel` returns totals and groups in place of days; days are in `timeseries`.
