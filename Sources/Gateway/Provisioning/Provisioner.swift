@@ -50,6 +50,7 @@ package struct Provisioner: Sendable {
         var summary = try await store.apply(tenants, by: actor)
         summary.warnings =
             SenderWarnings(vendors: vendors).warnings(of: file) + DefaultWarnings(vendors: vendors).warnings(of: file)
+            + ContentWarnings.warnings(of: file)
         return summary
     }
 
@@ -68,7 +69,8 @@ package struct Provisioner: Sendable {
                     scopes: $0.scopes,
                     expiresAt: $0.expiresAt,
                     networks: $0.networks,
-                    previousHash: $0.previousSecret.map(APIKeys.hash)
+                    previousHash: $0.previousSecret.map(APIKeys.hash),
+                    recipientsPerDay: $0.recipientsPerDay
                 )
             },
             credentials: try tenant.credentials.map { try provisioned($0, tenant: tenant.id) },
@@ -81,6 +83,7 @@ package struct Provisioner: Sendable {
                     timing: app.timing,
                     assurance: app.assurance,
                     approvalAbove: app.approvalAbove,
+                    quotas: app.quotas,
                     senders: app.bindings.flatMap(senders)
                 )
             },

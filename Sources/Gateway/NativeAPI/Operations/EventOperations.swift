@@ -240,6 +240,6 @@ extension NativeAPI {
         let days = try await asked { () async throws(StoreError) in
             try await queries.funnel(in: call.tenant, app: app, from: from, to: to)
         }
-        return .json(["days": .array(days.map(NativeShapes.day.json))])
+        return .json(["days": .array(days.map { NativeShapes.day.json($0) })])
     }
 }

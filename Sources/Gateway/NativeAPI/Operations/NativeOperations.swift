@@ -3,6 +3,7 @@ enum NativeOperations {
     static let all: [NativeOperation] = [
         MessageOperations.all,
         DeviceOperations.all,
+        PossessionOperations.all,
         ExpectationOperations.all,
         AppOperations.all,
         DeviceTokenOperations.all,
@@ -16,5 +17,6 @@ enum NativeOperations {
         EventOperations.all,
         WebhookOperations.all,
         CaptureOperations.all,
+        KeyOperations.all,
     ].flatMap(\.self)
 }
