@@ -50,8 +50,8 @@ package enum Refusal: Sendable, Hashable {
     case invalid(String)
     /// A count exceeds its limit.
     case tooMany(String, limit: Int)
-    /// The caller exceeded its rate.
-    case rateLimited(retryAfter: Duration?)
+    /// The caller exceeded its rate, or used up a quota.
+    case rateLimited(retryAfter: Duration?, quota: Quota? = nil)
     /// The idempotency key was used before with a different body.
     case idempotencyMismatch
     /// The data on which the command is based has changed since it was read.
@@ -74,6 +74,8 @@ package struct CallScope: Sendable, Hashable {
     package var isProvenSender: Bool
     /// The API key by which the caller of a vendor's call proved that it may send. Nil: another proof, or a call of the native API.
     package var provingKey: String?
+    /// The number of recipients to whom the API key of the call may send per UTC day. Nil: any number, or the call has no key.
+    package var recipientsPerDay: Int?
     /// The actor in the audit for administrative acts: `key:backend`. Nil for a call in a vendor's dialect, whose acts are attributed to the vendor.
     package var actor: String?
 
@@ -85,6 +87,7 @@ package struct CallScope: Sendable, Hashable {
         remoteAddress: String? = nil,
         isProvenSender: Bool = false,
         provingKey: String? = nil,
+        recipientsPerDay: Int? = nil,
         actor: String? = nil
     ) {
         self.tenant = tenant
@@ -94,6 +97,7 @@ package struct CallScope: Sendable, Hashable {
         self.remoteAddress = remoteAddress
         self.isProvenSender = isProvenSender
         self.provingKey = provingKey
+        self.recipientsPerDay = recipientsPerDay
         self.actor = actor
     }
 }

@@ -11,6 +11,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// The data on which the call is based has changed since it was read. It must be read again.
         case outdated
+        /// A quota is used up.
+        case exhausted(Quota)
         /// A bug, or a schema that does not match the program.
         case failed
     }
@@ -24,6 +26,11 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         self.detail = detail
     }
 
-    package var isRetriable: Bool { code != .failed && code != .missing && code != .outdated }
+    package var isRetriable: Bool {
+        switch code {
+        case .unavailable, .conflict, .timedOut: true
+        case .missing, .outdated, .exhausted, .failed: false
+        }
+    }
     package var description: String { "\(code): \(detail)" }
 }

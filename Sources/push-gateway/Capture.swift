@@ -126,7 +126,7 @@ struct Capture: AsyncParsableCommand {
 
         func run() async throws {
             let captures = try await options.with { store, _, tenant in try await store.list(in: tenant) }
-            if json { return Console.print(.array(captures.map(CaptureShapes.facts.json))) }
+            if json { return Console.print(.array(captures.map { CaptureShapes.facts.json($0) })) }
             let rows = captures.map {
                 [
                     $0.id.lowercased, $0.app.rawValue, $0.vendor.rawValue, CaptureShapes.state($0),

@@ -22,6 +22,8 @@ struct Key: AsyncParsableCommand {
         @Option(help: "Scopes, comma-separated: \(KeyScope.forms).") var scopes = "send,devices,read"
         @Option(help: "Networks from which the key may be used, comma-separated: 10.0.0.0/8. Default: every network.")
         var networks: String?
+        @Option(help: "Recipients to whom the key may send per UTC day, over all nodes. Default: any number.")
+        var recipientsPerDay: Int32?
         @Option(help: "Days until it expires; by default it does not expire.") var days: Int?
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
@@ -38,6 +40,9 @@ struct Key: AsyncParsableCommand {
             }
             guard networkList.count <= APIKeys.networkLimit else {
                 throw ValidationError("--networks: at most \(APIKeys.networkLimit)")
+            }
+            if let recipientsPerDay, recipientsPerDay < 1 {
+                throw ValidationError("--recipients-per-day must be at least 1")
             }
             if let days, !(1...3650).contains(days) { throw ValidationError("--days must be 1 to 3650") }
         }
@@ -59,7 +64,8 @@ struct Key: AsyncParsableCommand {
                         hash: APIKeys.hash(secret),
                         scopes: scopeList,
                         expiresAt: days.map { now + .seconds(Int64($0) * 86_400) },
-                        networks: networkList
+                        networks: networkList,
+                        recipientsPerDay: recipientsPerDay
                     ),
                     in: TenantID(tenant),
                     by: common.actor
@@ -171,16 +177,16 @@ struct Key: AsyncParsableCommand {
                 let rows = keys.map {
                     [
                         $0.tenant.rawValue, $0.name, $0.scopes.joined(separator: ","),
-                        $0.networks.isEmpty ? "any" : $0.networks.joined(separator: ","), Self.day($0.createdAt),
-                        Self.day($0.expiresAt), Self.day($0.lastUsedAt), Self.secrets($0),
+                        $0.networks.isEmpty ? "any" : $0.networks.joined(separator: ","), Self.recipients($0),
+                        Self.day($0.createdAt), Self.day($0.expiresAt), Self.day($0.lastUsedAt), Self.secrets($0),
                         $0.isProvisioned ? "file" : "command",
                     ]
                 }
                 Console.print(
                     Console.table(
                         [
-                            "tenant", "name", "scopes", "networks", "created", "expires", "last used", "other secret",
-                            "from",
+                            "tenant", "name", "scopes", "networks", "recipients today", "created", "expires",
+                            "last used", "other secret", "from",
                         ],
                         rows
                     )
@@ -191,6 +197,10 @@ struct Key: AsyncParsableCommand {
         /// Until when the key's other secret is valid.
         private static func secrets(_ key: StoredKey) -> String {
             key.hasPrevious ? key.previousUntil.map { "until \(day($0))" } ?? "valid" : "none"
+        }
+
+        private static func recipients(_ key: StoredKey) -> String {
+            key.recipientsPerDay.map { "\(key.recipientsToday ?? 0) of \($0)" } ?? "any"
         }
 
         private static func day(_ time: Timestamp?) -> String {
@@ -204,7 +214,10 @@ struct Key: AsyncParsableCommand {
                 "scopes": .array(key.scopes.map { .string($0) }), "createdAt": .int(key.createdAt.milliseconds),
                 "expiresAt": key.expiresAt.map { .int($0.milliseconds) } ?? .null,
                 "lastUsedAt": key.lastUsedAt.map { .int($0.milliseconds) } ?? .null,
-                "networks": .array(key.networks.map { .string($0) }), "hasOtherSecret": .bool(key.hasPrevious),
+                "networks": .array(key.networks.map { .string($0) }),
+                "recipientsPerDay": key.recipientsPerDay.map { .int($0) } ?? .null,
+                "recipientsToday": key.recipientsToday.map { .int($0) } ?? .null,
+                "hasOtherSecret": .bool(key.hasPrevious),
                 "otherSecretUntil": key.previousUntil.map { .int($0.milliseconds) } ?? .null,
             ]
         }

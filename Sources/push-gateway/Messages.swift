@@ -87,7 +87,7 @@ struct MessageCommand: AsyncParsableCommand {
             if json {
                 Console.print([
                     "message": NativeShapes.message.json(facts),
-                    "deliveries": .array(deliveries.map(NativeShapes.delivery.json)),
+                    "deliveries": .array(deliveries.map { NativeShapes.delivery.json($0) }),
                 ])
                 return
             }

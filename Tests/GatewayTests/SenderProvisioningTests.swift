@@ -61,6 +61,41 @@ struct SenderProvisioningTests {
         #expect(keyed.contains("refused that carry no API key") && !keyed.contains("sendKey"), "\(keyed)")
     }
 
+    @Test(arguments: [
+        ("scopes: [read]", true), ("scopes: [send, 'read:app/shop']", true), ("scopes: [read], content: false", false),
+        ("scopes: [read, content]", false), ("scopes: [read, 'content:app/shop']", false), ("scopes: [admin]", false),
+        ("scopes: [send]", false),
+    ])
+    func aKeyThatReadsWithoutContentIsNamed(_ scopes: String, _ isNamed: Bool) throws {
+        let file = try read("braze: { restKeyEnv: KEY }", keys: "{ name: crm, secretEnv: KEY, \(scopes) }")
+        let warnings = ContentWarnings.warnings(of: file)
+        #expect(warnings.count == (isNamed ? 1 : 0), "\(warnings)")
+        #expect(warnings.allSatisfy { $0.contains("'crm'") && $0.contains("'content: false'") })
+    }
+
+    @Test func anAppHasQuotas() throws {
+        func quotas(_ text: String) throws -> [Quota: Int]? {
+            let reader = ProvisioningReader(directory: ".", environment: [:], allowsInlineSecrets: false)
+            let file = try reader.read("tenants: [ { id: acme, apps: [ { id: shop, quotas: \(text) } ] } ]")
+            return file.tenants.first?.apps.first?.quotas
+        }
+        #expect(
+            try quotas("{ identities: 100, registrationsPerDay: 10, senders: 3, groups: 7 }")
+                == [.identities: 100, .registrationsPerDay: 10, .senders: 3, .groups: 7]
+        )
+        for wrong in ["{ identities: 0 }", "{ groups: many }", "{ recipientsPerDay: 5 }", "{ devices: 5 }", "5"] {
+            #expect(throws: ProvisioningProblem.self) { try quotas(wrong) }
+        }
+    }
+
+    @Test func aKeyHasALimitOfRecipients() throws {
+        let file = try read(
+            "braze: { restKeyEnv: KEY }",
+            keys: "{ name: a, secretEnv: KEY, recipientsPerDay: 2000000 }"
+        )
+        #expect(file.tenants.first?.apiKeys.first?.recipientsPerDay == 2_000_000)
+    }
+
     @Test func aKeyOfTheDialectContradictsOpenSends() {
         #expect(throws: ProvisioningProblem.self) {
             try read("upmc: { applicationId: a, sendKeyEnv: KEY, settings: { openSends: true } }")

@@ -126,7 +126,7 @@ struct ApprovalTests {
             let device: JSON = ["sId": "bank-service", "dt": 2, "tk": .string(token), "env": "dev"]
             #expect(try await world.http.call("POST", "/ro/v1/device/register", device).json?["rc"] == 1)
         }
-        func broadcast(_ headers: [String: String]) async throws -> String {
+        func call(_ headers: [String: String]) async throws -> HTTPCaller.Answer {
             let call: JSON = [
                 "aId": "bank-account", "sId": "bank-service", "rId": "SVR-bank", "ip": "203.0.113.10",
                 "msg": ["title": "t", "body": "b"], "dest": ["t": 1],
@@ -137,7 +137,10 @@ struct ApprovalTests {
                 ["cId": 1, "r": 1, "t": 12, "aId": "bank-account", "sId": "bank-service", "rId": "SVR-bank"],
                 headers: headers
             )
-            let answer = try await world.http.call("POST", "/msgClient/sendMsg", call, headers: headers)
+            return try await world.http.call("POST", "/msgClient/sendMsg", call, headers: headers)
+        }
+        func broadcast(_ headers: [String: String]) async throws -> String {
+            let answer = try await call(headers)
             return try #require(answer.json?["mId"]?.string, "\(answer.text)")
         }
         let open = try await broadcast([:])
@@ -152,6 +155,21 @@ struct ApprovalTests {
         for id in [open, proven] {
             try await eventually("it is sent") { try await message(id)["funnel"]?["sent"] == 2 }
         }
+        // A key with a limit of two recipients per day sends to both devices once.
+        let limited = ["X-API-Key": ApprovalKeys.limited]
+        _ = try await broadcast(limited)
+        let refused = try await call(limited)
+        #expect(refused.status == 429 && refused.json?["mId"] == nil, "\(refused.text)")
+        #expect(try await world.metric("quota_refusals_total", "quota=\"recipientsPerDay\"") == 1)
+        // The app has as many identities as its quota permits.
+        let third: JSON = [
+            "sId": "bank-service", "dt": 2, "tk": .string(String(format: "%064x", 0xB0_0009)), "env": "dev",
+        ]
+        let full = try await world.http.call("POST", "/ro/v1/device/register", third)
+        #expect(full.status == 429 && full.json?["rc"] != 1, "\(full.text)")
+        #expect(try await world.metric("quota_refusals_total", "quota=\"identities\"") == 1)
+        let listed = try await world.command(["key", "list", "--tenant", "acme", "--json"])
+        #expect(listed.log.contains(#""recipientsPerDay":2,"recipientsToday":2"#), "\(listed.log)")
     }
 
     @Test func aSmallMessageNeedsNoApproval() async throws {
@@ -165,6 +183,7 @@ private enum ApprovalKeys {
     static let second = "second-3f8b1d6c9e2a47508b4d6f0a2c7e9b13"
     static let groups = "groups-9c4e7a1d5f3b48206d8b0f2a7c9e1b35"
     static let admin = "admin-7d3f9b1c5e8a42604e6c0a2d9f7b1835"
+    static let limited = "limited-4e8a2c6f0b1d4937a5c9e3f7d1b5a806"
     static let reader = "reader-1b7f3d9a5c8e42604f6a0c2e7d9b8135"
 }
 
@@ -173,7 +192,7 @@ extension World {
     fileprivate func applyApprovals() async throws {
         let keys = [
             ("second", ApprovalKeys.second), ("groups", ApprovalKeys.groups), ("reader", ApprovalKeys.reader),
-            ("admin", ApprovalKeys.admin),
+            ("admin", ApprovalKeys.admin), ("limited", ApprovalKeys.limited),
         ]
         try writeKeys(keys)
         let apps = ["native", "groups", "tags", "list", "later", "small"].map { name in
@@ -188,6 +207,7 @@ extension World {
 
                   - id: bank
                     approvalAbove: 1
+                    quotas: { identities: 2 }
                     platforms: { ios: { topic: \(StageMaterial.topic), production: apple } }
                     bindings:
                       rationalowl: { accountId: bank-account, serviceId: bank-service, settings: { senderNetworks: [127.0.0.1] },
@@ -198,6 +218,7 @@ extension World {
                   - { name: groups, secretFile: groups.key, scopes: ["send:groups"] }
                   - { name: reader, secretFile: reader.key, scopes: [read, devices] }
                   - { name: admin, secretFile: admin.key, scopes: [admin] }
+                  - { name: limited, secretFile: limited.key, scopes: [send], recipientsPerDay: 2 }
 
             """
         try await apply("approvals.yaml", keys: scopes, apps: apps.joined() + bank)

@@ -19,6 +19,7 @@ struct KeyCrawlTests {
     private static let administration: Set<String> = [
         "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
         "rotateWebhookSecret", "startCapture", "listCaptures", "showCapture", "deleteCapture", "stopCapture",
+        "listKeys",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [
@@ -57,6 +58,11 @@ struct KeyCrawlTests {
         return secret
     }
 
+    /// Operations that need no key.
+    private static let open: Set<String> = ["provePossession"]
+
+    private static let keyed = NativeOperations.all.filter { $0.scope != nil }
+
     private static let every = ["send", "devices", "read"]
 
     private struct World {
@@ -88,7 +94,7 @@ struct KeyCrawlTests {
             let expired = try await key(stage, ["admin"], hasExpired: true)
             let elsewhere = try await key(stage, ["admin"], networks: ["203.0.113.0/24", "2001:db8::/32"])
             let here = try await key(stage, Self.every, networks: ["203.0.113.0/24", "127.0.0.0/8"])
-            for operation in NativeOperations.all {
+            for operation in Self.keyed {
                 let old = try await world.call(operation, as: expired)
                 #expect(old.status == 401, "\(old.text)")
                 let outside = try await world.call(operation, as: elsewhere)
@@ -102,7 +108,7 @@ struct KeyCrawlTests {
         try await NativeStage.on { stage in
             let world = try await World(stage)
             let other = try await key(stage, Self.every.map { "\($0):app/news" })
-            for operation in NativeOperations.all {
+            for operation in Self.keyed {
                 let answer = try await world.call(operation, as: other)
                 #expect(answer.status == 403, "\(answer.text)")
             }
@@ -138,7 +144,7 @@ struct KeyCrawlTests {
             let own = try await key(stage, Self.every.map { "\($0):app/shop" })
             let refused = Self.administration.union(Self.tenantWide).union(Self.filtered)
             // `eraseDevice` comes last, because the others need the device.
-            for operation in NativeOperations.all.sorted(by: { ($1.id == "eraseDevice") && $0.id != "eraseDevice" }) {
+            for operation in Self.keyed.sorted(by: { ($1.id == "eraseDevice") && $0.id != "eraseDevice" }) {
                 let answer = try await world.call(operation, as: own)
                 #expect((answer.status == 403) == refused.contains(operation.id), "\(answer.text)")
             }
@@ -152,7 +158,7 @@ struct KeyCrawlTests {
         try await NativeStage.on { stage in
             let world = try await World(stage)
             let direct = try await key(stage, ["send:direct:app/shop"])
-            for operation in NativeOperations.all {
+            for operation in Self.keyed {
                 let answer = try await world.call(operation, as: direct)
                 let isOpen = Self.audienceSends.contains(operation.id) && operation.id != "sendToChannel"
                 #expect((answer.status == 403) == !isOpen, "\(answer.text)")
@@ -182,10 +188,11 @@ struct KeyCrawlTests {
 
     @Test func theDocumentListsTheOperationsOutsideTheLimits() throws {
         let ids = Set(NativeOperations.all.map(\.id))
-        for list in [Self.administration, Self.tenantWide, Self.filtered, Self.audienceSends] {
+        for list in [Self.administration, Self.tenantWide, Self.filtered, Self.audienceSends, Self.open] {
             #expect(list.isSubset(of: ids))
         }
         #expect(Set(NativeOperations.all.filter { $0.scope == .admin }.map(\.id)) == Self.administration)
+        #expect(Set(NativeOperations.all.filter { $0.scope == nil }.map(\.id)) == Self.open)
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/security.md")
         let lines = try String(contentsOf: root, encoding: .utf8).split(separator: "\n")
         func listed(_ row: String) -> Set<String> {
@@ -193,6 +200,7 @@ struct KeyCrawlTests {
             return Set(line.matches(of: /`([a-zA-Z]+)`/).map { String($0.1) })
         }
         #expect(listed("need `admin`").subtracting(["admin"]) == Self.administration)
+        #expect(listed("need no key") == Self.open)
         #expect(listed("span all apps") == Self.tenantWide)
         #expect(listed("span all apps without `app`").subtracting(["app"]) == Self.filtered)
         #expect(listed("send to an audience").subtracting(["send"]) == Self.audienceSends)

@@ -36,7 +36,7 @@ struct NativeExplainTests {
         _ target: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> JSON {
-        let answer = try await stage.native(.GET, "/v1/messages/\(message)/deliveries/\(target)", as: stage.readKey)
+        let answer = try await stage.native(.GET, "/v1/messages/\(message)/deliveries/\(target)", as: stage.key)
         try #require(answer.status == 200, "\(answer.text)", sourceLocation: sourceLocation)
         // I7: the token nowhere, only its ends.
         #expect(!answer.text.contains(Self.token), sourceLocation: sourceLocation)

@@ -79,8 +79,8 @@ struct RollbackTests {
         }
         try release.edit("routines/accept_message.sql") { text in
             text.replacing(
-                "p_by text DEFAULT NULL)",
-                with: "p_by text DEFAULT NULL,\n    p_color text DEFAULT 'green')"
+                "p_share_limit bigint DEFAULT NULL)",
+                with: "p_share_limit bigint DEFAULT NULL,\n    p_color text DEFAULT 'green')"
             )
         }
         return release

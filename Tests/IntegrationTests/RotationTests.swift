@@ -137,7 +137,10 @@ struct RotationTests {
     private func cluster(_ arguments: [String] = []) throws -> Cluster {
         let cluster = try Cluster(nodes: 2, arguments: ["--webhook-allow", "127.0.0.0/8"] + arguments)
         cluster.changeTenants = { text in
-            text.replacingOccurrences(of: "scopes: [send, devices, read]", with: "scopes: [send, devices, read, admin]")
+            text.replacingOccurrences(
+                of: "scopes: [send, devices, read, content]",
+                with: "scopes: [send, devices, read, content, admin]"
+            )
                 + """
 
                       - id: rotation

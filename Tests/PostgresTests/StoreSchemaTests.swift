@@ -9,7 +9,8 @@ import Testing
 @Suite struct StoreSchemaTests {
     /// Tables with rows of tenants. Reference tables are reached by other keys too.
     private let tenantTables: Set<String> = [
-        "app", "credential", "api_key_use", "device", "identity", "identity_count", "sender", "verification", "message",
+        "app", "credential", "api_key_use", "api_key_day", "challenge", "device", "identity", "identity_count",
+        "sender", "verification", "message",
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter", "counter_delta",
         "counter_fold", "counter_reason", "message_counter", "message_open", "event_batch", "event_position",
         "event_single",
@@ -123,13 +124,13 @@ import Testing
         )
         #expect(
             try rows.map { try $0.text("name") } == [
-                "analyze_devices", "analyze_grown", "attach_staged_weeks", "current_generation",
+                "analyze_devices", "analyze_grown", "api_key_grant", "attach_staged_weeks", "current_generation",
                 "default_partition_rows",
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
                 "find_api_key", "forget_subjects", "make_delivery_partitions", "make_event_partitions",
                 "resolve_api_key",
                 "resolve_binding",
-                "resolve_page", "stage_default_rows",
+                "resolve_challenge", "resolve_page", "stage_default_rows",
             ]
         )
         for row in rows {
@@ -137,7 +138,8 @@ import Testing
             let mayCall = try row.bool("call")
             let name = try row.text("name")
             let isForCalls =
-                name.hasPrefix("resolve") || ["current_generation", "find_api_key", "forget_subjects"].contains(name)
+                name.hasPrefix("resolve")
+                || ["api_key_grant", "current_generation", "find_api_key", "forget_subjects"].contains(name)
             #expect(mayCall == isForCalls)
         }
     }

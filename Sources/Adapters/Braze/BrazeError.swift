@@ -47,7 +47,7 @@ struct BrazeError: Error, Sendable, Hashable {
         case .invalid("dueAt"): self.init(400, "'schedule.time' is not valid")
         case .invalid(let name): self.init(400, "'\(name)' is not valid")
         case .tooMany: self.init(400, BrazeText.tooManyRecipients)
-        case .rateLimited(let after): self.init(429, BrazeText.throttled, retryAfter: Self.seconds(after, 1))
+        case .rateLimited(let after, _): self.init(429, BrazeText.throttled, retryAfter: Self.seconds(after, 1))
         case .idempotencyMismatch: self.init(400, "The request was repeated with another body")
         case .unsupported(let what): self.init(400, "\(what) is not available on this gateway")
         case .unavailable(let after): self.init(503, BrazeText.trouble, retryAfter: Self.seconds(after, 5))

@@ -50,7 +50,7 @@ struct HubsError: Error, Sendable, Hashable {
         case .invalid("attributes"): self.init(400, "The installation is too large")
         case .invalid(let name): self.init(400, "The value of \(name) is not valid")
         case .tooMany(let name, let limit): self.init(400, "There may be at most \(limit) \(name)")
-        case .rateLimited(let after): self.init(429, HubText.throttled, retryAfter: Self.seconds(after, 1))
+        case .rateLimited(let after, _): self.init(429, HubText.throttled, retryAfter: Self.seconds(after, 1))
         case .idempotencyMismatch: self.init(400, "The request was repeated with another body")
         case .unsupported(let what): self.init(400, "\(what) is not available on this gateway")
         // Not a 4xx: the vendor's iOS SDK would disable itself for the lifetime of the process (docs/contracts/notificationhubs.md#4.5).

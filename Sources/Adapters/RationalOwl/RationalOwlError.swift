@@ -67,7 +67,7 @@ package struct RationalOwlError: Error, Sendable, Hashable {
         case .noCredential: self.init(.certificateMissing, "푸시 인증서가 등록되지 않았습니다.", "push certificate missing")
         case .invalid(let name): self = .field(Self.wireName(name), at: endpoint)
         case .tooMany(let name, limit: _): self = .tooMany(Self.wireName(name))
-        case .rateLimited(let after): self = .tooFast(after: after)
+        case .rateLimited(let after, _): self = .tooFast(after: after)
         case .idempotencyMismatch:
             self.init(.unknown, "같은 Idempotency-Key로 다른 요청이 접수되었습니다.", "idempotency key was used for another request")
         case .unsupported, .outdated: self.init(.unknown, "지원하지 않는 기능입니다.", "not supported")

@@ -86,7 +86,7 @@ package struct StageMaterial {
             tenants:
               - id: acme
                 apiKeys:
-                  - { name: backend, secretEnv: DEMO_API_KEY, scopes: [send, devices, read] }
+                  - { name: backend, secretEnv: DEMO_API_KEY, scopes: [send, devices, read, content] }
                 credentials:
                   - { id: apple, kind: apns-token, teamId: \(Self.teamID), keyId: \(Self.keyID), privateKeyFile: AuthKey_\(Self.keyID).p8,
                       endpoint: "https://\(apnsAddress)"\(channels), trustRootsFile: simulator-ca.pem }

@@ -14,7 +14,8 @@ enum SenderRules {
     private static func register(_ name: String, _ context: RuleContext) -> Plan {
         guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
         let isProven = context.call.isProvenSender
-        return Plan(RegisterSender(context.scope, name: name, id: newSender(context), isProven: isProven)) { sender in
+        let register = RegisterSender(context.scope, name: name, id: newSender(context), isProven: isProven)
+        return Plan(AdmitSender(context.scope, name: name), register) { _, sender in
             sender.map { .sender(.registered($0.id)) } ?? .refused(.unauthorized)
         }
     }

@@ -9,9 +9,9 @@ extension SubmissionPlan {
         return largestReach(known, app) > limit
     }
 
-    /// The number of recipients of a list. Everything that is found page by page later counts as all identities of the app: tags may select everyone, and the
+    /// How many recipients the message counts as, for approvals and for the recipients of a key: the number of recipients of a list. Everything that is found page by page later counts as all identities of the app: tags may select everyone, and the
     /// members of a group, or the devices of its users, may have become more by then.
-    private func largestReach(_ known: SubmissionFacts, _ app: AppFacts) -> Int {
+    func largestReach(_ known: SubmissionFacts, _ app: AppFacts) -> Int {
         let listed: Int? =
             if let found = known.recipients {
                 found.count

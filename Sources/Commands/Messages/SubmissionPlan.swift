@@ -94,6 +94,9 @@ struct SubmissionPlan: Sendable {
             var message = message
             message.submitter = submitter
             message.awaitsApproval = awaits
+            message.share = context.call.recipientsPerDay.map {
+                NewMessage.Share(recipients: plan.largestReach(known, app), limit: $0)
+            }
             return message
         }
     }

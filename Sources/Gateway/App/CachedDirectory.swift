@@ -98,7 +98,13 @@ final class CachedDirectory: CallDirectory, Sendable {
     private static func grant(_ key: ResolvedKey) -> APIKeyGrant? {
         let networks = key.networks.compactMap { AddressRange($0) }
         guard networks.count == key.networks.count else { return nil }
-        return APIKeyGrant(tenant: key.tenant, name: key.name, scopes: KeyScopes(key.scopes), networks: networks)
+        return APIKeyGrant(
+            tenant: key.tenant,
+            name: key.name,
+            scopes: KeyScopes(key.scopes),
+            networks: networks,
+            recipientsPerDay: key.recipientsPerDay
+        )
     }
 
     /// Writes the last uses gathered since the previous call.

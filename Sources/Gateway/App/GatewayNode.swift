@@ -243,7 +243,8 @@ extension GatewayNode {
                 audit: PostgresAuditStore(call: call),
                 captures: provisioning.captures,
                 bindingSecrets: BindingSecrets(base.keyRing),
-                webhookSecrets: PostgresWebhookSecretStore(engine: base.database.engine)
+                webhookSecrets: PostgresWebhookSecretStore(engine: base.database.engine),
+                keys: PostgresKeyStore(engine: base.database.engine)
             ),
             identifiers: base.identifiers,
             previews: PayloadPreview(
@@ -252,10 +253,7 @@ extension GatewayNode {
                 clock: base.clock,
                 identifiers: base.identifiers
             ),
-            channels: AppleChannels(directory: base.directory) {
-                [transport = delivery.transport] (key, environment) throws(APNsError) in
-                try transport.channels(of: key, in: environment)
-            },
+            apple: AppleCalls(channels: channels, possession: possession),
             explainer: DeliveryExplainer(
                 queries: queries,
                 directory: base.directory,
@@ -272,6 +270,25 @@ extension GatewayNode {
             clock: base.clock,
             logger: base.logger
         )
+    }
+
+    /// Manages broadcast channels through this node's connections.
+    private var channels: AppleChannels {
+        AppleChannels(directory: base.directory) {
+            [transport = delivery.transport] (key, environment) throws(APNsError) in
+            try transport.channels(of: key, in: environment)
+        }
+    }
+
+    /// Sends nonces of challenges through this node's connections.
+    private var possession: PossessionPushes {
+        PossessionPushes(directory: base.directory, vendors: base.vendors, identifiers: base.identifiers) {
+            [transport = delivery.transport] push, credential in
+            for await completions in transport.send([push], through: credential, deadline: PossessionPushes.deadline) {
+                if let completion = completions.first { return completion.outcome }
+            }
+            return .unsent(TransportError(.canceled))
+        }
     }
 
     /// The responder for `/healthz`, `/readyz` and `/metrics`.

@@ -36,12 +36,21 @@ package struct APIKeyGrant: Sendable, Hashable {
     package var scopes: KeyScopes
     /// The networks from which the key may be used. Empty: every network.
     package var networks: [AddressRange]
+    /// The recipients to whom it may send per UTC day. Nil: any number.
+    package var recipientsPerDay: Int?
 
-    package init(tenant: TenantID, name: String, scopes: KeyScopes, networks: [AddressRange] = []) {
+    package init(
+        tenant: TenantID,
+        name: String,
+        scopes: KeyScopes,
+        networks: [AddressRange] = [],
+        recipientsPerDay: Int? = nil
+    ) {
         self.tenant = tenant
         self.name = name
         self.scopes = scopes
         self.networks = networks
+        self.recipientsPerDay = recipientsPerDay
     }
 
     /// Whether the key may be used from an address. Nil: the address is unknown, or it is that of a proxy which did not name its client.

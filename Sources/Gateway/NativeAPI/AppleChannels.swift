@@ -91,6 +91,17 @@ package struct AppleChannels: Sendable {
     }
 }
 
+/// The calls that are forwarded to Apple while the caller waits.
+package struct AppleCalls: Sendable {
+    let channels: AppleChannels
+    let possession: PossessionPushes
+
+    package init(channels: AppleChannels, possession: PossessionPushes) {
+        self.channels = channels
+        self.possession = possession
+    }
+}
+
 extension ChannelRequest.Operation {
     /// Returns the channel with this id.
     fileprivate var channel: ChannelID? {

@@ -39,7 +39,7 @@ package enum CaptureShapes {
 
     static let withPage = AnswerShape<Page>(
         "CaptureWithPage",
-        members.map { member in .init(member.name, member.schema) { member.write($0.facts) } } + [
+        members.map { member in .init(member.name, member.schema) { member.write($0.facts, true) } } + [
             .list("page", exchange, "A page of the recorded calls.") { $0.exchanges },
             .optionalInt("next", "The value of `after` for the next page; null on the last page.") { page in
                 page.exchanges.count == page.limit ? page.exchanges.last?.sequence : nil

@@ -29,6 +29,7 @@ package struct NativeAPI: Sendable {
     let explainer: DeliveryExplainer
     let imports: DeviceImports
     let webhooks: WebhookRegistry
+    let possession: PossessionPushes
     let eventStreams = EventStreamLimit()
     let clock: any WallClock
     let logger: Logger
@@ -40,7 +41,7 @@ package struct NativeAPI: Sendable {
         stores: NativeStores,
         identifiers: any IdentifierSource,
         previews: PayloadPreview,
-        channels: AppleChannels,
+        apple: AppleCalls,
         explainer: DeliveryExplainer,
         imports: DeviceImports,
         webhooks: WebhookRegistry,
@@ -53,7 +54,8 @@ package struct NativeAPI: Sendable {
         self.stores = stores
         self.identifiers = identifiers
         self.previews = previews
-        self.channels = channels
+        channels = apple.channels
+        possession = apple.possession
         self.explainer = explainer
         self.imports = imports
         self.webhooks = webhooks
@@ -69,9 +71,14 @@ package struct NativeAPI: Sendable {
     /// Authenticates the caller, then reads, checks and executes one call of `operation`.
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
         do throws(Problem) {
-            let caller = try await callers.authenticated(request, context)
+            let caller: NativeCaller
+            if let scope = operation.scope {
+                caller = try await callers.authenticated(request, context)
+                try caller.require(scope)
+            } else {
+                caller = try callers.withoutKey(request, context)
+            }
             defer { caller.reader.release() }
-            try caller.require(operation.scope)
             let response = try await operation.perform(self, caller, context.parameters)
             count(response)
             return response
@@ -110,7 +117,7 @@ package struct NativeAPI: Sendable {
     ///
     /// - Throws: `Problem`.
     static func body(of caller: NativeCaller) async throws(Problem) -> [UInt8] {
-        try await caller.reader.bytes(of: caller, limitBytes: bodyLimitBytes)
+        try await caller.reader.bytes(of: caller, limitBytes: caller.bodyLimitBytes)
     }
 
     private func scope(_ caller: NativeCaller, _ app: AppID, _ vendor: Vendor) -> CallScope {
@@ -120,6 +127,7 @@ package struct NativeAPI: Sendable {
             vendor: vendor,
             settings: BindingSettings(tenant: caller.tenant, app: app),
             remoteAddress: caller.remoteAddress,
+            recipientsPerDay: caller.grant.recipientsPerDay,
             actor: caller.actor.description
         )
     }
@@ -136,7 +144,7 @@ package struct NativeAPI: Sendable {
         let result = await handler.perform([command], in: scope(caller, app, vendor))
         if !result.handover.isEmpty { handOver(result.handover) }
         guard let reply = result.replies.first else { throw .unavailable(5) }
-        if case .refused(let refusal) = reply { throw Problem(refusal, app: app) }
+        if case .refused(let refusal) = reply { throw problem(refusal, caller, app) }
         return reply
     }
 
@@ -157,9 +165,15 @@ package struct NativeAPI: Sendable {
         switch await handler.perform(command, in: scope(caller, app, .native), keeping: Keep(key, answer: answer)) {
         case .success(let answer): return .kept(answer)
         case .failure(let other):
-            if case .refused(let refusal) = other.reply { throw Problem(refusal, app: app) }
+            if case .refused(let refusal) = other.reply { throw problem(refusal, caller, app) }
             throw .unavailable(5)
         }
+    }
+
+    /// The problem of a refusal. A quota that is used up is reported.
+    private func problem(_ refusal: Refusal, _ caller: NativeCaller, _ app: AppID) -> Problem {
+        if case .rateLimited(_, let quota?) = refusal { callers.limiter.refused(quota, of: app, in: caller.tenant) }
+        return Problem(refusal, app: app)
     }
 
     /// The repeat key of a call with a digest of its method, path, query and body. Nil when the call has no key.
@@ -177,6 +191,9 @@ package struct NativeAPI: Sendable {
     /// - Throws: `Problem`.
     func asked<Value: Sendable>(_ query: () async throws(StoreError) -> Value) async throws(Problem) -> Value {
         do { return try await query() } catch {
+            if case .exhausted(let quota) = error.code {
+                throw .usedUp(quota, Int(quota.wait(at: clock.now()).components.seconds))
+            }
             logger.warning("the store failed", metadata: [LogKey.error: "\(error)"])
             throw .unavailable(5)
         }

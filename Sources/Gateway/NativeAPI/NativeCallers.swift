@@ -8,8 +8,8 @@ import NIOConcurrencyHelpers
 /// Authenticates the callers of the native API by their keys.
 package struct NativeCallers: Sendable {
     private let directory: any CallDirectory
-    private let limiter: CallLimiter
-    private let bodies: LargeBodies
+    let limiter: CallLimiter
+    fileprivate let bodies: LargeBodies
 
     package init(directory: any CallDirectory, limiter: CallLimiter, bodies: LargeBodies) {
         self.directory = directory
@@ -44,6 +44,36 @@ package struct NativeCallers: Sendable {
             channel: context.channel,
             reader: NativeBodyReader(bodies: bodies, limiter: limiter)
         )
+    }
+}
+
+extension NativeCallers {
+    /// 4 KiB: the body of a caller without a key.
+    private static let openBodyBytes = 4 << 10
+
+    /// A caller of an operation that needs no key. It belongs to no tenant and has no scope.
+    ///
+    /// - Throws: `Problem` when its address failed too often.
+    func withoutKey(_ request: Request, _ context: CallContext) throws(Problem) -> NativeCaller {
+        let address = context.remoteAddress
+        if limiter.applies(to: address), let excess = limiter.excess(.unknown, LimitedName.network(address)) {
+            limiter.refused(excess, from: address)
+            throw .limited(excess)
+        }
+        return NativeCaller(
+            request: request,
+            grant: APIKeyGrant(tenant: "", name: "", scopes: []),
+            remoteAddress: address,
+            channel: context.channel,
+            reader: NativeBodyReader(bodies: bodies, limiter: limiter),
+            bodyLimitBytes: Self.openBodyBytes
+        )
+    }
+
+    /// Counts a call without a key that named something unknown.
+    func failed(_ caller: NativeCaller) {
+        guard limiter.applies(to: caller.remoteAddress) else { return }
+        limiter.charge(.unknown, LimitedName.network(caller.remoteAddress))
     }
 }
 

@@ -41,8 +41,8 @@ package enum NativeShapes {
         ) {
             $0.submitter
         },
-        .optionalText("title", "The title.", example: "Hello") { $0.content.title },
-        .text("body", "The text.", example: "Your parcel is here.") { $0.content.body },
+        .optionalText("title", "The title.", example: "Hello") { $0.content.title }.content,
+        .text("body", "The text.", example: "Your parcel is here.") { $0.content.body }.content,
         .time("acceptedAt", "When it was accepted.") { $0.acceptedAt },
         .time("dueAt", "When the first target is due.") { $0.dueAt },
         .optionalText("localDue", "The local time in each device's time zone, if the call specified one.") {
@@ -150,8 +150,8 @@ package enum NativeShapes {
         [
             .id("message", "The message's id.") { $0.entry.notification.message.description },
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .optionalText("title", "The title.") { $0.entry.notification.content.title },
-            .text("body", "The text.") { $0.entry.notification.content.body },
+            .optionalText("title", "The title.") { $0.entry.notification.content.title }.content,
+            .text("body", "The text.") { $0.entry.notification.content.body }.content,
             .time("sentAt", "When the message was due.") { $0.entry.notification.sentAt },
             .word("state", "The state of the delivery to this device.") { $0.delivery.state },
             .optionalTime("receivedAt", "When the device received it.") { $0.delivery.receivedAt },

@@ -13,6 +13,7 @@ package struct NativeStores: Sendable {
     let bindingSecrets: BindingSecrets
     /// Replaces the secrets of webhooks.
     let webhookSecrets: PostgresWebhookSecretStore
+    let keys: PostgresKeyStore
 
     package init(
         queries: PostgresQueryStore,
@@ -20,7 +21,8 @@ package struct NativeStores: Sendable {
         audit: PostgresAuditStore,
         captures: PostgresCaptureStore,
         bindingSecrets: BindingSecrets,
-        webhookSecrets: PostgresWebhookSecretStore
+        webhookSecrets: PostgresWebhookSecretStore,
+        keys: PostgresKeyStore
     ) {
         self.queries = queries
         self.devices = devices
@@ -28,5 +30,6 @@ package struct NativeStores: Sendable {
         self.captures = captures
         self.bindingSecrets = bindingSecrets
         self.webhookSecrets = webhookSecrets
+        self.keys = keys
     }
 }

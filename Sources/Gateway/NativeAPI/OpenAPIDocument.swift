@@ -40,10 +40,11 @@ enum OpenAPIDocument {
     private static func json(_ operation: NativeOperation) -> JSON {
         var json: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
-            "description": .string("Needs the scope `\(operation.scope.rawValue)`."),
-            "tags": [.string(tag(operation))], "security": [["bearer": []]],
-            "x-scope": .string(operation.scope.rawValue),
+            "description": .string(operation.scope.map { "Needs the scope `\($0.rawValue)`." } ?? "Needs no key."),
+            "tags": [.string(tag(operation))],
         ]
+        json["security"] = operation.scope == nil ? [] : [["bearer": []]]
+        json["x-scope"] = operation.scope.map { .string($0.rawValue) }
         json["parameters"] = .array(operation.inputs.filter { $0.place != .body && !isReserved($0) }.map(parameter))
         json["requestBody"] = requestBody(operation)
         json["responses"] = responses(operation)

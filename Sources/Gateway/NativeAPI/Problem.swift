@@ -74,6 +74,13 @@ package struct Problem: Error, Hashable {
     static func rateLimited(_ seconds: Int) -> Problem {
         Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)
     }
+    static func usedUp(_ quota: Quota, _ seconds: Int) -> Problem {
+        Problem(
+            .quotaUsedUp,
+            "\(quota.rawValue) is used up; try again in \(seconds) seconds",
+            retryAfterSeconds: seconds
+        )
+    }
     static func limited(_ excess: LimitExcess) -> Problem {
         var problem = rateLimited(excess.waitSeconds)
         problem.isLogged = true
@@ -108,7 +115,8 @@ package struct Problem: Error, Hashable {
         case .noCredential: self = .noCredential(app)
         case .invalid(let field): self = .invalid(field, "cannot be used")
         case .tooMany(let what, let limit): self = .invalid(what, "at most \(limit)")
-        case .rateLimited(let after): self = .rateLimited(Int(after?.components.seconds ?? 1))
+        case .rateLimited(let after, nil): self = .rateLimited(Int(after?.components.seconds ?? 1))
+        case .rateLimited(let after, let quota?): self = .usedUp(quota, Int(after?.components.seconds ?? 1))
         case .idempotencyMismatch: self = .conflict
         case .outdated: self = .unavailable(1)
         case .unsupported(let what): self = .invalid(what, "is not available on this gateway")

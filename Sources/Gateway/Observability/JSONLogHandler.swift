@@ -53,6 +53,7 @@ package enum LogKey {
     package static let status = "status"
     package static let peer = "peer"
     package static let reason = "reason"
+    package static let app = "app"
     package static let limit = "limit"
     package static let count = "count"
     package static let error = "error"

@@ -47,6 +47,7 @@ package struct Provisioner: Sendable {
         var summary = try await stored(file, by: actor)
         summary.warnings =
             SenderWarnings(vendors: vendors).warnings(of: file) + DefaultWarnings(vendors: vendors).warnings(of: file)
+            + ContentWarnings.warnings(of: file)
         return summary
     }
 
@@ -83,7 +84,8 @@ package struct Provisioner: Sendable {
                     scopes: $0.scopes,
                     expiresAt: $0.expiresAt,
                     networks: $0.networks,
-                    previousHash: $0.previousSecret.map(APIKeys.hash)
+                    previousHash: $0.previousSecret.map(APIKeys.hash),
+                    recipientsPerDay: $0.recipientsPerDay
                 )
             },
             credentials: try tenant.credentials.map { try provisioned($0, tenant: tenant.id) },
@@ -96,6 +98,7 @@ package struct Provisioner: Sendable {
                     timing: app.timing,
                     assurance: app.assurance,
                     approvalAbove: app.approvalAbove,
+                    quotas: app.quotas,
                     senders: app.bindings.flatMap(senders)
                 )
             },

@@ -22,6 +22,10 @@ package struct ProvisioningFile: Sendable {
         var networks: [String] = []
         /// A second secret that is also valid, while callers change to the new one.
         var previousSecret: String?
+        /// The recipients to whom it may send per UTC day. Nil: any number.
+        var recipientsPerDay: Int32?
+        /// Whether the file states that the key reads no content of messages.
+        var isWithoutContent = false
     }
     struct Credential: Sendable {
         var id: CredentialID
@@ -44,6 +48,8 @@ package struct ProvisioningFile: Sendable {
         var assurance = AssuranceRules.none
         /// Messages to more recipients need an approval. Nil: none does.
         var approvalAbove: Int?
+        /// The quotas that differ from the defaults.
+        var quotas: [Quota: Int] = [:]
         /// Nil: no tokens confirm users.
         var userTokens: UserTokenRules?
     }
@@ -193,6 +199,14 @@ struct ProvisioningReader: SecretSource {
             }
             expiresAt = Timestamp(milliseconds: Int64(clamping: Int(date.timeIntervalSince1970 * 1000)))
         }
+        let recipientsPerDay = try fields.count("recipientsPerDay")
+        if recipientsPerDay == 0 {
+            throw ProvisioningProblem(path: "\(path).recipientsPerDay", problem: "must be at least 1")
+        }
+        let content = try fields.flag("content")
+        if content == true || content == false && KeyScopes(scopes).apps(.content) != .only([]) {
+            throw ProvisioningProblem(path: "\(path).content", problem: "may only be false; 'content' is a scope")
+        }
         try fields.finish()
         return .init(
             name: name,
@@ -200,7 +214,9 @@ struct ProvisioningReader: SecretSource {
             scopes: scopes,
             expiresAt: expiresAt,
             networks: networks,
-            previousSecret: previous
+            previousSecret: previous,
+            recipientsPerDay: recipientsPerDay.map { Int32(clamping: $0) },
+            isWithoutContent: content == false
         )
     }
 
@@ -234,6 +250,7 @@ struct ProvisioningReader: SecretSource {
         }
         let assurance = try assurance(&fields)
         let approvalAbove = try fields.count("approvalAbove")
+        let quotas = try quotas(&fields)
         let userTokens = try userTokens(&fields)
         try fields.finish()
         return ProvisioningFile.App(
@@ -243,8 +260,24 @@ struct ProvisioningReader: SecretSource {
             timing: timing,
             assurance: assurance,
             approvalAbove: approvalAbove,
+            quotas: quotas,
             userTokens: userTokens
         )
+    }
+
+    private func quotas(_ fields: inout StrictFields) throws(ProvisioningProblem) -> [Quota: Int] {
+        var quotas: [Quota: Int] = [:]
+        for (key, path, value) in try fields.pairs("quotas") {
+            guard let quota = Quota(rawValue: key), Quota.ofApps.contains(quota) else {
+                let known = Quota.ofApps.map(\.rawValue).joined(separator: ", ")
+                throw ProvisioningProblem(path: path, problem: "is not a known key; use one of \(known)")
+            }
+            guard let number = value.int, (1...Int64(Int32.max)).contains(number) else {
+                throw ProvisioningProblem(path: path, problem: "must be a whole number from 1 to \(Int32.max)")
+            }
+            quotas[quota] = Int(number)
+        }
+        return quotas
     }
 
     private func platformSettings(

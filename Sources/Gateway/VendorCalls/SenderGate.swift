@@ -17,15 +17,15 @@ struct SenderGate: Sendable {
     static let keyBytes = 256
 
     enum Verdict: Sendable, Hashable {
-        /// The caller has proved that it belongs to the tenant; by the API key of this name, if it showed one.
-        case proven(key: String?)
+        /// The caller has proved that it belongs to the tenant; by this API key, if it showed one.
+        case proven(APIKeyGrant?)
         /// Admitted by `openSends` alone.
         case open
         /// The reason is for the log; it names the settings.
         case refused(String)
 
-        /// The name of the API key of a proven caller; nil: it showed none.
-        var provingKey: String? {
+        /// The API key of a proven caller; nil: it showed none.
+        var provingKey: APIKeyGrant? {
             if case .proven(let key) = self { key } else { nil }
         }
 
@@ -60,9 +60,9 @@ struct SenderGate: Sendable {
         _ lookUp: (String) async throws(StoreError) -> APIKeyGrant?
     ) async throws(StoreError) -> Verdict {
         for key in evidence.keys {
-            if let grant = try await lookUp(key), permits(grant, tenant) { return .proven(key: grant.name) }
+            if let grant = try await lookUp(key), permits(grant, tenant) { return .proven(grant) }
         }
-        if showsOwnKey || comesFromANetwork || showsACertificate { return .proven(key: nil) }
+        if showsOwnKey || comesFromANetwork || showsACertificate { return .proven(nil) }
         return settings.isOpen && ownKey == nil ? .open : .refused(reason)
     }
 

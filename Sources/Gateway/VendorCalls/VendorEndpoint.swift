@@ -222,7 +222,8 @@ final class VendorEndpoint: Sendable {
                 settings: settings,
                 remoteAddress: call.remoteAddress,
                 isProvenSender: caller == .sender && verdict.isProven,
-                provingKey: verdict.provingKey
+                provingKey: verdict.provingKey?.name,
+                recipientsPerDay: verdict.provingKey?.recipientsPerDay
             )
             let result = try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope)
             switch result {
@@ -335,6 +336,7 @@ final class VendorEndpoint: Sendable {
     private func carriedOut(_ commands: [Command], _ scope: CallScope) async -> [Reply] {
         let result = await handler.perform(commands, in: scope)
         if !result.handover.isEmpty { handOver(result.handover) }
+        limits.report(result.replies, of: scope.app, in: scope.tenant)
         return result.replies
     }
 
@@ -364,7 +366,7 @@ final class VendorEndpoint: Sendable {
         _ adapter: any VendorAdapter,
         _ binding: BoundCall?
     ) async throws(StoreError) -> SenderGate.Verdict {
-        guard caller == .sender, let binding else { return .proven(key: nil) }
+        guard caller == .sender, let binding else { return .proven(nil) }
         let gate = SenderGate(call, adapter.senders, binding)
         return try await gate.judge(in: binding.tenant) { (key) async throws(StoreError) in
             try await directory.apiKey(key)

@@ -86,6 +86,11 @@ struct VendorLimits: Sendable {
         return limiter.take(.unknown, LimitedName.network(address))
     }
 
+    /// Reports replies that were refused because a quota is used up.
+    func report(_ replies: [Reply], of app: AppID, in tenant: TenantID) {
+        for case .refused(.rateLimited(_, let quota?)) in replies { limiter.refused(quota, of: app, in: tenant) }
+    }
+
     // MARK: Proofs
 
     /// The credential of a call that needs one; nil if it shows none, or limits do not apply to its address.

@@ -23,6 +23,8 @@ package enum EventKind: String, Sendable, Hashable, CaseIterable {
     case moved
     /// The tenant's back end confirmed the user of an identity.
     case vouched
+    /// The device of the identity answered a nonce that was sent to its token.
+    case possession
     /// Push was switched on or off for the identity.
     case preferenceChanged = "preference_changed"
     /// The push service reported that a device's token is dead.

@@ -5,6 +5,8 @@ package struct KeyScope: Sendable, Hashable, CustomStringConvertible {
     /// The actions that a scope permits.
     package enum Action: String, Sendable, Hashable, CaseIterable {
         case send, devices, read
+        /// In addition to `read`: titles, texts and data of messages. Permits no operation itself.
+        case content
         /// Includes all other actions, and has no limits.
         case admin
     }
@@ -76,6 +78,13 @@ package struct KeyScopes: Sendable, Hashable, ExpressibleByArrayLiteral {
         case all
         /// An empty set: the key may not do it at all.
         case only(Set<AppID>)
+
+        func contains(_ app: AppID) -> Bool {
+            switch self {
+            case .all: true
+            case .only(let apps): apps.contains(app)
+            }
+        }
     }
 
     /// The apps for which the key may perform `action`, for any audience.
@@ -91,14 +100,13 @@ package struct KeyScopes: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// Whether the key may send to such an audience of the app. Nil: to every audience.
     package func maySend(to reach: KeyScope.Reach?, of app: AppID) -> Bool {
-        let found = apps { scope in
+        apps { scope in
             scope.action == .admin || scope.action == .send && (scope.reach == nil || scope.reach == reach)
-        }
-        return switch found {
-        case .all: true
-        case .only(let apps): apps.contains(app)
-        }
+        }.contains(app)
     }
+
+    /// Whether the operations that the key may call show it the content of the app's messages.
+    package func mayReadContent(of app: AppID) -> Bool { apps(.content).contains(app) }
 
     private func apps(_ isGranted: (KeyScope) -> Bool) -> Apps {
         let granted = scopes.filter(isGranted)

@@ -195,6 +195,8 @@ def devices_and_messages(api: API) -> None:
     api.call("updateDevice", {"device": device}, body={"name": "Lee", "tags": ["seoul", "vip"]})
     identity = {"identity": shown["identities"][0]["id"]}
     check(shown["identities"][0]["assurance"] == "vouched", "a back end's registration is vouched")
+    api.call("challengeDevice", {"device": "00000000-0000-7000-8000-000000000009"}, expect=404)
+    api.call("provePossession", body={"nonce": "0" * 32}, expect=404)
     vouched = api.call("vouchIdentity", identity, body={"user": "u-contract"})
     check(vouched["assurance"] == "vouched" and vouched["user"] == "u-contract", f"the vouched identity: {vouched}")
     api.call("vouchIdentity", identity, body={"user": "nobody"}, expect=404)
@@ -220,6 +222,8 @@ def devices_and_messages(api: API) -> None:
     unknown_inputs(api, device)
     everyone = api.call("sendMessage", body={"app": "shop", "to": "everyone", "body": "all"}, expect=202)
     check(set(everyone) == {"id", "recipients"}, "an accepted message has an id and recipients")
+    shown = api.call("showMessage", {"message": everyone["id"]}, key=READ_KEY)
+    check("body" not in shown and "title" not in shown, "content needs its scope")
     api.call("eraseDevice", {"device": second}, expect=204)
     api.call("eraseDevice", {"device": second}, expect=404)
 
@@ -392,6 +396,7 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("listEvents", query={"format": "currents"})
     api.call("listEvents", query={"kinds": "sunt"}, expect=422)
     check_analytics(api)
+    api.call("listKeys")
     entries = api.call("listAudit", query={"limit": 2})
     api.call("listAudit", query={"after": entries["next"]})
     hook = {"url": "https://events.example/hook", "order": "device", "active": False}

@@ -184,7 +184,8 @@ struct NativeStage: Sendable {
                     audit: PostgresAuditStore(call: database.call),
                     captures: PostgresCaptureStore(call: database.call, engine: database.engine),
                     bindingSecrets: BindingSecrets(try KeyRing([MasterKey(bytes: masterKeyBytes)])),
-                    webhookSecrets: PostgresWebhookSecretStore(engine: database.engine)
+                    webhookSecrets: PostgresWebhookSecretStore(engine: database.engine),
+                    keys: PostgresKeyStore(engine: database.engine)
                 ),
                 identifiers: identifiers,
                 previews: PayloadPreview(
@@ -193,9 +194,16 @@ struct NativeStage: Sendable {
                     clock: clock,
                     identifiers: identifiers
                 ),
-                channels: AppleChannels(directory: directory) { (_, _) throws(APNsError) in
-                    throw APNsError(.noCredential)
-                },
+                apple: AppleCalls(
+                    channels: AppleChannels(directory: directory) { (_, _) throws(APNsError) in
+                        throw APNsError(.noCredential)
+                    },
+                    possession: PossessionPushes(
+                        directory: directory,
+                        vendors: VendorCatalog.product,
+                        identifiers: identifiers
+                    ) { (_, _) in .unsent(TransportError(.noConnection)) }
+                ),
                 explainer: DeliveryExplainer(
                     queries: queries,
                     directory: directory,

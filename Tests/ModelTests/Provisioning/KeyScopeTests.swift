@@ -3,7 +3,8 @@ import Testing
 
 struct KeyScopeTests {
     @Test(arguments: [
-        "send", "devices", "read", "admin", "send:app/shop", "read:app/shop.ios_2", "devices:app/a-b", "send:direct",
+        "send", "devices", "read", "content", "admin", "content:app/shop", "send:app/shop", "read:app/shop.ios_2",
+        "devices:app/a-b", "send:direct",
         "send:groups", "send:broadcast", "send:direct:app/shop",
     ])
     func scopesAreReadAndWritten(_ text: String) throws {
@@ -16,7 +17,7 @@ struct KeyScopeTests {
 
     @Test(arguments: [
         "", "write", "Send", "send:", "send:app", "send:app/", "send:app/a b", "send:app/a/b", "send:all",
-        "read:direct", "devices:broadcast", "admin:app/shop", "admin:direct", "send:direct:groups",
+        "read:direct", "content:direct", "devices:broadcast", "admin:app/shop", "admin:direct", "send:direct:groups",
         "send:app/a:app/b", "send:app/" + String(repeating: "a", count: 65), "send,read",
     ])
     func otherTextsAreNoScopesAndGrantNothing(_ text: String) {
@@ -43,8 +44,16 @@ struct KeyScopeTests {
         #expect(scopes.appsOfFullSending == .only([]) && scopes.apps(.send) == .all)
     }
 
+    @Test func contentIsReadWithItsScopeOnly() {
+        #expect(!(["read", "send", "devices"] as KeyScopes).mayReadContent(of: "shop"))
+        let scopes: KeyScopes = ["read", "content:app/shop"]
+        #expect(scopes.mayReadContent(of: "shop") && !scopes.mayReadContent(of: "news"))
+        #expect((["content"] as KeyScopes).mayReadContent(of: "news"))
+    }
+
     @Test func adminIncludesEverything() {
         let scopes: KeyScopes = ["admin"]
+        #expect(scopes.mayReadContent(of: "shop"))
         #expect(KeyScope.Action.allCases.allSatisfy { scopes.apps($0) == .all })
         #expect(scopes.maySend(to: nil, of: "shop") && scopes.appsOfFullSending == .all)
     }

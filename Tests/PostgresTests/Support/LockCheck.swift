@@ -7,7 +7,8 @@ struct LockCheck {
     /// Tables that stay small or that a migration may read completely: one row per app, credential, back end or
     /// similar.
     static let small: Set<String> = [
-        "api_key", "api_key_use", "app", "binding", "budget", "campaign", "capture", "counter_hour", "credential",
+        "api_key", "api_key_day", "api_key_use", "app", "binding", "budget", "campaign", "capture", "counter_hour",
+        "credential",
         "event_head", "event_position",
         "group_count", "identity_count", "lane", "master_key", "message_number", "node", "provider_token",
         "schema_routine",

@@ -13,6 +13,11 @@ DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text 
 DELETE FROM gateway.api_key WHERE tenant_id = $1 AND is_provisioned AND NOT name = ANY ($2) RETURNING name;
 
 -- role gateway_engine
+DELETE FROM gateway.api_key_day WHERE tenant_id = $1 AND (name, day) IN (
+    SELECT d.name, d.day FROM gateway.api_key_day d
+    WHERE d.tenant_id = $1 AND d.day < (now() AT TIME ZONE 'UTC')::date - 1 LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND NOT EXISTS (
     SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
     WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
@@ -23,6 +28,11 @@ DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETUR
 
 -- role gateway_engine
 DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.ends_at < now() - $2::interval;
+
+-- role gateway_engine
+DELETE FROM gateway.challenge WHERE tenant_id = $1 AND device_id IN (
+    SELECT c.device_id FROM gateway.challenge c
+    WHERE c.tenant_id = $1 AND c.ends_at < now() ORDER BY c.ends_at LIMIT 5000) AND ends_at < now();
 
 -- role gateway_engine
 DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id;
@@ -97,19 +107,9 @@ ON CONFLICT (tenant_id, device_id, kind, name)
     DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at;
 
 -- role gateway_engine
-INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at)
-SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz FROM gateway.tenant WHERE tenant_id = $1
+INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at, networks, recipients_per_day)
+SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz, $6::text[], $7::bigint FROM gateway.tenant WHERE tenant_id = $1
 ON CONFLICT DO NOTHING RETURNING key_id, name;
-
--- role gateway_engine
-INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned)
-SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true
-FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[]) AS u(name, hash, scopes, expires_at)
-ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
-    expires_at = excluded.expires_at, is_provisioned = true
-WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned)
-    IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true)
-RETURNING k.name;
 
 -- role gateway_engine
 INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
@@ -243,10 +243,13 @@ WHERE i.tenant_id = $1 AND i.identity_id = $3;
 SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
 
 -- role gateway_call
-SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34);
+SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34, p_awaits => $35, p_by => $36, p_share => $37, p_share_limit => $38);
 
 -- role gateway_call
 SELECT * FROM gateway.acknowledge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
+
+-- role gateway_call
+SELECT * FROM gateway.api_key_grant($1);
 
 -- role gateway_call
 SELECT * FROM gateway.assign_user($1, $2, $3, $4, $5, $6, $7, $8, $9);
@@ -320,6 +323,9 @@ SELECT * FROM gateway.resolve_page($1);
 -- role gateway_call
 SELECT * FROM gateway.set_clock($1, $2, $3, $4, $5);
 
+-- role gateway_call
+SELECT * FROM gateway.start_challenge($1, $2, $3, $4, $5);
+
 -- role gateway_engine
 SELECT * FROM gateway.take_badges($1, $2, $3, $4, $5);
 
@@ -375,6 +381,9 @@ ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
 -- role gateway_engine
 SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FOR NO KEY UPDATE;
 
+-- role gateway_call
+SELECT 1 FROM gateway.admit_sender($1, $2, $3, $4);
+
 -- role gateway_engine
 SELECT DISTINCT l.tenant_id FROM gateway.lane l
 CROSS JOIN LATERAL (
@@ -416,6 +425,9 @@ SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS su
 SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
+
+-- role gateway_call
+SELECT answer_challenge AS count FROM gateway.answer_challenge($1, $2);
 
 -- role gateway_call
 SELECT b.bytes, b.content_type FROM gateway.message m
@@ -867,10 +879,12 @@ SELECT import_each AS count FROM gateway.import_each(p_tenant => $1, p_app => $2
 SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);
 
 -- role gateway_engine
-SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at
+SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
+    k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
+    k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
 FROM gateway.api_key k
 LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
-WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name;
+LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name;
 
 -- role gateway_engine
 SELECT k.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
@@ -1474,6 +1488,9 @@ ORDER BY t.user_id, t.kind, t.name;
 
 -- role gateway_call
 SELECT tag_device AS count FROM gateway.tag_device($1, $2, $3);
+
+-- role gateway_call
+SELECT tenant_id FROM gateway.resolve_challenge($1);
 
 -- role gateway_engine
 SELECT tenant_id, credential_id, refusal, refused_at FROM gateway.credential WHERE refusal IS NOT NULL

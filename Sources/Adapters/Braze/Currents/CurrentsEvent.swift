@@ -42,8 +42,8 @@ struct CurrentsEvent {
         case .tokenInvalidated: return [token("invalidate"), object(Self.behaviors + "Uninstall", [:], part: 1)]
         case .preferenceChanged: return preference.map { [$0] } ?? []
         // No event of this format: events of a message as a whole, suppressed deliveries, received pushes, moves and confirmations of users.
-        case .moved, .vouched, .accepted, .messageCanceled, .messagePaused, .messageResumed, .messageRequeued,
-            .approvalNeeded, .messageApproved, .suppressed,
+        case .moved, .vouched, .possession, .accepted, .messageCanceled, .messagePaused, .messageResumed,
+            .messageRequeued, .approvalNeeded, .messageApproved, .suppressed,
             .received:
             return []
         }

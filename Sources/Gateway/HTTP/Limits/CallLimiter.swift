@@ -11,8 +11,8 @@ package final class CallLimiter: Sendable {
 
     private struct State {
         var limits = LimitState()
-        /// By limit: when the last line was written, and how many calls were refused since.
-        var lines: [CallLimit: (at: Double, refused: Int)] = [:]
+        /// By limit or quota of an app: when the last line was written, and how many calls were refused since.
+        var lines: [String: (at: Double, refused: Int)] = [:]
     }
 
     package let settings: CallLimitSettings
@@ -129,23 +129,40 @@ package final class CallLimiter: Sendable {
     /// Counts a refused call, and logs the first one of each minute.
     package func refused(_ excess: LimitExcess, from address: String?) {
         MetricName.callsLimited.count([("limit", excess.limit.rawValue)])
-        let count = state.withLockedValue { state -> Int? in
+        let name = "limits.\(excess.limit.rawValue)"
+        guard let count = countForLine(name) else { return }
+        logger.warning(
+            "calls limited",
+            metadata: [LogKey.limit: "\(name)", LogKey.count: "\(count)", LogKey.peer: "\(address ?? "?")"]
+        )
+    }
+
+    /// Counts a call that was refused because a quota of an app or a key is used up, and logs the first one of each minute.
+    package func refused(_ quota: Quota, of app: AppID, in tenant: TenantID) {
+        MetricName.quotaRefusals.count([("quota", quota.rawValue)])
+        guard let count = countForLine("\(quota.rawValue)/\(tenant)/\(app)") else { return }
+        logger.warning(
+            "quota used up",
+            metadata: [
+                LogKey.limit: "\(quota.rawValue)", LogKey.tenant: "\(tenant)", LogKey.app: "\(app)",
+                LogKey.count: "\(count)",
+            ]
+        )
+    }
+
+    /// Counts a refused call. Returns the number of refused calls since the last line, if a line is due now.
+    private func countForLine(_ name: String) -> Int? {
+        state.withLockedValue { state -> Int? in
             let now = now()
-            var line = state.lines[excess.limit] ?? (at: -.infinity, refused: 0)
+            // 10,000 apps and limits at most: names of limits are few, and apps are provisioned.
+            if state.lines.count >= 10_000 { state.lines.removeAll(keepingCapacity: true) }
+            var line = state.lines[name] ?? (at: -.infinity, refused: 0)
             line.refused += 1
-            defer { state.lines[excess.limit] = line }
+            defer { state.lines[name] = line }
             guard now - line.at >= Double(Self.logPeriod.components.seconds) else { return nil }
             defer { line = (at: now, refused: 0) }
             return line.refused
         }
-        guard let count else { return }
-        logger.warning(
-            "calls limited",
-            metadata: [
-                LogKey.limit: "limits.\(excess.limit.rawValue)", LogKey.count: "\(count)",
-                LogKey.peer: "\(address ?? "?")",
-            ]
-        )
     }
 }
 

@@ -8,7 +8,10 @@ package struct AnswerShape<Value>: Sendable {
         let schema: JSONSchema
         /// False: the member may be absent.
         let isRequired: Bool
-        let write: @Sendable (Value) -> JSON?
+        /// Content of a message: absent for a key without the scope `content`.
+        let isContent: Bool
+        /// The member's JSON, with or without the content of messages that it contains.
+        let write: @Sendable (Value, _ withContent: Bool) -> JSON?
 
         init(
             _ name: String,
@@ -16,10 +19,27 @@ package struct AnswerShape<Value>: Sendable {
             isRequired: Bool = true,
             write: @escaping @Sendable (Value) -> JSON?
         ) {
+            self.init(name, schema, isRequired: isRequired) { value, _ in write(value) }
+        }
+
+        /// For a member that contains other shapes.
+        init(
+            _ name: String,
+            _ schema: JSONSchema,
+            isRequired: Bool = true,
+            isContent: Bool = false,
+            writePart write: @escaping @Sendable (Value, _ withContent: Bool) -> JSON?
+        ) {
             self.name = name
             self.schema = schema
             self.isRequired = isRequired
+            self.isContent = isContent
             self.write = write
+        }
+
+        /// The same member as content of a message.
+        var content: Member {
+            Member(name, schema.ofContent, isRequired: false, isContent: true, writePart: write)
         }
     }
 
@@ -28,24 +48,33 @@ package struct AnswerShape<Value>: Sendable {
     /// Additional members whose names come from the value, after the declared members.
     private let others: (@Sendable (Value) -> JSONObject)?
 
-    /// `name` is the name of the schema in the document. `others` returns members whose names come from the value; declared members take precedence.
-    init(_ name: String, _ members: [Member], others: (@Sendable (Value) -> JSONObject)? = nil) {
+    /// `name` is the name of the schema in the document. `content` returns members whose names come from the value and which are content of messages;
+    /// declared members take precedence.
+    init(_ name: String, _ members: [Member], content: (@Sendable (Value) -> JSONObject)? = nil) {
         self.members = members
-        self.others = others
-        schema = JSONSchema.object(
+        others = content
+        let schema = JSONSchema.object(
             members.map { ($0.name, $0.schema, $0.isRequired) },
-            isOpen: others != nil
-        ).named(name)
+            isOpen: content != nil
+        )
+        let text = content.map { _ in "Further members are only for a key with the scope `content`." }
+        self.schema = schema.described(text).named(name)
     }
 
-    package func object(_ value: Value) -> JSONObject {
+    /// Without `withContent`, the members that are content of messages are absent.
+    package func object(_ value: Value, withContent: Bool = true) -> JSONObject {
         var object = JSONObject()
-        for member in members { object[member.name] = member.write(value) }
-        for (key, json) in others?(value).pairs ?? [] where object[key] == nil { object[key] = json }
+        for member in members where withContent || !member.isContent {
+            object[member.name] = member.write(value, withContent)
+        }
+        guard withContent, let others else { return object }
+        for (key, json) in others(value).pairs where object[key] == nil { object[key] = json }
         return object
     }
 
-    package func json(_ value: Value) -> JSON { .object(object(value)) }
+    package func json(_ value: Value, withContent: Bool = true) -> JSON {
+        .object(object(value, withContent: withContent))
+    }
 }
 
 extension AnswerShape.Member {
@@ -179,7 +208,13 @@ extension AnswerShape.Member {
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Part
     ) -> Member {
-        Member(name, shape.schema.described(description)) { shape.json(read($0)) }
+        Member(
+            name,
+            shape.schema.described(description),
+            writePart: { value, withContent in
+                shape.json(read(value), withContent: withContent)
+            }
+        )
     }
 
     /// A value of another shape, or null.
@@ -189,7 +224,13 @@ extension AnswerShape.Member {
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Part?
     ) -> Member {
-        Member(name, shape.schema.nullable.described(description)) { read($0).map { shape.json($0) } ?? .null }
+        Member(
+            name,
+            shape.schema.nullable.described(description),
+            writePart: { value, withContent in
+                read(value).map { shape.json($0, withContent: withContent) } ?? .null
+            }
+        )
     }
 
     static func list<Part>(
@@ -198,7 +239,13 @@ extension AnswerShape.Member {
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> [Part]
     ) -> Member {
-        Member(name, .list(of: shape.schema).described(description)) { .array(read($0).map { shape.json($0) }) }
+        Member(
+            name,
+            .list(of: shape.schema).described(description),
+            writePart: { value, withContent in
+                .array(read(value).map { shape.json($0, withContent: withContent) })
+            }
+        )
     }
 }
 
@@ -224,17 +271,25 @@ struct AnswerPage<Item>: Sendable {
     }
 
     /// `next` is written when the page is full, because more items may follow.
-    func json(_ items: [Item], limit: Int, next: (Item) -> JSON) -> JSON {
+    func json(
+        _ items: [Item],
+        limit: Int,
+        withContent: (Item) -> Bool = { _ in true },
+        next: (Item) -> JSON
+    ) -> JSON {
         [
-            name: .array(items.map { shape.json($0) }),
+            name: .array(items.map { shape.json($0, withContent: withContent($0)) }),
             "next": items.count == limit ? items.last.map(next) ?? .null : .null,
         ]
     }
 
     /// A page that may be followed by others although it is not full.
-    func json(_ page: LookPage<Item, some UUIDIdentifier>) -> JSON {
+    func json(
+        _ page: LookPage<Item, some UUIDIdentifier>,
+        withContent: (Item) -> Bool = { _ in true }
+    ) -> JSON {
         [
-            name: .array(page.items.map { shape.json($0) }),
+            name: .array(page.items.map { shape.json($0, withContent: withContent($0)) }),
             "next": page.next.map { .string($0.description) } ?? .null,
         ]
     }

@@ -102,6 +102,14 @@ struct JSONSchema: Sendable {
         return copy
     }
 
+    /// The schema of a member that only a key with the scope `content` gets.
+    var ofContent: JSONSchema {
+        let text = json["description"]?.string.map { $0 + " " } ?? ""
+        var copy = described(text + "Absent for a key without the scope `content`.")
+        copy.json["x-scope"] = .string(APIScope.content.rawValue)
+        return copy
+    }
+
     /// With `value` as the first example.
     func example(_ value: JSON?) -> JSONSchema {
         guard let value else { return self }

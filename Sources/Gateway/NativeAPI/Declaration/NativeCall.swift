@@ -17,6 +17,7 @@ struct NativeCaller: Sendable {
     /// The connection of the call; nil in tests without one.
     var channel: (any Channel)?
     var reader: NativeBodyReader
+    var bodyLimitBytes = NativeAPI.bodyLimitBytes
 
     var tenant: TenantID { grant.tenant }
     var actor: AuditActor { .key(grant.name) }
@@ -25,6 +26,9 @@ struct NativeCaller: Sendable {
     func require(_ scope: APIScope) throws(Problem) {
         guard grant.scopes.apps(scope) != .only([]) else { throw .forbidden(scope) }
     }
+
+    /// Whether answers show the caller the content of the app's messages.
+    func mayReadContent(of app: AppID) -> Bool { grant.scopes.mayReadContent(of: app) }
 
     /// - Throws: `Problem` when the key may not send to such an audience of the app. Nil: to every audience.
     func requireSending(to reach: KeyScope.Reach?, of app: AppID) throws(Problem) {

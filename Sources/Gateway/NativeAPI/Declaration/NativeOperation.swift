@@ -13,7 +13,8 @@ struct NativeOperation: Sendable {
     let method: HTTPRequest.Method
     /// The path, with `{name}` for each path field.
     let path: String
-    let scope: APIScope
+    /// Nil: the call needs no API key, because it proves itself otherwise. Its body is small.
+    let scope: APIScope?
     /// Whether a key may call it that is limited to one kind of audience; the operation itself then checks the audience.
     let allowsLimitedReach: Bool
     let summary: String
@@ -35,7 +36,7 @@ struct NativeOperation: Sendable {
         _ id: String,
         _ method: HTTPRequest.Method,
         _ path: String,
-        scope: APIScope,
+        scope: APIScope?,
         allowsLimitedReach: Bool = false,
         _ summary: String,
         input: Input,
@@ -66,11 +67,15 @@ struct NativeOperation: Sendable {
             bodySchema = nil
             self.example = nil
         }
-        self.problems = Self.problems(inputs, body, problems)
+        self.problems = Self.problems(inputs, body, problems).filter {
+            scope != nil || $0 != .unauthorized && $0 != .forbidden
+        }
         let reader = NativeInputReader(input, body)
         perform = { (api, caller, parameters) async throws(Problem) in
             let call = try await reader.call(caller, parameters)
-            try await api.admit(caller, to: scope, anyReach: allowsLimitedReach, KeyTarget(call.values))
+            if let scope {
+                try await api.admit(caller, to: scope, anyReach: allowsLimitedReach, KeyTarget(call.values))
+            }
             return try await handler(api)(call)
         }
     }

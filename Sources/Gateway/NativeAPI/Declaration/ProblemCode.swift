@@ -14,6 +14,7 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case gone = "PG-1012"
     case pushServiceRefused = "PG-1013"
     case staleGeneration = "PG-1014"
+    case quotaUsedUp = "PG-1015"
     case unavailable = "PG-2001"
     case pushServiceFailed = "PG-2002"
 
@@ -63,7 +64,7 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 403,
                 "The API key lacks a scope",
                 "the key lacks a scope",
-                "create a key with it: send, devices, read, admin"
+                "create a key with it: send, devices, read, content, admin"
             )
         case .notFound:
             Entry(
@@ -134,6 +135,13 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 "The event log has begun a new generation",
                 "the event log has begun a new generation, after a restore or a failover of the database",
                 "offsets of the old generation are invalid; the last events may be lost; start again at offset 0"
+            )
+        case .quotaUsedUp:
+            Entry(
+                429,
+                "A quota is used up",
+                "a quota is used up",
+                "the detail names its setting; wait `Retry-After` seconds, or have it raised"
             )
         case .pushServiceFailed:
             Entry(

@@ -7,7 +7,7 @@ extension DeliveryExplanation {
     static let shape = AnswerShape<DeliveryExplanation>(
         "ExplainedDelivery",
         NativeShapes.deliveryMembers.map { member in
-            .init(member.name, member.schema) { member.write($0.delivery) }
+            .init(member.name, member.schema) { member.write($0.delivery, true) }
         } + [.shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }]
     )
 
@@ -22,7 +22,7 @@ extension DeliveryExplanation {
             .optionalShape("device", device, "The device in its present state.") { $0.known },
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
-            .init("push", push, write: \.pushJSON),
+            .init("push", push, writePart: { $0.pushJSON(withContent: $1) }),
             .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
             },
@@ -95,10 +95,10 @@ extension DeliveryExplanation {
 
     private static let push = PushPicture.schema.nullable.described("The push as it would be sent now.")
 
-    private var pushJSON: JSON? {
+    private func pushJSON(withContent: Bool) -> JSON? {
         switch push {
         case nil: .null
-        case .success(let picture): picture.json(token: token)
+        case .success(let picture): picture.json(token: token, withContent: withContent)
         case .failure(let error): PushPicture.json(of: error)
         }
     }

@@ -44,7 +44,10 @@ struct PushPicture: Sendable {
         preview.fields.map { ($0.name, $0.name == ":path" ? $0.value.replacing(Self.token, with: token) : $0.value) }
     }
 
-    func json(token: String) -> JSON { Self.shape.json(Shown(picture: self, token: token)) }
+    /// Without `withContent`, the payload is absent.
+    func json(token: String, withContent: Bool = true) -> JSON {
+        Self.shape.json(Shown(picture: self, token: token), withContent: withContent)
+    }
 
     /// The reason why a vendor has no payload.
     static func json(of error: AdapterError) -> JSON { failure.json(error) }
@@ -77,7 +80,7 @@ struct PushPicture: Sendable {
             .init("payload", .anything.described("The payload.").example([AppleKey.aps: ["alert": ["body": "Hello"]]]))
             {
                 (try? JSONParser.parse($0.picture.payload.bytes)) ?? .null
-            },
+            }.content,
         ]
     )
 

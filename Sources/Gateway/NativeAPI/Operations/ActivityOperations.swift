@@ -123,7 +123,7 @@ enum ActivityOperations {
         let ttlSeconds = ActivityOperations.timeToLive
     }
 
-    private static let problems: [ProblemCode] = [.notFound, .conflict, .rateLimited, .noCredential]
+    private static let problems: [ProblemCode] = [.notFound, .conflict, .rateLimited, .noCredential, .quotaUsedUp]
     private static let answers: [DeclaredAnswer] = [
         .json(202, MessageOperations.accepted.schema, "The message is stored and will be sent.")
     ]

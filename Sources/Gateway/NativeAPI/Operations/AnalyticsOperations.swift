@@ -253,6 +253,6 @@ enum AnalyticsOperations {
     )
 
     static func vendorList(_ adapters: [any VendorAdapter]) -> JSON {
-        ["vendors": .array(adapters.sorted { $0.vendor.rawValue < $1.vendor.rawValue }.map(vendor.json))]
+        ["vendors": .array(adapters.sorted { $0.vendor.rawValue < $1.vendor.rawValue }.map { vendor.json($0) })]
     }
 }

@@ -31,7 +31,7 @@ enum CampaignOperations {
             .time("createdAt", "When it was created.") { $0.campaign.createdAt },
             .time("updatedAt", "When it was last changed.") { $0.campaign.updatedAt },
         ],
-        others: { $0.campaign.body }
+        content: { $0.campaign.body }
     )
 
     struct ListInput: InputFields {
@@ -153,7 +153,10 @@ extension NativeAPI {
     private func find(_ id: String, _ caller: NativeCaller, _ scope: AppScope) async throws(Problem) -> JSON {
         guard case .found(let found) = try await ask(.find(id), caller, scope) else { throw .unavailable(5) }
         guard let found else { throw .notFound("no such campaign") }
-        return CampaignOperations.campaign.json(CampaignOperations.Shown(campaign: found, scope: scope))
+        return CampaignOperations.campaign.json(
+            CampaignOperations.Shown(campaign: found, scope: scope),
+            withContent: caller.mayReadContent(of: scope.app)
+        )
     }
 
     func listCampaigns(_ call: NativeCall<CampaignOperations.ListInput>) async throws(Problem) -> Response {
@@ -162,7 +165,12 @@ extension NativeAPI {
         let command = CampaignCommand.list(after: try call.after, limit: limit)
         guard case .listed(let found) = try await ask(command, call.caller, scope) else { throw .unavailable(5) }
         let page = found.map { CampaignOperations.Shown(campaign: $0, scope: scope) }
-        return .json(CampaignOperations.page.json(page, limit: limit) { .string($0.campaign.id) })
+        let withContent = call.caller.mayReadContent(of: scope.app)
+        return .json(
+            CampaignOperations.page.json(page, limit: limit, withContent: { _ in withContent }) {
+                .string($0.campaign.id)
+            }
+        )
     }
 
     func showCampaign(_ call: NativeCall<CampaignOperations.IDInput>) async throws(Problem) -> Response {

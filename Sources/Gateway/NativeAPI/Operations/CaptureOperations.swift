@@ -163,7 +163,7 @@ extension NativeAPI {
 
     func listCaptures(_ call: NativeCall<NoInput>) async throws(Problem) -> Response {
         let found = try await asked { () async throws(StoreError) in try await captureStore.list(in: call.tenant) }
-        return .json(["captures": .array(found.map(CaptureShapes.facts.json))])
+        return .json(["captures": .array(found.map { CaptureShapes.facts.json($0) })])
     }
 
     func showCapture(_ call: NativeCall<CaptureOperations.ShowInput>) async throws(Problem) -> Response {

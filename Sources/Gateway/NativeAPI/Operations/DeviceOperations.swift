@@ -78,7 +78,7 @@ enum DeviceOperations {
             .json(201, registered.schema, "The key was not registered before."),
             .json(200, registered.schema, "The registration of a known key was updated."),
         ],
-        problems: [.notFound],
+        problems: [.notFound, .quotaUsedUp],
         NativeAPI.registerDevice
     )
 
@@ -338,9 +338,12 @@ extension NativeAPI {
         let items = try await asked { () async throws(StoreError) in
             try await devices.inbox(of: id, in: call.tenant, before: after, limit: limit)
         }
-        let page = DeviceOperations.inbox.json(items, limit: limit) {
-            .string($0.entry.notification.message.description)
-        }
+        let page = DeviceOperations.inbox.json(
+            items,
+            limit: limit,
+            withContent: { call.caller.mayReadContent(of: $0.app) },
+            next: { .string($0.entry.notification.message.description) }
+        )
         return .json(page)
     }
 }

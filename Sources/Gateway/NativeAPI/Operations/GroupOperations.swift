@@ -61,7 +61,7 @@ enum GroupOperations {
             .json(201, group.schema, "The group was created."),
             .json(200, group.schema, "The group exists already."),
         ],
-        problems: [.notFound],
+        problems: [.notFound, .quotaUsedUp],
         NativeAPI.createGroup
     )
 

@@ -1,4 +1,5 @@
 import Commands
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Imports
@@ -70,7 +71,7 @@ enum ImportOperations {
         input: Input(),
         body: .stream(types: ["application/x-ndjson", "text/csv"]),
         answers: [.json(progress.schema, "The counts, and the lines that were rejected.")],
-        problems: [.notFound, .rateLimited],
+        problems: [.notFound, .rateLimited, .quotaUsedUp],
         NativeAPI.importDevices
     )
 }
@@ -93,7 +94,10 @@ extension NativeAPI {
         case .mismatch: throw .conflict
         case .failed(let failure, let progress):
             let report = DeviceImports.Report(progress: progress, isDryRun: order.isDryRun)
-            return Self.problem(failure).response(with: ("import", ImportOperations.progress.json(report)))
+            if case .store(let error) = failure, case .exhausted(let quota) = error.code {
+                callers.limiter.refused(quota, of: order.scope.app, in: call.tenant)
+            }
+            return problem(failure).response(with: ("import", ImportOperations.progress.json(report)))
         }
     }
 
@@ -120,12 +124,17 @@ extension NativeAPI {
         }
     }
 
-    private static func problem(_ failure: DeviceImports.Failure) -> Problem {
+    private func problem(_ failure: DeviceImports.Failure) -> Problem {
         switch failure {
         case .tooLarge: .tooLarge(DeviceImports.bodyLimitBytes)
         case .tooSlow, .broken: .importTooSlow
         case .headings(let what): .invalid("body", what)
-        case .store(let error): error.isRetriable ? .unavailable(5) : .invalid("body", "the database refuses every row")
+        case .store(let error):
+            if case .exhausted(let quota) = error.code {
+                .usedUp(quota, Int(quota.wait(at: clock.now()).components.seconds))
+            } else {
+                error.isRetriable ? .unavailable(5) : .invalid("body", "the database refuses every row")
+            }
         }
     }
 }

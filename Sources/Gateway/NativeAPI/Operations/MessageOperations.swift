@@ -105,7 +105,7 @@ enum MessageOperations {
             .json(202, accepted.schema, "The message is stored and will be sent."),
             .json(200, PayloadPreview.schema, "With `preview`: what would be sent."),
         ],
-        problems: [.notFound, .conflict, .rateLimited, .noCredential],
+        problems: [.notFound, .conflict, .rateLimited, .noCredential, .quotaUsedUp],
         NativeAPI.sendMessage
     )
 

@@ -125,7 +125,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.messages(in: call.tenant, app: app, state: state, after: after, limit: limit)
         }
-        return .json(MessageOperations.page.json(page))
+        return .json(MessageOperations.page.json(page) { call.caller.mayReadContent(of: $0.scope.app) })
     }
 
     func message(_ reference: String, in tenant: TenantID) async throws(Problem) -> MessageFacts {
@@ -137,7 +137,9 @@ extension NativeAPI {
     }
 
     func showMessage(_ call: NativeCall<MessageOperations.IDInput>) async throws(Problem) -> Response {
-        .json(NativeShapes.message.json(try await message(try call.message, in: call.tenant)))
+        let facts = try await message(try call.message, in: call.tenant)
+        let withContent = call.caller.mayReadContent(of: facts.scope.app)
+        return .json(NativeShapes.message.json(facts, withContent: withContent))
     }
 
     func withdrawMessage(_ call: NativeCall<MessageOperations.ControlInput>) async throws(Problem) -> Response {
@@ -188,6 +190,7 @@ extension NativeAPI {
             try await explainer.explain(facts, to: target, in: call.tenant)
         }
         guard let explanation else { throw .notFound("no such delivery") }
-        return .json(DeliveryExplanation.shape.json(explanation))
+        let withContent = call.caller.mayReadContent(of: facts.scope.app)
+        return .json(DeliveryExplanation.shape.json(explanation, withContent: withContent))
     }
 }

@@ -3,6 +3,7 @@ enum NativeOperations {
     static let all: [NativeOperation] = [
         MessageOperations.all,
         DeviceOperations.all,
+        PossessionOperations.all,
         ExpectationOperations.all,
         AppOperations.all,
         DeviceTokenOperations.all,
@@ -17,5 +18,6 @@ enum NativeOperations {
         AnalyticsOperations.all,
         WebhookOperations.all,
         CaptureOperations.all,
+        KeyOperations.all,
     ].flatMap(\.self)
 }

@@ -255,7 +255,7 @@ extension NativeAPI {
         let all = try await asked { () async throws(StoreError) in try await queries.webhooks(in: call.tenant) }
         let head = try await head(of: call.tenant)
         let shown = all.map { WebhookOperations.Shown(facts: $0, head: head) }
-        return .json(["webhooks": .array(shown.map(WebhookOperations.webhook.json))])
+        return .json(["webhooks": .array(shown.map { WebhookOperations.webhook.json($0) })])
     }
 
     func showWebhook(_ call: NativeCall<WebhookOperations.IDInput>) async throws(Problem) -> Response {

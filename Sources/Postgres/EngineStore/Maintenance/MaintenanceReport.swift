@@ -30,6 +30,10 @@ package struct MaintenanceReport: Sendable, Hashable {
     /// Expected users whose end has come.
     package var expectationsRemoved = 0
     package var activityTokensRemoved = 0
+    /// Challenges that ended without an answer.
+    package var challengesRemoved = 0
+    /// Counts of recipients per API key and day.
+    package var keyDaysRemoved = 0
     /// Identities that reached their end.
     package var identitiesEnded = 0
     /// Acts of users.
@@ -60,7 +64,8 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
     case nodes, messages, media, events, positions, keys, deliveries, inbox, acts, tallies, audit, verifications,
         expectations
     case activityTokens = "activity tokens"
-    case identities, captures
+    case identities, captures, challenges
+    case keyDays = "days of keys"
 
     /// The number in the report that the step increases.
     package var count: WritableKeyPath<MaintenanceReport, Int> {
@@ -83,6 +88,8 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .activityTokens: \.activityTokensRemoved
         case .identities: \.identitiesEnded
         case .captures: \.capturesRemoved
+        case .challenges: \.challengesRemoved
+        case .keyDays: \.keyDaysRemoved
         }
     }
 }

@@ -138,6 +138,24 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Challenges that no device answered in time.
+    static let dropChallenges = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.challenge WHERE tenant_id = $1 AND device_id IN (
+            SELECT c.device_id FROM gateway.challenge c
+            WHERE c.tenant_id = $1 AND c.ends_at < now() ORDER BY c.ends_at LIMIT \(rows)) AND ends_at < now()
+        """
+    )
+
+    /// Recipients of keys of days that are over.
+    static let dropKeyDays = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.api_key_day WHERE tenant_id = $1 AND (name, day) IN (
+            SELECT d.name, d.day FROM gateway.api_key_day d
+            WHERE d.tenant_id = $1 AND d.day < (now() AT TIME ZONE 'UTC')::date - 1 LIMIT \(rows))
+        """
+    )
+
     /// Tokens of Live Activities that have ended. The system ends each activity within twelve hours.
     static let dropActivityTokens = StoreSQL.tenant(
         """

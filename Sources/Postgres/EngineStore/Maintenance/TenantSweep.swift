@@ -79,6 +79,8 @@ struct TenantSweep: Sendable {
                 limit: MaintenanceSQL.identities,
                 isFunction: true
             ),
+            Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: rows),
+            Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
         ]
         self.sweeps = sweeps[...]

@@ -44,6 +44,8 @@ package struct ResolvedKey: Sendable, Hashable {
     package var expiresAt: Timestamp?
     /// Empty: every network.
     package var networks: [String]
+    /// Nil: any number.
+    package var recipientsPerDay: Int?
 }
 
 /// A stored credential with its sealed secret.
@@ -156,6 +158,10 @@ package struct StoredKey: Sendable, Hashable {
     package var expiresAt: Timestamp?
     package var lastUsedAt: Timestamp?
     package var networks: [String]
+    /// The recipients to whom it may send per UTC day; nil: any number.
+    package var recipientsPerDay: Int?
+    /// The recipients of this UTC day; nil: the key has no limit.
+    package var recipientsToday: Int?
     /// Whether a second secret of the key is also valid.
     package var hasPrevious: Bool
     /// When the second secret ends; nil: with the key.

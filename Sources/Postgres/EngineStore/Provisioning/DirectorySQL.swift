@@ -4,7 +4,7 @@ import Store
 /// Queries that run before a tenant is known, and the bookkeeping of the cluster.
 enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
-    static let apiKey = StoreSQL.global("SELECT * FROM gateway.find_api_key($1)")
+    static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_grant($1)")
 
     static let credentials = StoreSQL.global(
         """
@@ -68,22 +68,28 @@ enum DirectorySQL {
 
     static let createKey = StoreSQL.tenant(
         """
-        INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at, networks)
-        SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz, $6::text[] FROM gateway.tenant WHERE tenant_id = $1
+        INSERT INTO gateway.api_key (key_id, tenant_id, name, hash, scopes, expires_at, networks, recipients_per_day)
+        SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz, $6::text[], $7::bigint FROM gateway.tenant WHERE tenant_id = $1
         ON CONFLICT DO NOTHING RETURNING key_id, name
         """
     )
 
-    /// `$1` null: the keys of every tenant.
-    static let listKeys = StoreSQL.global(
-        """
+    private static let keys = """
         SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
-            k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until
+            k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
+            k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
         FROM gateway.api_key k
         LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
-        WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name
+        LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date
         """
+
+    /// `$1` null: the keys of every tenant.
+    static let listKeys = StoreSQL.global(
+        "\(keys) WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name"
     )
+
+    /// One tenant's keys after a name.
+    static let keyPage = StoreSQL.global("\(keys) WHERE k.tenant_id = $1 AND k.name > $2 ORDER BY k.name LIMIT $3")
 
     /// The secret in use stays valid as the previous one for `$4` seconds. A file's key is changed in the file.
     static let rotateKey = StoreSQL.tenant(
@@ -96,6 +102,9 @@ enum DirectorySQL {
     static let revokeKey = StoreSQL.tenant(
         "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) RETURNING key_id, name"
     )
+
+    /// Runs before the tenant is known.
+    static let challenge = StoreSQL.global("SELECT tenant_id FROM gateway.resolve_challenge($1)")
 
     /// Runs before the tenant is known.
     static let page = StoreSQL.global("SELECT * FROM gateway.resolve_page($1)")

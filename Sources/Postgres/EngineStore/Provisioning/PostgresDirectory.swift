@@ -62,6 +62,15 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// Returns the tenant of a challenge that has not ended, by the digest of its nonce.
+    ///
+    /// - Throws: `StoreError`.
+    package func tenant(ofChallenge digest: [UInt8]) async throws(StoreError) -> TenantID? {
+        try await asStore { () throws(PostgresError) in
+            try await call.run(DirectorySQL.challenge(.bytes(digest)), tenant: nil).first?.id("tenant_id")
+        }
+    }
+
     /// Finds the tenant of an API key. Nil when the key is unknown, revoked or expired.
     ///
     /// - Throws: `StoreError`.
@@ -74,7 +83,8 @@ package struct PostgresDirectory: Sendable {
                 name: try row.text("name"),
                 scopes: try row.texts("scopes"),
                 expiresAt: try row.optionalTime("expires_at"),
-                networks: try row.texts("networks")
+                networks: try row.texts("networks"),
+                recipientsPerDay: try row.optionalInt("recipients_per_day")
             )
         }
     }

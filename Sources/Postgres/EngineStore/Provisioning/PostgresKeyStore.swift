@@ -24,12 +24,14 @@ package struct PostgresKeyStore: Sendable {
             .bytes(key.hash),
             .strings(key.scopes),
             .time(key.expiresAt),
-            .strings(key.networks)
+            .strings(key.networks),
+            .int(key.recipientsPerDay.map(Int.init))
         )
         return try await asStore { () throws(PostgresError) in
             let data: JSON = [
                 "scopes": .array(key.scopes.map { .string($0) }), "expiresAt": Self.time(key.expiresAt),
                 "networks": .array(key.networks.map { .string($0) }),
+                "recipientsPerDay": key.recipientsPerDay.map { .int(Int64($0)) } ?? .null,
             ]
             return try await audited(statement, .create, data, by: actor, in: tenant)?.uuid("key_id")
         }
@@ -62,6 +64,16 @@ package struct PostgresKeyStore: Sendable {
         }
     }
 
+    /// Returns keys of a tenant by name, beginning after `name`.
+    ///
+    /// - Throws: `StoreError`.
+    package func page(of tenant: TenantID, after name: String?, limit: Int) async throws(StoreError) -> [StoredKey] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.keyPage(.id(tenant), .string(name ?? ""), .int(limit)), tenant: nil)
+                .rows(Self.key)
+        }
+    }
+
     private static func key(_ row: Row) throws(PostgresError) -> StoredKey {
         StoredKey(
             id: try row.uuid("key_id"),
@@ -72,6 +84,8 @@ package struct PostgresKeyStore: Sendable {
             expiresAt: try row.optionalTime("expires_at"),
             lastUsedAt: try row.optionalTime("last_used_at"),
             networks: try row.texts("networks"),
+            recipientsPerDay: try row.optionalInt("recipients_per_day"),
+            recipientsToday: try row.optionalInt("recipients_today"),
             hasPrevious: try row.bool("has_previous"),
             previousUntil: try row.optionalTime("previous_until"),
             isProvisioned: try row.bool("is_provisioned")

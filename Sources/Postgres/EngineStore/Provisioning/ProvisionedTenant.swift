@@ -43,6 +43,8 @@ package struct ProvisionedKey: Sendable, Hashable {
     package var networks: [String]
     /// The hash of a second secret of the key that is also valid. Nil: there is none.
     package var previousHash: [UInt8]?
+    /// The recipients to whom it may send per UTC day. Nil: any number.
+    package var recipientsPerDay: Int32?
 
     package init(
         name: String,
@@ -50,7 +52,8 @@ package struct ProvisionedKey: Sendable, Hashable {
         scopes: [String],
         expiresAt: Timestamp? = nil,
         networks: [String] = [],
-        previousHash: [UInt8]? = nil
+        previousHash: [UInt8]? = nil,
+        recipientsPerDay: Int32? = nil
     ) {
         self.name = name
         self.hash = hash
@@ -58,6 +61,7 @@ package struct ProvisionedKey: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.networks = networks
         self.previousHash = previousHash
+        self.recipientsPerDay = recipientsPerDay
     }
 }
 
@@ -117,6 +121,8 @@ package struct ProvisionedApp: Sendable, Hashable {
     package var assurance: AssuranceRules
     /// Messages to more recipients need an approval. Nil: none does.
     package var approvalAbove: Int?
+    /// The quotas that differ from the defaults (`Quota.ofApps`).
+    package var quotas: [Quota: Int]
     package var senders: [ProvisionedSender]
 
     package init(
@@ -127,12 +133,14 @@ package struct ProvisionedApp: Sendable, Hashable {
         timing: AppTiming = .none,
         assurance: AssuranceRules = .none,
         approvalAbove: Int? = nil,
+        quotas: [Quota: Int] = [:],
         senders: [ProvisionedSender] = []
     ) {
         self.id = id
         self.timing = timing
         self.assurance = assurance
         self.approvalAbove = approvalAbove
+        self.quotas = quotas
         self.senders = senders
         self.platforms = platforms
         self.defaultTimeToLive = defaultTimeToLive

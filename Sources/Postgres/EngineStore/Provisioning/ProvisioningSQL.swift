@@ -62,16 +62,18 @@ enum ProvisioningSQL {
     /// Scopes and networks are joined by commas, because arrays of arrays must be rectangular.
     static let putKeys = StoreSQL.tenant(
         """
-        INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned, networks, previous_hash)
+        INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned, networks, previous_hash,
+            recipients_per_day)
         SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true, string_to_array(u.networks, ','),
-            nullif(u.previous_hash, '')
-        FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[])
-            AS u(name, hash, scopes, expires_at, networks, previous_hash)
+            nullif(u.previous_hash, ''), u.recipients_per_day
+        FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[], $8::integer[])
+            AS u(name, hash, scopes, expires_at, networks, previous_hash, recipients_per_day)
         ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
             expires_at = excluded.expires_at, is_provisioned = true, networks = excluded.networks,
-            previous_hash = excluded.previous_hash, previous_until = NULL
-        WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash)
-            IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash)
+            previous_hash = excluded.previous_hash, previous_until = NULL, recipients_per_day = excluded.recipients_per_day
+        WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash, k.recipients_per_day)
+            IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash,
+            excluded.recipients_per_day)
         RETURNING k.name
         """
     )

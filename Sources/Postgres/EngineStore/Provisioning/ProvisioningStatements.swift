@@ -56,7 +56,8 @@ struct ProvisioningStatements: Sendable {
                 .strings(tenant.apiKeys.map { $0.scopes.joined(separator: ",") }),
                 .times(tenant.apiKeys.map(\.expiresAt)),
                 .strings(tenant.apiKeys.map { $0.networks.joined(separator: ",") }),
-                .byteArrays(tenant.apiKeys.map { $0.previousHash ?? [] })
+                .byteArrays(tenant.apiKeys.map { $0.previousHash ?? [] }),
+                .int32s(tenant.apiKeys.map(\.recipientsPerDay))
             ),
             ProvisioningSQL.putRetention(id, .text(DocumentText.of(tenant.retention.json))),
             ProvisioningSQL.putRate(id, tenant.pushesPerSecond.map { .int32($0) } ?? .null),
@@ -84,6 +85,7 @@ struct ProvisioningStatements: Sendable {
                     TimingCoding.write(app.timing, into: &defaults)
                     AssuranceCoding.write(app.assurance, into: &defaults)
                     ApprovalCoding.write(app.approvalAbove, into: &defaults)
+                    QuotaCoding.write(app.quotas, into: &defaults)
                     return DocumentText.of(defaults)
                 }
             )

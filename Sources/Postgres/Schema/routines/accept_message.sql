@@ -4,6 +4,9 @@
 -- Slices are passed flattened: slice k has the targets up to p_slice_ends[k]. p_slice_dues contains the due times of slices that are due later than the
 -- message; slices with a null entry are due with it. p_holder is the node that leases the slices from the start, for p_lease; if null, they are ready when
 -- due. With p_awaits the message is paused until someone other than p_by approves it.
+--
+-- p_share: the recipients that the message takes of the p_share_limit that the key p_by has on this UTC day; null: the key has no limit. Ends the
+-- transaction with GW429 if fewer are left.
 CREATE OR REPLACE FUNCTION gateway.accept_message(
     p_tenant text, p_app text, p_vendor text, p_id uuid, p_sender text, p_content json, p_collapse text, p_lane smallint,
     p_accepted timestamptz, p_due timestamptz, p_due_day integer, p_expires timestamptz, p_fallback json, p_recipients bigint,
@@ -12,7 +15,7 @@ CREATE OR REPLACE FUNCTION gateway.accept_message(
     p_holder text, p_lease interval, p_node text,
     p_sup_targets uuid[], p_sup_identities uuid[], p_sup_devices uuid[], p_sup_addresses text[], p_sup_reasons text[],
     p_audience json DEFAULT NULL, p_due_local bigint DEFAULT NULL, p_slice_dues timestamptz[] DEFAULT NULL,
-    p_awaits boolean DEFAULT false, p_by text DEFAULT NULL)
+    p_awaits boolean DEFAULT false, p_by text DEFAULT NULL, p_share bigint DEFAULT NULL, p_share_limit bigint DEFAULT NULL)
 RETURNS TABLE (outcome text, message_id uuid, recipients bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -90,6 +93,15 @@ BEGIN
         PERFORM gateway.append_counts(
             p_tenant, p_app, p_vendor, p_due, CASE WHEN v_is_counted THEN p_id END,
             p_targets => v_count, p_suppressed => v_suppressed, p_reasons => v_reasons);
+    END IF;
+    IF p_share_limit IS NOT NULL THEN
+        INSERT INTO gateway.api_key_day AS d (tenant_id, name, day, recipients)
+            VALUES (p_tenant, substr(p_by, length('key:') + 1), (p_accepted AT TIME ZONE 'UTC')::date, p_share)
+            ON CONFLICT (tenant_id, name, day) DO UPDATE SET recipients = d.recipients + excluded.recipients
+            WHERE d.recipients + excluded.recipients <= p_share_limit;
+        IF NOT FOUND OR p_share > p_share_limit THEN
+            RAISE EXCEPTION 'the recipients of the key are used up' USING ERRCODE = 'GW429', CONSTRAINT = 'recipientsPerDay';
+        END IF;
     END IF;
     -- The message's own events have no target.
     IF p_awaits AND v_slices > 0 THEN v_kinds := v_kinds || 'approval_needed'::text; END IF;

@@ -23,7 +23,7 @@ BEGIN
         FROM unnest(p_kinds, p_apps, p_vendors, p_identities, p_devices, p_data) WITH ORDINALITY
             AS u(kind, app, vendor, identity, device, data, o)
         GROUP BY u.kind, u.app, u.vendor
-        ORDER BY array_position(ARRAY['replaced', 'unregistered', 'registered', 'moved', 'vouched', 'preference_changed'], u.kind), min(u.o)
+        ORDER BY array_position(ARRAY['replaced', 'unregistered', 'registered', 'moved', 'vouched', 'possession', 'preference_changed'], u.kind), min(u.o)
     LOOP
         v_last := gateway.write_events(
             p_tenant, g.app, g.vendor, NULL, g.kind, NULL, g.events, NULL, NULL, NULL, NULL,

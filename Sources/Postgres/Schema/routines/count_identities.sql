@@ -1,11 +1,21 @@
--- Adds p_delta per key to the maintained number of active identities.
-CREATE OR REPLACE FUNCTION gateway.count_identities(p_tenant text, p_app text, p_vendor text, p_keys text[], p_delta integer)
+-- Adds p_delta per key to the maintained number of active identities, unless a quota of the app is used up (`admit_identities`). p_registers: added ones count
+-- as registrations of this UTC day.
+CREATE OR REPLACE FUNCTION gateway.count_identities(
+    p_tenant text, p_app text, p_vendor text, p_keys text[], p_delta integer, p_registers boolean DEFAULT true)
 RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_today date := (now() AT TIME ZONE 'UTC')::date;
 BEGIN
-    INSERT INTO gateway.identity_count AS c (tenant_id, app_id, vendor, bucket, active)
-        SELECT p_tenant, p_app, p_vendor, (hashtext(k) & 15)::smallint, p_delta * count(*)
+    IF p_delta > 0 AND cardinality(p_keys) > 0 THEN PERFORM gateway.admit_identities(p_tenant, p_app, cardinality(p_keys), p_registers); END IF;
+    INSERT INTO gateway.identity_count AS c (tenant_id, app_id, vendor, bucket, active, day, registered)
+        SELECT p_tenant, p_app, p_vendor, (hashtext(k) & 15)::smallint, p_delta * count(*), v_today,
+            CASE WHEN p_registers AND p_delta > 0 THEN count(*) ELSE 0 END
         FROM unnest(p_keys) AS k GROUP BY 4 ORDER BY 4
-        ON CONFLICT (tenant_id, app_id, vendor, bucket) DO UPDATE SET active = c.active + excluded.active;
+        ON CONFLICT (tenant_id, app_id, vendor, bucket) DO UPDATE SET active = c.active + excluded.active,
+            -- A transaction that began before midnight does not reset the new day.
+            day = greatest(c.day, excluded.day),
+            registered = CASE WHEN c.day > excluded.day THEN c.registered WHEN c.day = excluded.day THEN c.registered + excluded.registered
+                ELSE excluded.registered END;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.count_identities FROM PUBLIC, gateway_call, gateway_engine;

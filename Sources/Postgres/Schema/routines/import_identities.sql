@@ -61,7 +61,8 @@ BEGIN
             RETURNING 1)
         SELECT count(*) INTO v_created FROM r;
         PERFORM gateway.count_identities(
-            p_tenant, p_app, p_vendor, (SELECT coalesce(array_agg(p_keys[n]), '{}') FROM unnest(v_new) AS n), 1);
+            p_tenant, p_app, p_vendor, (SELECT coalesce(array_agg(p_keys[n]), '{}') FROM unnest(v_new) AS n), 1,
+            p_registers => false);
     EXCEPTION WHEN unique_violation THEN
         -- A concurrent call has registered one of them.
         v_new := '{}';

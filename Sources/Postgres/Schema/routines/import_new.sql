@@ -68,7 +68,7 @@ BEGIN
         UPDATE gateway.app SET uses_windows = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT uses_windows;
     END IF;
     -- Last, because other registrations wait for these rows until the commit.
-    PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, v_new, 1);
+    PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, v_new, 1, p_registers => false);
     RETURN v_known;
 EXCEPTION WHEN unique_violation THEN
     -- A concurrent call has registered one of them.

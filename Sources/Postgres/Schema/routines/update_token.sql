@@ -16,7 +16,8 @@ BEGIN
     SELECT t.o_device INTO v_new
         FROM gateway.place_token(p_tenant, p_app, p_vendor, v_id, v_old, v_old, v_platform, p_environment, p_token, p_at) t;
     IF v_new <> v_old THEN
-        UPDATE gateway.identity SET device_id = v_new WHERE tenant_id = p_tenant AND identity_id = v_id;
+        UPDATE gateway.identity SET device_id = v_new, assurance = CASE WHEN assurance = 1 THEN 0 ELSE assurance END
+            WHERE tenant_id = p_tenant AND identity_id = v_id;
         PERFORM gateway.drop_unused_tokens(p_tenant, ARRAY[v_old]);
         PERFORM gateway.note_sharing(p_tenant, p_app, v_id, v_new);
     END IF;

@@ -70,6 +70,22 @@ CREATE POLICY tenant_only ON gateway.api_key_use USING (tenant_id = current_sett
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.api_key_use TO gateway_engine;
 
+-- The recipients to whom an API key with a limit has sent on a UTC day (`accept_message`). Deleted by retention.
+CREATE TABLE gateway.api_key_day (
+    tenant_id text NOT NULL,
+    -- The name of the key.
+    name text NOT NULL,
+    day date NOT NULL,
+    recipients bigint NOT NULL,
+    PRIMARY KEY (tenant_id, name, day)
+) WITH (fillfactor = 50);
+SELECT gateway.colocate('gateway.api_key_day');
+ALTER TABLE gateway.api_key_day ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.api_key_day USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE ON gateway.api_key_day TO gateway_call;
+GRANT SELECT, DELETE ON gateway.api_key_day TO gateway_engine;
+
 -- A rate limit as a clock (`draw_budget`): each push moves `spent_until` forward by 1 s / rate, and it may be ahead of the time by a bounded interval.
 CREATE TABLE gateway.budget (
     tenant_id text NOT NULL,

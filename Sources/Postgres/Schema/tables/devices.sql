@@ -100,6 +100,9 @@ CREATE TABLE gateway.identity_count (
     vendor text NOT NULL,
     bucket smallint NOT NULL,
     active bigint NOT NULL,
+    -- The identities that were registered on the UTC day `day`, without imported ones. Removals do not reduce it.
+    day date,
+    registered bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, app_id, vendor, bucket)
 ) WITH (fillfactor = 50);
 SELECT gateway.colocate('gateway.identity_count');
@@ -130,6 +133,29 @@ ALTER TABLE gateway.activity_token ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.activity_token USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.activity_token TO gateway_call, gateway_engine;
+
+-- A nonce that was sent to a device in a silent push and is not answered yet (`answer_challenge`). A device has one at most.
+CREATE TABLE gateway.challenge (
+    tenant_id text NOT NULL,
+    device_id uuid NOT NULL,
+    -- SHA-256 of the nonce, and of the token that it was sent to.
+    digest bytea NOT NULL,
+    token_digest bytea NOT NULL,
+    -- The identities whose level the answer raises.
+    identities uuid[] NOT NULL,
+    created_at timestamptz NOT NULL,
+    ends_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, device_id)
+);
+SELECT gateway.colocate('gateway.challenge');
+ALTER TABLE gateway.challenge ADD FOREIGN KEY (tenant_id, device_id) REFERENCES gateway.device ON DELETE CASCADE;
+CREATE INDEX challenge_digest ON gateway.challenge (digest);
+CREATE INDEX challenge_end ON gateway.challenge (tenant_id, ends_at);
+ALTER TABLE gateway.challenge ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.challenge USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.challenge TO gateway_call;
+GRANT SELECT, DELETE ON gateway.challenge TO gateway_engine;
 
 -- One verification code per phone number that is not proven yet.
 CREATE TABLE gateway.verification (

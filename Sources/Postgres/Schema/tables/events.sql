@@ -9,6 +9,7 @@
 --   registered replaced                                               register_noted, register_many; not imports, which would write one row per device
 --   moved                                                             register_noted, register_many, assign_user, assign_users
 --   vouched                                                           vouch_identity, register_noted, assign_user
+--   possession                                                        answer_challenge
 --   unregistered                                                      unregister_identities
 --   preference_changed                                                patch_identities, set_preferences, set_many_preferences
 --   token_invalidated token_quarantined                               condemn_tokens

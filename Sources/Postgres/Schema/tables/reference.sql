@@ -52,6 +52,8 @@ CREATE TABLE gateway.api_key (
     -- The hash of the key's other secret, which is valid until `previous_until`; null: as long as the key.
     previous_hash bytea,
     previous_until timestamptz,
+    -- The recipients to whom it may send per UTC day; null: any number.
+    recipients_per_day bigint CHECK (recipients_per_day > 0),
     UNIQUE (tenant_id, name)
 );
 CREATE UNIQUE INDEX api_key_previous ON gateway.api_key (previous_hash);

@@ -1,7 +1,8 @@
 package import Model
 package import PostgresClient
 
-/// Accepts a message: stores the message, slices, suppressed deliveries, counters, events and repeat key, in that order.
+/// Accepts a message: stores the message, slices, suppressed deliveries, counters, events and repeat key, in that order. Fails with
+/// `StoreError.exhausted` if the recipients of the sender's key are used up.
 package struct AcceptMessage: StoreWrite {
     /// The maximum number of targets of an acceptance that counts as short: one slice is inserted in about the time of a flush.
     static var shortTargetLimit: Int { 500 }
@@ -27,6 +28,8 @@ package struct AcceptMessage: StoreWrite {
         p["p_slice_dues"] = { .times($1.targets.slices.map(\.dueAt)) }
         p["p_awaits"] = { .bool($1.awaitsApproval) }
         p["p_by"] = { .string($1.submitter) }
+        p["p_share"] = { .int($1.share?.recipients) }
+        p["p_share_limit"] = { .int($1.share?.limit) }
     }
 
     private static func declareMessage(_ p: inout RoutineParameters<StoreCall, NewMessage>) {

@@ -19,6 +19,8 @@ package struct NewMessage: Sendable, Hashable {
     package var submitter: String?
     /// Whether it is paused until someone else approves it.
     package var awaitsApproval = false
+    /// The recipients that it takes from those that the submitter's key has per day. Nil: the key has no limit.
+    package var share: Share?
 
     package init(
         id: MessageID,
@@ -44,6 +46,17 @@ package struct NewMessage: Sendable, Hashable {
         self.targets = targets
         self.idempotency = idempotency
         self.claim = claim
+    }
+
+    /// The recipients of a message, and how many those of all messages of its key may be on one UTC day.
+    package struct Share: Sendable, Hashable {
+        package var recipients: Int
+        package var limit: Int
+
+        package init(recipients: Int, limit: Int) {
+            self.recipients = recipients
+            self.limit = limit
+        }
     }
 
     /// The times at which a message is accepted, due and expired.

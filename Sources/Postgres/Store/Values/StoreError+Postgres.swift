@@ -14,6 +14,8 @@ extension StoreError {
         case .serializationFailure, .deadlock, .lockTimeout, .uniqueViolation, .stalePlan, .shardMoved: return .conflict
         case .foreignKeyViolation: return .missing
         case .raised where error.sqlState == "GW409": return .outdated
+        case .raised where error.sqlState == "GW429":
+            return error.constraint.flatMap { Quota(rawValue: $0) }.map { .exhausted($0) } ?? .failed
         case .cancelled, .closed, .authenticationFailed: return .unavailable
         default: return error.isRetriable ? .unavailable : .failed
         }

@@ -59,6 +59,7 @@ extension LockOrder {
     /// Deviations of registrations and erasures that can deadlock; the pool repeats the transaction that loses.
     package static let registrationFaults: [Exception] = [
         Exception("register_identity", "name:phone identity identity_tag device", "a replaced identity is found late"),
+        Exception("register_identity", "name:quota", after: "identity_count", "a replaced identity is counted first"),
         Exception("unregister_identities", "device", "the identity is locked before its device"),
         Exception("update_token", "identity device", "the device is locked behind a replaced identity"),
         Exception("set_preferences", "device", "the identity is locked before its device"),

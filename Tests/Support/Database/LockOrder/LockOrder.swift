@@ -8,13 +8,13 @@ package struct LockOrder: Sendable {
         name:answer idempotency name:webhooks name:campaign name:capture name:verification name:expected name:gateway.delivery~partitions
         tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app
         name:key expected_user name:token name:phone name:user
-        user_profile user_alias user_act user_tally campaign_mark user_group group_member group_count
-        activity_token device identity identity_tag verification
+        user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
+        activity_token challenge device identity identity_tag verification
         campaign schedule message message_ref message_label message_media message_variable message_number page media
         lane slice message_open delivery
         badge_mark badge inbox_open
-        webhook sender capture captured_exchange
-        name:counts counter_delta counter counter_reason message_counter counter_fold identity_count variant
+        webhook name:senders sender capture captured_exchange
+        name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
         name:audit audit_key audit_subject audit audit_checkpoint audit_copy
         name:events event_single event_batch event_position vendor_sequence
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }

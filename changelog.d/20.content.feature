@@ -1,0 +1,1 @@
+Titles, texts and data of messages, inboxes, campaigns and payloads are shown only to API keys with the new scope `content` (or `admin`); for other keys these members are absent. Keys that exist already do not have it: add `content` to those that need it. `apply` names the keys concerned until they have the scope or `content: false`.

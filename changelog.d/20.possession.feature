@@ -1,0 +1,1 @@
+A device can show that it has its push token: `POST /v1/devices/{device}/challenge` sends a nonce in a silent push, and the app answers it with `POST /v1/possession`, without a key. Its claimed identities then have the level `possession`; the event is `possession`.

@@ -1,0 +1,1 @@
+Apps have quotas of identities, registrations per day, senders and groups (`quotas`), exact over all nodes and on by default with high numbers; a call above one gets the vendor's "try again" or 429 (`PG-1015`).

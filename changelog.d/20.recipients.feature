@@ -1,0 +1,1 @@
+`recipientsPerDay` of an API key (`key create --recipients-per-day`) limits the recipients of its messages per UTC day, exactly over all nodes; a message above it is refused with 429 (`PG-1015`) or the vendor's "try again". `GET /v1/keys` lists keys with their limits.
