@@ -303,7 +303,7 @@ extension NativeAPI {
         let id = try call.webhook
         let from = try call.from
         let outcome = try await asked { () async throws(StoreError) in
-            try await handler.run(WebhookRules.replay(id, from: from), in: call.tenant)
+            try await handler.run(WebhookRules.replay(id, from: from, by: call.actor), in: call.tenant)
         }
         switch outcome {
         case .moved: return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))

@@ -55,7 +55,7 @@ private struct ProvisioningPlan: Sendable {
         return Transaction(
             tenant: nil,
             [ProvisioningSQL.lock(), ProvisioningSQL.tenants(ids)] + parts.flatMap(\.removals)
-                + parts.flatMap(\.checks)
+                + parts.flatMap(\.checks) + parts.flatMap(\.former)
         ) { (results) throws(PostgresError) in
             try refuseTaken(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
