@@ -29,6 +29,7 @@ package struct NativeAPI: Sendable {
     let explainer: DeliveryExplainer
     let imports: DeviceImports
     let webhooks: WebhookRegistry
+    let reads: ReadAudit
     let eventStreams = EventStreamLimit()
     let clock: any WallClock
     let logger: Logger
@@ -57,6 +58,7 @@ package struct NativeAPI: Sendable {
         self.explainer = explainer
         self.imports = imports
         self.webhooks = webhooks
+        reads = ReadAudit(handler: handler)
         self.clock = clock
         self.logger = logger
     }

@@ -42,7 +42,7 @@ enum OpenAPIDocument {
             "operationId": .string(operation.id), "summary": .string(operation.summary),
             "description": .string("Needs the scope `\(operation.scope.rawValue)`."),
             "tags": [.string(tag(operation))], "security": [["bearer": []]],
-            "x-scope": .string(operation.scope.rawValue),
+            "x-scope": .string(operation.scope.rawValue), "x-audited": .bool(operation.audited != .no),
         ]
         json["parameters"] = .array(operation.inputs.filter { $0.place != .body && !isReserved($0) }.map(parameter))
         json["requestBody"] = requestBody(operation)

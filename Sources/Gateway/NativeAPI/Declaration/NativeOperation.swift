@@ -16,6 +16,8 @@ struct NativeOperation: Sendable {
     let scope: APIScope
     /// Whether a key may call it that is limited to one kind of audience; the operation itself then checks the audience.
     let allowsLimitedReach: Bool
+    /// The trace of its calls in the audit.
+    private(set) var audited = AuditedCall.no
     let summary: String
     let inputs: [any DeclaredInput]
     let body: NativeBody
@@ -27,7 +29,7 @@ struct NativeOperation: Sendable {
     /// Every problem that the operation may answer.
     let problems: [ProblemCode]
     /// Reads and checks the inputs, and executes the operation.
-    let perform: @Sendable (NativeAPI, NativeCaller, Parameters) async throws(Problem) -> Response
+    private let perform: @Sendable (NativeAPI, NativeCaller, Parameters, AuditedCall) async throws(Problem) -> Response
 
     /// Without `body`, the body is JSON if there are body fields. Without `example`, the example of a JSON body is made of the examples of its fields.
     /// `problems` lists those that do not follow from the scope, the inputs and the body.
@@ -68,11 +70,30 @@ struct NativeOperation: Sendable {
         }
         self.problems = Self.problems(inputs, body, problems)
         let reader = NativeInputReader(input, body)
-        perform = { (api, caller, parameters) async throws(Problem) in
+        perform = { (api, caller, parameters, audited) async throws(Problem) in
             let call = try await reader.call(caller, parameters)
             try await api.admit(caller, to: scope, anyReach: allowsLimitedReach, KeyTarget(call.values))
-            return try await handler(api)(call)
+            guard audited.isRead else { return try await handler(api)(call) }
+            return try await api.audited(audited, id, call) { () async throws(Problem) in try await handler(api)(call) }
         }
+    }
+
+    /// The same operation, whose calls are audited.
+    func audited(_ rule: AuditedCall) -> NativeOperation {
+        var operation = self
+        operation.audited = rule
+        return operation
+    }
+
+    /// Reads and checks the inputs, and executes the operation.
+    ///
+    /// - Throws: `Problem`.
+    func perform(
+        _ api: NativeAPI,
+        _ caller: NativeCaller,
+        _ parameters: Parameters
+    ) async throws(Problem) -> Response {
+        try await perform(api, caller, parameters, audited)
     }
 
     /// The declared problems and those that follow from the other properties, in the order of their codes.

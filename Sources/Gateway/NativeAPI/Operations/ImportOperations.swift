@@ -72,7 +72,7 @@ enum ImportOperations {
         answers: [.json(progress.schema, "The counts, and the lines that were rejected.")],
         problems: [.notFound, .rateLimited],
         NativeAPI.importDevices
-    )
+    ).audited(.act)
 }
 
 extension NativeAPI {

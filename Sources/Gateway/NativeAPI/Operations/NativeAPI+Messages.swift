@@ -125,6 +125,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.messages(in: call.tenant, app: app, state: state, after: after, limit: limit)
         }
+        call.found(page.items.count)
         return .json(MessageOperations.page.json(page))
     }
 
@@ -137,7 +138,9 @@ extension NativeAPI {
     }
 
     func showMessage(_ call: NativeCall<MessageOperations.IDInput>) async throws(Problem) -> Response {
-        .json(NativeShapes.message.json(try await message(try call.message, in: call.tenant)))
+        let facts = try await message(try call.message, in: call.tenant)
+        call.found(1)
+        return .json(NativeShapes.message.json(facts))
     }
 
     func withdrawMessage(_ call: NativeCall<MessageOperations.ControlInput>) async throws(Problem) -> Response {
@@ -178,6 +181,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.deliveryPage(of: facts.id, in: call.tenant, state: state, after: after, limit: limit)
         }
+        call.found(page.items.count)
         return .json(MessageOperations.deliveries.json(page))
     }
 
@@ -188,6 +192,7 @@ extension NativeAPI {
             try await explainer.explain(facts, to: target, in: call.tenant)
         }
         guard let explanation else { throw .notFound("no such delivery") }
+        call.found(1)
         return .json(DeliveryExplanation.shape.json(explanation))
     }
 }

@@ -96,7 +96,7 @@ enum WebhookOperations {
         example: ["url": "https://example.com/events", "kinds": ["sent", "failed"]],
         answers: [.json(201, created.schema, "The webhook, with its secret.")],
         NativeAPI.createWebhook
-    )
+    ).audited(.act)
 
     static let list = NativeOperation(
         "listWebhooks",
@@ -168,7 +168,7 @@ enum WebhookOperations {
         answers: [.json(created.schema, "The webhook, with its new secret.")],
         problems: [.notFound],
         NativeAPI.rotateWebhookSecret
-    )
+    ).audited(.act)
 
     static let update = NativeOperation(
         "updateWebhook",
@@ -181,7 +181,7 @@ enum WebhookOperations {
         answers: [.json(webhook.schema, "The webhook.")],
         problems: [.notFound],
         NativeAPI.updateWebhook
-    )
+    ).audited(.act)
 
     static let delete = NativeOperation(
         "deleteWebhook",
@@ -193,7 +193,7 @@ enum WebhookOperations {
         answers: [.empty("The webhook is deleted.")],
         problems: [.notFound],
         NativeAPI.deleteWebhook
-    )
+    ).audited(.act)
 
     struct ReplayInput: InputFields {
         let webhook = WebhookOperations.id
@@ -210,7 +210,7 @@ enum WebhookOperations {
         answers: [.json(webhook.schema, "The webhook.")],
         problems: [.notFound],
         NativeAPI.replayWebhook
-    )
+    ).audited(.act)
 }
 
 extension NativeAPI {
