@@ -58,6 +58,7 @@ struct GatewayNode {
     let proxied: ProxiedClients?
     let limiter: CallLimiter
     let bodies: LargeBodies
+    let proofs = RefusedProofs()
     let sampler: DatabaseSampler
     let shutdown = ShutdownProgress()
 
@@ -220,6 +221,7 @@ extension GatewayNode {
                 identifiers: base.identifiers,
                 logger: base.logger,
                 recorder: provisioning.recorder,
+                proofs: proofs,
                 multiStep: base.vendors.multiStep
             ),
             native: nativeAPI(),
@@ -233,7 +235,12 @@ extension GatewayNode {
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)
         return NativeAPI(
-            callers: NativeCallers(directory: provisioning.cache, limiter: limiter, bodies: bodies),
+            callers: NativeCallers(
+                directory: provisioning.cache,
+                limiter: limiter,
+                bodies: bodies,
+                proofs: proofs
+            ),
             handler: handler,
             handOver: handOver,
             stores: NativeStores(
@@ -334,6 +341,7 @@ extension GatewayNode {
                 node: base.node,
                 logger: base.logger
             ),
+            RefusedProofService(proofs: proofs, handler: handler, logger: base.logger),
             sampler,
             provisioning.recorder,
             provisioning.service,

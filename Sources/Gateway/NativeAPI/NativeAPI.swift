@@ -73,10 +73,15 @@ package struct NativeAPI: Sendable {
         do throws(Problem) {
             let caller = try await callers.authenticated(request, context)
             defer { caller.reader.release() }
-            try caller.require(operation.scope)
-            let response = try await operation.perform(self, caller, context.parameters)
-            count(response)
-            return response
+            do throws(Problem) {
+                try caller.require(operation.scope)
+                let response = try await operation.perform(self, caller, context.parameters)
+                count(response)
+                return response
+            } catch {
+                if error.code == .forbidden { callers.refused(.scope, caller.grant) }
+                throw error
+            }
         } catch {
             return refuse(error, request, context.remoteAddress, path: operation.path)
         }

@@ -8,6 +8,7 @@ package enum MetricName: String, CaseIterable {
     case vendorCalls = "vendor_calls_total"
     case nativeCalls = "native_calls_total"
     case callsLimited = "calls_limited_total"
+    case proofsRefused = "proofs_refused_total"
     case capturedExchanges = "captured_exchanges_total"
     case capturesDropped = "captured_exchanges_dropped_total"
 
