@@ -32,6 +32,16 @@ struct Serve: AsyncParsableCommand {
     var addressFile: String?
     @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
     var auditFile: String?
+    @Option(
+        help: "Collector to which the rows of the audit are sent: tcp://host:514, tls://host:6514 or unix:/dev/log."
+    )
+    var auditSyslog: String?
+    @Option(help: "Authorities (PEM) of the collector's certificate. Default: those of the system.")
+    var auditCa: String?
+    @Option(
+        help: "Refuse administrative calls while the file or the collector is behind by more seconds (60 to 86400)."
+    )
+    var auditLagSeconds: Int?
     @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
     @Option(
@@ -75,6 +85,9 @@ struct Serve: AsyncParsableCommand {
         flags["tls.client.ca"] = tlsClientCa
         flags["address.file"] = addressFile
         flags["audit.file"] = auditFile
+        flags["audit.syslog"] = auditSyslog
+        flags["audit.ca"] = auditCa
+        flags["audit.lag.seconds"] = auditLagSeconds.map(String.init)
         flags["webhook.allow"] = webhookAllow
         flags["trusted.proxies"] = trustedProxies
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }

@@ -8,7 +8,7 @@ enum ConfigurationFile {
         "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
         "database.notify", "database.shared.flush", "master.key.file",
         "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "admin.listen", "address.file",
-        "audit.file", "log.level", "webhook.allow",
+        "audit.file", "audit.syslog", "audit.ca", "audit.lag.seconds", "log.level", "webhook.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies", "proxy.protocol",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",

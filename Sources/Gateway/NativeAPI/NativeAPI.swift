@@ -75,6 +75,7 @@ package struct NativeAPI: Sendable {
             defer { caller.reader.release() }
             do throws(Problem) {
                 try caller.require(operation.scope)
+                guard !operation.isAdministrative || !callers.gate.isClosed else { throw .auditBehind }
                 let response = try await operation.perform(self, caller, context.parameters)
                 count(response)
                 return response

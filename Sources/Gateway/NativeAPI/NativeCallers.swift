@@ -11,17 +11,21 @@ package struct NativeCallers: Sendable {
     private let limiter: CallLimiter
     private let bodies: LargeBodies
     private let proofs: RefusedProofs
+    /// Refuses administrative calls while the copies of the audit are behind.
+    let gate: AuditGate
 
     package init(
         directory: any CallDirectory,
         limiter: CallLimiter,
         bodies: LargeBodies,
-        proofs: RefusedProofs = RefusedProofs()
+        proofs: RefusedProofs = RefusedProofs(),
+        gate: AuditGate = AuditGate(limitSeconds: nil)
     ) {
         self.directory = directory
         self.limiter = limiter
         self.bodies = bodies
         self.proofs = proofs
+        self.gate = gate
     }
 
     /// - Throws: `Problem`: without a valid key, after too many wrong ones, or when the store cannot answer now.

@@ -56,6 +56,10 @@ package enum MetricName: String, CaseIterable {
     case partitionWeeksAhead = "database_partition_weeks_ahead"
     case sampleAge = "database_sample_age_seconds"
 
+    // Copies of the audit.
+    case auditLagRows = "audit_copy_lag_rows"
+    case auditLagSeconds = "audit_copy_lag_seconds"
+
     // Maintenance: set by the node that does it.
     case maintenanceRows = "maintenance_rows_total"
     case maintenanceFailures = "maintenance_failures_total"

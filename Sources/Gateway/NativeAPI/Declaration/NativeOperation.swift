@@ -18,6 +18,8 @@ struct NativeOperation: Sendable {
     let allowsLimitedReach: Bool
     /// The trace of its calls in the audit.
     private(set) var audited = AuditedCall.no
+    /// Whether its calls are refused while the copies of the audit are behind: audited acts and reads, except those of senders.
+    var isAdministrative: Bool { audited != .no && scope != .send }
     let summary: String
     let inputs: [any DeclaredInput]
     let body: NativeBody
@@ -27,7 +29,7 @@ struct NativeOperation: Sendable {
     let example: JSON?
     let answers: [DeclaredAnswer]
     /// Every problem that the operation may answer.
-    let problems: [ProblemCode]
+    private(set) var problems: [ProblemCode]
     /// Reads and checks the inputs, and executes the operation.
     private let perform: @Sendable (NativeAPI, NativeCaller, Parameters, AuditedCall) async throws(Problem) -> Response
 
@@ -82,6 +84,9 @@ struct NativeOperation: Sendable {
     func audited(_ rule: AuditedCall) -> NativeOperation {
         var operation = self
         operation.audited = rule
+        if operation.isAdministrative {
+            operation.problems = ProblemCode.allCases.filter { problems.contains($0) || $0 == .auditBehind }
+        }
         return operation
     }
 
