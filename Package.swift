@@ -315,7 +315,7 @@ var parts: [Part] = [
             hummingbirdCore, nioSSL,
             .product("Configuration", .configuration), .product("Yams", .yams),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
-            metrics, nioCore,
+            metrics, nioCore, nioPosix,
         ]
     ),
 

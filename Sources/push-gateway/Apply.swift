@@ -30,7 +30,7 @@ struct Apply: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let summary = try await common.withDatabase { configuration, database in
+        let summary = try await common.withDatabase(isAudited: true) { configuration, database in
             let directory = PostgresDirectory(call: database.call, engine: database.engine)
             let provisioner = Provisioner(
                 store: PostgresProvisioningStore(engine: database.engine),

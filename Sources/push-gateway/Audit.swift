@@ -31,6 +31,9 @@ struct AuditShow: AsyncParsableCommand {
 
     @Option(help: "Only this tenant; default: all tenants.") var tenant: String?
     @Option(help: "Only entries after this position; needs --tenant.") var after: Int64?
+    @Option(
+        help: "Only entries about this object, such as 'user u-1', 'phone 01012345678' or 'app shop'; needs --tenant."
+    ) var subject: String?
     @Option(help: "Number of entries to show, 1 to 1000.") var limit = 50
     @Flag(help: "Print JSON.") var json = false
     @OptionGroup var common: CommonOptions
@@ -40,12 +43,18 @@ struct AuditShow: AsyncParsableCommand {
         guard after == nil || tenant != nil else {
             throw ValidationError("--after needs --tenant: each tenant has its own positions")
         }
+        guard subject == nil || (tenant != nil && after == nil) else {
+            throw ValidationError("--subject needs --tenant, and excludes --after")
+        }
         if let after, after < 0 { throw ValidationError("--after must not be negative") }
     }
 
     func run() async throws {
         let entries = try await common.withDatabase { _, database -> [(String, AuditEntry)] in
             let store = PostgresAuditStore(call: database.call)
+            if let tenant, let subject {
+                return try await store.newest(limit, about: subject, in: TenantID(tenant)).map { (tenant, $0) }
+            }
             if let tenant, let after {
                 return try await store.entries(in: TenantID(tenant), after: after, limit: limit).map { (tenant, $0) }
             }

@@ -31,7 +31,7 @@ struct Capture: AsyncParsableCommand {
         func with<Value: Sendable>(
             _ body: (PostgresCaptureStore, CommandHandler, TenantID) async throws -> Value
         ) async throws -> Value {
-            try await common.withDatabase { _, database in
+            try await common.withDatabase(isAudited: true) { _, database in
                 let store = PostgresCaptureStore(call: database.call, engine: database.engine)
                 if let tenant { return try await body(store, database.commands, TenantID(tenant)) }
                 let tenants = try await PostgresStatusStore(engine: database.engine).tenants()

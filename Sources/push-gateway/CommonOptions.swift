@@ -1,8 +1,10 @@
 import ArgumentParser
 import CommandSupport
+import EngineStore
 import Foundation
 import Gateway
 import Logging
+import Model
 import Observability
 import Store
 
@@ -87,11 +89,13 @@ struct CommonOptions: ParsableArguments {
         return Logger(label: "push-gateway") { JSONLogHandler(label: $0, level: level) }
     }
 
-    /// Runs `body` on an open database and closes the database, also after an error.
+    /// Runs `body` on an open database and closes the database, also after an error. `isAudited`: a change of settings or an export, which is refused while the
+    /// copies of the audit are behind (`audit.lag.seconds`).
     ///
     /// - Throws: the error of `body` or of opening the database.
     func withDatabase<Value: Sendable>(
         migrates: Bool = false,
+        isAudited: Bool = false,
         _ body: (GatewayConfiguration, Database) async throws -> Value
     ) async throws -> Value {
         let configuration = try await load()
@@ -100,7 +104,14 @@ struct CommonOptions: ParsableArguments {
             migrates: migrates,
             logger: commandLogger(),
             progress: { Console.error("push-gateway: \($0)") }
-        ) { try await body(configuration, $0) }
+        ) { database in
+            if isAudited {
+                let keeper = PostgresAuditKeeper(engine: database.engine, node: NodeID("command"))
+                let (limit, copies) = (configuration.auditLagSeconds, configuration.auditCopies)
+                if let problem = try await AuditLimit.problem(limit, copies, keeper) { throw CommandFailure(problem) }
+            }
+            return try await body(configuration, database)
+        }
     }
 
     /// Runs `body` on the database with administrator access, and closes the database.

@@ -8,6 +8,7 @@ import NIOConcurrencyHelpers
 import PostgresBackup
 import PostgresClient
 import Secrets
+import Store
 
 extension DatabaseCommand {
     /// `database backup`.
@@ -30,7 +31,7 @@ extension DatabaseCommand {
             let bytes = try await common.withAdminDatabase(.existing) { database in
                 let line = GrowthLine()
                 let bytes = try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
-                    .write(to: out) { line.show("\(GrowthLine.size($0)) written") }
+                    .write(to: out, by: common.actor.description) { line.show("\(GrowthLine.size($0)) written") }
                 line.end()
                 return bytes
             }
@@ -59,7 +60,7 @@ extension DatabaseCommand {
             let keyAdvice = try await common.withAdminDatabase(.exclusive) { database in
                 let line = GrowthLine()
                 try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
-                    .restore(from: file) { line.say($0) }
+                    .restore(from: file, by: common.actor.description) { line.say($0) }
                 return try await Self.checkKey(configuration, database, logger)
             }
             Console.print("restored \(file)")

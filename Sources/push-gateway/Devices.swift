@@ -62,7 +62,7 @@ struct Devices: AsyncParsableCommand {
         func run() async throws {
             guard let format = format ?? DeviceFormat(fileName: file) else { return }
             let (source, start) = try open()
-            let state = try await common.withDatabase { _, database in
+            let state = try await common.withDatabase(isAudited: true) { _, database in
                 let scope = AppScope(app: AppID(app), vendor: Vendor(vendor))
                 let tenant = TenantID(tenant)
                 guard try await database.commands.run(StoreRequest(FindApp(scope)) { $0 != nil }, in: tenant) else {
@@ -215,7 +215,7 @@ struct Devices: AsyncParsableCommand {
         private static let pageSize = 1000
 
         func run() async throws {
-            try await common.withDatabase { _, database in
+            try await common.withDatabase(isAudited: true) { _, database in
                 let store = PostgresDeviceStore(call: database.call)
                 try await database.commands.run(
                     ExportRules.begin(AppID(app), vendor: vendor, by: common.actor),
@@ -274,7 +274,7 @@ extension Devices {
         func run() async throws {
             guard let id = IdentityID(text: identity) else { return }
             let request = DeviceChangeRules.vouch(id, of: user.map { UserID($0) }, by: common.actor)
-            let vouched = try await common.withDatabase { _, database in
+            let vouched = try await common.withDatabase(isAudited: true) { _, database in
                 try await database.commands.run(request, in: TenantID(tenant))
             }
             guard let vouched else {

@@ -56,7 +56,7 @@ struct Key: AsyncParsableCommand {
 
         func run() async throws {
             let secret = APIKeys.make(SystemIdentifiers())
-            let id = try await common.withDatabase { _, database in
+            let id = try await common.withDatabase(isAudited: true) { _, database in
                 let now = try await PostgresStatusStore(engine: database.engine).status().now
                 return try await PostgresKeyStore(engine: database.engine).create(
                     ProvisionedKey(
@@ -107,7 +107,7 @@ struct Key: AsyncParsableCommand {
 
         func run() async throws {
             let secret = APIKeys.make(SystemIdentifiers())
-            let didRotate = try await common.withDatabase { _, database in
+            let didRotate = try await common.withDatabase(isAudited: true) { _, database in
                 try await PostgresKeyStore(engine: database.engine).rotate(
                     key,
                     to: APIKeys.hash(secret),
@@ -230,7 +230,7 @@ struct Key: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
-            let didRevoke = try await common.withDatabase { _, database in
+            let didRevoke = try await common.withDatabase(isAudited: true) { _, database in
                 try await PostgresKeyStore(engine: database.engine).revoke(
                     key,
                     in: TenantID(tenant),

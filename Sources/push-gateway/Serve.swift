@@ -36,6 +36,16 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
     var auditFile: String?
     @Option(
+        help: "Collector to which the rows of the audit are sent: tcp://host:514, tls://host:6514 or unix:/dev/log."
+    )
+    var auditSyslog: String?
+    @Option(help: "Authorities (PEM) of the collector's certificate. Default: those of the system.")
+    var auditCa: String?
+    @Option(
+        help: "Refuse administrative calls while the file or the collector is behind by more seconds (60 to 86400)."
+    )
+    var auditLagSeconds: Int?
+    @Option(
         help:
             "Account as which the gateway runs when root starts it. Default: the owner of the data directory; for a new one push-gateway, if there is such an account."
     )
@@ -85,6 +95,9 @@ struct Serve: AsyncParsableCommand {
         flags["address.file"] = addressFile
         flags["audit.file"] = auditFile
         flags["run.as"] = runAs
+        flags["audit.syslog"] = auditSyslog
+        flags["audit.ca"] = auditCa
+        flags["audit.lag.seconds"] = auditLagSeconds.map(String.init)
         flags["webhook.allow"] = webhookAllow
         flags["trusted.proxies"] = trustedProxies
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }

@@ -89,6 +89,52 @@ import Testing
         #expect(lines == table, "docs/native-api.md should be:\n\(table.joined(separator: "\n"))")
     }
 
+    /// Reads without a row of the audit, each with the reason.
+    private static let unaudited = [
+        "listApps": "settings, no people",
+        "listGroups": "names and counts of groups, no members",
+        "showGroup": "the same",
+        "listCampaigns": "templates, which are addressed to nobody",
+        "showCampaign": "the same",
+        "listChannels": "channels of Apple, which have no members",
+        "showChannel": "the same",
+        "showFunnel": "counts",
+        "showTimeseries": "counts",
+        "showLosses": "counts",
+        "showVendors": "facts about vendors",
+        "listWebhooks": "settings",
+        "showWebhook": "settings",
+        "listCaptures": "facts about captures, no calls",
+        "listKeys": "settings, no secrets",
+        "listAudit": "a reader that follows the audit would never reach its end",
+    ]
+
+    // An operation that reads must say what it leaves in the audit, so that a new one cannot return people unnoticed.
+    @Test func everyReadIsAuditedOrHasAReason() {
+        let reads = operations.filter { $0.method == .get || $0.scope == .read }
+        for operation in reads {
+            #expect(operation.audited.isRead != (Self.unaudited[operation.id] != nil), "\(operation.id)")
+        }
+        #expect(Set(Self.unaudited.keys).isSubset(of: reads.map(\.id)))
+        #expect(operations.allSatisfy { $0.method == .get || !$0.audited.isRead })
+    }
+
+    // Administrative acts write their rows in their own transactions.
+    @Test func everyOperationOfAdministratorsIsAudited() {
+        for operation in operations where operation.scope == .admin && operation.method != .get {
+            #expect(operation.audited == .act, "\(operation.id)")
+        }
+    }
+
+    @Test func theNativeAPIPageListsTheAuditedReads() throws {
+        let names = operations.filter(\.audited.isRead).map { "`\($0.id)`" }.joined(separator: ", ")
+        let text = try page("native-api.md").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            text.contains("Audited reads: \(names)."),
+            "docs/native-api.md should contain: Audited reads: \(names)."
+        )
+    }
+
     // Webhooks write events with the same function, so this is their schema too.
     @Test func anEventHasTheDeclaredMembers() {
         let event = EventRecord(

@@ -99,7 +99,7 @@ struct SecurityPostureTests {
     @Test func aMissingAuditFileAndRootAreNamed() async throws {
         #expect(
             try await findings(flags: [:], isRoot: true)
-                == ["medium node: the process runs as root", "low node: audit.file is not set"]
+                == ["medium node: the process runs as root", "low node: neither audit.file nor audit.syslog is set"]
         )
     }
 

@@ -82,6 +82,104 @@ struct BackupTests {
         }
     }
 
+    /// The audit of a restored gateway verifies with the same master key up to its last checkpoint, and changes made after the restore are found.
+    @Test func theCheckpointOfTheAuditSurvivesARestore() async throws {
+        let world = try World()
+        let successor = try World()
+        try await closing {
+            await successor.close()
+            await world.close()
+        } after: {
+            try await world.startSimulator()
+            try await world.startGateway()
+            #expect(try await world.apply().status == 0)
+            // A gateway signs once a minute.
+            let signed = try await first("a checkpoint") {
+                let text = try await world.value(
+                    "SELECT coalesce(max(position), 0)::text AS value FROM gateway.audit_checkpoint WHERE tenant_id = 'acme'"
+                )
+                return Int(text).flatMap { $0 > 0 ? $0 : nil }
+            }
+            let file = world.material.path("gateway.backup")
+            let made = try await world.command(["database", "backup", "--out", file, "--by", "kim"])
+            try #require(made.status == 0, "\(made.log)")
+            #expect(await world.gateway?.stop() == 0)
+
+            try FileManager.default.createDirectory(
+                atPath: successor.material.path("data"),
+                withIntermediateDirectories: true
+            )
+            try FileManager.default.copyItem(
+                atPath: world.material.path("data/master.key"),
+                toPath: successor.material.path("data/master.key")
+            )
+            let restored = try await successor.command(["database", "restore", file, "--by", "lee"])
+            try #require(restored.status == 0, "\(restored.log)")
+            let whole = try await Self.verified(successor)
+            #expect(whole.status == 0, "\(whole.log)")
+            #expect(whole.audit["signedUpTo"]?.int == Int64(signed), "\(whole.log)")
+            #expect(whole.audit["faultCount"] == 0)
+            let shown = try await successor.command(["audit", "--tenant", "acme", "--json"])
+            let last = (Self.json(shown.log)?.array ?? []).suffix(2)
+            #expect(last.map { $0["action"]?.string } == ["backup", "restore"], "\(shown.log)")
+            #expect(last.allSatisfy { $0["data"]?["file"] == "gateway.backup" && $0["subject"] == "database" })
+            #expect(last.compactMap { $0["actor"]?.string?.split(separator: " ").last } == ["kim", "lee"])
+
+            // Each change is undone before the next one.
+            let swap = """
+                UPDATE gateway.audit SET position = -position WHERE tenant_id = 'acme' AND position IN (2, 3);
+                UPDATE gateway.audit SET position = 5 + position WHERE tenant_id = 'acme' AND position IN (-2, -3);
+                """
+            let changes: [(String, String, String)] = [
+                (
+                    "UPDATE gateway.audit SET actor = 'x' || actor WHERE tenant_id = 'acme' AND position = 2",
+                    "UPDATE gateway.audit SET actor = substr(actor, 2) WHERE tenant_id = 'acme' AND position = 2",
+                    "was changed"
+                ),
+                (
+                    """
+                    CREATE TABLE public.kept AS SELECT * FROM gateway.audit WHERE tenant_id = 'acme' AND position = 3;
+                    DELETE FROM gateway.audit WHERE tenant_id = 'acme' AND position = 3
+                    """, "INSERT INTO gateway.audit SELECT * FROM public.kept; DROP TABLE public.kept", "is missing"
+                ), (swap, swap, "was changed"),
+            ]
+            for (change, undo, finding) in changes {
+                try await Self.asOwner(successor, change)
+                let found = try await Self.verified(successor)
+                #expect(found.status == 1 && found.log.contains(finding), "\(change): \(found.log)")
+                try await Self.asOwner(successor, undo)
+                #expect(try await Self.verified(successor).status == 0, "\(undo)")
+            }
+        }
+    }
+
+    /// The result of `audit verify`, and that of the demo's tenant.
+    private static func verified(_ world: World) async throws -> (status: Int32?, log: String, audit: JSON) {
+        let run = try await world.command(["audit", "verify", "--json"])
+        let tenants = Self.json(run.log)?["tenants"]?.array ?? []
+        return (run.status, run.log, tenants.first { $0["tenant"] == "acme" } ?? .null)
+    }
+
+    /// The JSON that a command printed, after the messages of its start.
+    private static func json(_ log: String) -> JSON? {
+        guard let start = log.split(separator: "\n").first(where: { $0.hasPrefix("[") || $0.hasPrefix("{") }) else {
+            return nil
+        }
+        return try? JSONParser.parse(Array(log[start.startIndex...].utf8))
+    }
+
+    /// Runs a script as the administrator of the embedded database.
+    private static func asOwner(_ world: World, _ script: String) async throws {
+        try await world.withDatabase { database in
+            let admin = try await PostgresConnection.connect(
+                PostgresConfiguration(database.adminConnectionString),
+                logger: Logger(label: "test")
+            )
+            try await admin.script(script)
+            await admin.close()
+        }
+    }
+
     @Test func whatIsNoBackupChangesNothing() async throws {
         let world = try World()
         try await closing {

@@ -49,6 +49,7 @@ struct NativeContractTests {
                 [world.http.base],
                 environment: [
                     "GATEWAY_KEY": try await key(world, "admin"), "GATEWAY_READ_KEY": try await key(world, "read"),
+                    "GATEWAY_SIMULATOR": world.control.base,
                 ]
             )
             #expect(result.status == 0, "\(result.log)")

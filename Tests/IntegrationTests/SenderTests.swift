@@ -337,7 +337,7 @@ struct ProxyProtocolTests {
 }
 
 /// The keys of `World.applySenders`.
-private enum SenderKeys {
+enum SenderKeys {
     static let reader = "reader-9f2c4e01b7d85a3366cbe1907f4d2a58"
     static let foreign = "foreign-5c1f0ae69b7d3428f1d0c96e8a7b2354"
     static let upmc = "the key of the back end"

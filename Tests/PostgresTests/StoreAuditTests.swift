@@ -43,12 +43,60 @@ import Testing
                 "provisioning write retention", "provisioning write credential apple", "provisioning retire app shop",
             ]
         )
-        #expect(second.first { $0.subject == "retention" }?.data == ["events": 172_800])
+        let retention = second.first { $0.subject == "retention" }?.data
+        #expect(retention?["events"] == 172_800)
+        #expect(retention?["changes"] == [["setting": "events", "before": .null, "after": 172_800]])
         // I7: neither the hash of the key, nor the sealed secret, nor the whole vendor key is in the audit.
         let all = (first + second).map { "\($0)" }.joined()
         for secret in ["hash-acme", "account-of-acme", "\(tenant.credentials[0].sealed)"] {
             #expect(!all.contains(secret), "\(secret)")
         }
+    }
+
+    /// `setting: before -> after`.
+    private func changes(_ entry: AuditEntry?) -> [String] {
+        (entry?.data?["changes"]?.array ?? []).map { change in
+            func text(_ name: String) -> String { change[name].map(JSONWriter.text) ?? "" }
+            return "\(change["setting"]?.string ?? ""): \(text("before")) -> \(text("after"))"
+        }
+    }
+
+    @Test func anApplyRecordsTheSettingsBeforeAndAfterWithoutSecrets() async throws {
+        let fixture = try await StoreFixture.alone()
+        var tenant = fixture.tenant("acme")
+        tenant.apps[0].bindings[0].settings["openSends"] = true
+        tenant.apps[0].bindings[0].settings["sealed"] = ["sendKey": "Zmlyc3Q="]
+        tenant.apps[0].approvalAbove = 1000
+        tenant.apiKeys[0].scopes = ["read"]
+        tenant.apiKeys[0].networks = ["10.0.0.0/8"]
+        tenant.apiKeys[0].hash = [9, 9, 9]
+        tenant.credentials = [fixture.credential("apple", secret: 9)]
+        tenant.credentials[0].pushesPerSecond = 5
+        tenant.pushesPerSecond = 7
+        let before = fixture.tenant("acme")
+        _ = try await fixture.provisioning.apply([tenant])
+        let rows = try await fixture.audit.entries(in: fixture.acme, after: 5, limit: 100)
+        func row(_ subject: String) -> AuditEntry? { rows.first { $0.subject.hasPrefix(subject) } }
+        let binding = changes(row("binding"))
+        #expect(binding.contains("openSends: null -> true") && binding.contains(#"sealed.sendKey: null -> "***""#))
+        let scopes = JSONWriter.text(.array(before.apiKeys[0].scopes.map { .string($0) }))
+        #expect(
+            changes(row("key backend")) == [
+                #"networks: [] -> ["10.0.0.0/8"]"#, "scopes: \(scopes) -> [\"read\"]", #"secret: "***" -> "***""#,
+            ]
+        )
+        #expect(changes(row("app shop")) == ["defaults.approvalAbove: null -> 1000"])
+        #expect(
+            changes(row("credential apple")) == ["pushesPerSecond: null -> 5", #"secret: "***" -> "***""#]
+        )
+        #expect(changes(row("rate")) == ["pushesPerSecond: null -> 7"])
+        // The next change of one setting shows only that one.
+        tenant.apps[0].bindings[0].settings["sealed"] = ["sendKey": "c2Vjb25k"]
+        _ = try await fixture.provisioning.apply([tenant])
+        let last = try await fixture.audit.newest(1, in: fixture.acme)
+        #expect(changes(last.first) == [#"sealed.sendKey: "***" -> "***""#])
+        let all = (rows + last).map { "\($0)" }.joined()
+        for secret in ["Zmlyc3Q", "c2Vjb25k", "090909"] { #expect(!all.contains(secret), "\(secret)") }
     }
 
     @Test func aRefusedApplyLeavesNoTrace() async throws {
@@ -57,6 +105,30 @@ import Testing
         thief.apps[0].bindings = fixture.tenant("acme").apps[0].bindings
         await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([thief]) }
         #expect(try await entries(fixture, in: thief.id).isEmpty)
+    }
+
+    @Test func changesOfWebhooksShowWhatWasBefore() async throws {
+        let fixture = try await StoreFixture.alone()
+        let webhook = NewWebhook(
+            id: WebhookID(rawValue: UUID()),
+            url: "https://a.example/hook?key=k1",
+            filter: EventFilter(),
+            secret: SealedSecret(keyID: "whk_1", bytes: [1]),
+            isActive: true
+        )
+        let acts = fixture.subscriptions
+        #expect(try await acts.create(webhook, in: fixture.acme, limit: 5))
+        let change = WebhookChange(url: "https://a.example/hook?key=k2", kinds: ["sent"])
+        #expect(try await acts.change(webhook.id, change, in: fixture.acme))
+        #expect(try await acts.change(webhook.id, WebhookChange(isActive: false), in: fixture.acme))
+        #expect(try await acts.replay(webhook.id, from: 0, in: fixture.acme) == .moved)
+        #expect(try await acts.remove(webhook.id, in: fixture.acme))
+        let rows = try await fixture.audit.newest(5, in: fixture.acme)
+        #expect(rows.map(\.action) == ["create", "write", "write", "replay", "remove"])
+        #expect(rows.allSatisfy { $0.subject == "webhook \(webhook.id)" })
+        #expect(changes(rows[1]) == [#"kinds: [] -> ["sent"]"#, #"pathAndQuery: "***" -> "***""#])
+        #expect(changes(rows[2]) == ["active: true -> false"])
+        #expect(!rows.map { "\($0)" }.joined().contains("key="))
     }
 
     @Test func manualChangesOfKeysAreAudited() async throws {
@@ -195,6 +267,23 @@ import Testing
             "SELECT (SELECT count(*) FROM gateway.audit a WHERE a::text ~ 'kim') + (SELECT count(*) FROM gateway.audit_subject) AS n"
         )
         #expect(try named.only().int("n") == 0)
+    }
+
+    // Only users have a stored name; who knows a phone number finds its rows all the same.
+    @Test func rowsAreFoundByTheirSubject() async throws {
+        let fixture = try await StoreFixture.alone()
+        for subject in ["user kim", "phone 01012345678", "user lee", "app shop"] {
+            try await fixture.ask(WriteAudit([AuditRecord(.read, subject)], by: .key("crm")))
+        }
+        func found(_ subject: String) async throws -> [String] {
+            try await fixture.audit.newest(10, about: subject, in: fixture.acme).filter { $0.action == "read" }
+                .map(\.subject)
+        }
+        #expect(try await found("user kim") == ["user kim"])
+        #expect(try await found("app shop") == ["app shop"])
+        let phone = try await found("phone 01012345678")
+        #expect(phone.count == 1 && phone[0].wholeMatch(of: /phone ~[0-9a-f]{32}/) != nil, "\(phone)")
+        #expect(try await found("phone 0101234567").isEmpty)
     }
 
     @Test func anotherTenantsNamesCannotBeRemoved() async throws {

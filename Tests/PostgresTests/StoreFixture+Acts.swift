@@ -102,6 +102,6 @@ struct SubscriptionActs: Sendable {
     }
 
     func replay(_ id: WebhookID, from offset: Int64, in tenant: TenantID) async throws -> ReplayOutcome {
-        try await commands.run(WebhookRules.replay(id, from: offset), in: tenant)
+        try await commands.run(WebhookRules.replay(id, from: offset, by: .key("hooks")), in: tenant)
     }
 }

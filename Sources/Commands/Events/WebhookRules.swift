@@ -1,4 +1,3 @@
-import Foundation
 package import Model
 package import Store
 
@@ -12,7 +11,7 @@ package enum WebhookRules {
     ) -> StoreRequest<Bool> {
         let shown = WebhookChange(url: webhook.url, kinds: webhook.filter.kinds, isActive: webhook.isActive)
         return StoreRequest(CreateWebhook(webhook, limit: limit)) { $0 }
-            .ending { $0 ? audit(.create, webhook.id, shown, by: actor) : [] }
+            .ending { $0 ? audit(.create, webhook.id, nil, shown, by: actor) : [] }
     }
 
     /// Changes a webhook. The answer is false if it does not exist.
@@ -22,36 +21,63 @@ package enum WebhookRules {
         by actor: AuditActor
     ) -> StoreRequest<Bool> {
         StoreRequest(ChangeWebhook(webhook, change)) { $0 }
-            .ending { $0 ? audit(.write, webhook, change, by: actor) : [] }
+            .ending { $0.map { audit(.write, webhook, $0, change, by: actor) } ?? [] }
+            .map { $0 != nil }
     }
 
     /// Removes a webhook. The answer is false if it does not exist.
     package static func remove(_ webhook: WebhookID, by actor: AuditActor) -> StoreRequest<Bool> {
-        StoreRequest(RemoveWebhook(webhook)) { $0 }.ending { $0 ? audit(.remove, webhook, nil, by: actor) : [] }
+        StoreRequest(RemoveWebhook(webhook)) { $0 }.ending {
+            $0 ? [WriteAudit([AuditRecord(.remove, "webhook \(webhook)")], by: actor)] : []
+        }
     }
 
     /// Delivers everything after `offset` again.
-    package static func replay(_ webhook: WebhookID, from offset: Int64) -> StoreRequest<ReplayOutcome> {
-        StoreRequest(ReplayWebhook(webhook, from: offset)) { $0 }
+    package static func replay(
+        _ webhook: WebhookID,
+        from offset: Int64,
+        by actor: AuditActor
+    ) -> StoreRequest<ReplayOutcome> {
+        StoreRequest(ReplayWebhook(webhook, from: offset)) { $0 }.ending { outcome in
+            guard case .moved = outcome else { return [] }
+            let record = AuditRecord(.replay, "webhook \(webhook)", data: ["from": .int(offset)])
+            return [WriteAudit([record], by: actor)]
+        }
     }
 
+    /// Writes the settings of `change`, and with `before` those that differ from it.
     private static func audit(
         _ action: AuditAction,
         _ webhook: WebhookID,
-        _ change: WebhookChange?,
+        _ before: WebhookChange?,
+        _ change: WebhookChange,
         by actor: AuditActor
     ) -> [any StoreOperation] {
-        var data = JSONObject([])
-        if let url = change?.url { data["url"] = .string(place(of: url)) }
-        if let kinds = change?.kinds { data["kinds"] = .array(kinds.map { .string($0) }) }
-        if let isActive = change?.isActive { data["active"] = .bool(isActive) }
-        let record = AuditRecord(action, "webhook \(webhook)", data: change.map { _ in .object(data) })
-        return [WriteAudit([record], by: actor)]
+        var data = settings(change)
+        if let before {
+            var after = compared(before)
+            for (name, value) in compared(change).pairs { after[name] = value }
+            data["changes"] = SettingChanges(from: compared(before), to: after) { $0 == pathAndQuery }.json
+        }
+        return [WriteAudit([AuditRecord(action, "webhook \(webhook)", data: .object(data))], by: actor)]
     }
 
-    /// The scheme, host and port: path and query may contain a secret.
-    private static func place(of url: String) -> String {
-        guard let parts = URLComponents(string: url), let host = parts.host else { return "" }
-        return (parts.scheme.map { "\($0)://" } ?? "") + host + (parts.port.map { ":\($0)" } ?? "")
+    /// The part of an address that may contain a secret.
+    private static let pathAndQuery = "pathAndQuery"
+
+    private static func settings(_ change: WebhookChange) -> JSONObject {
+        var settings = JSONObject()
+        settings["url"] = change.url.map { .string(SettingChanges.place(of: $0)) }
+        settings["kinds"] = change.kinds.map { .array($0.map { .string($0) }) }
+        settings["active"] = change.isActive.map { .bool($0) }
+        return settings
+    }
+
+    private static func compared(_ change: WebhookChange) -> JSONObject {
+        var settings = settings(change)
+        settings[pathAndQuery] = change.url.map {
+            .string(String($0.dropFirst(SettingChanges.place(of: $0).count)))
+        }
+        return settings
     }
 }

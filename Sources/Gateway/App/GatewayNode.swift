@@ -4,10 +4,12 @@ import AsyncHTTPClient
 import Commands
 import DeliveryEngine
 import EngineStore
+import Foundation
 import GatewayHTTP
 import Imports
 import Logging
 import Model
+import NIOSSL
 import NativeHTTP
 import Observability
 import PostgresClient
@@ -58,6 +60,10 @@ struct GatewayNode {
     let proxied: ProxiedClients?
     let limiter: CallLimiter
     let bodies: LargeBodies
+    let proofs = RefusedProofs()
+    let gate: AuditGate
+    /// Nil: the collector's certificate is verified with the system's authorities.
+    let collectorTLS: NIOSSLContext?
     let sampler: DatabaseSampler
     let shutdown = ShutdownProgress()
 
@@ -93,8 +99,21 @@ struct GatewayNode {
             proxied: configuration.proxyProtocol ? ProxiedClients(proxies) : nil,
             limiter: limiter,
             bodies: LargeBodies(limiter: limiter),
+            gate: AuditGate(limitSeconds: configuration.auditLagSeconds),
+            collectorTLS: try configuration.auditCAFile.map(collectorTLS),
             sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
         )
+    }
+
+    /// - Throws: `ConfigurationProblem` when the file cannot be read.
+    private static func collectorTLS(_ file: String) throws -> NIOSSLContext {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .file(file)
+        do {
+            return try NIOSSLContext(configuration: tls)
+        } catch {
+            throw ConfigurationProblem(setting: "audit-ca", problem: "\(file) has no certificate that can be read")
+        }
     }
 
     private static func base(
@@ -221,6 +240,7 @@ extension GatewayNode {
                 logger: base.logger,
                 recorder: provisioning.recorder,
                 certificates: base.configuration.tlsClientCAFile.map { _ in PeerCertificateReader() },
+                proofs: proofs,
                 multiStep: base.vendors.multiStep
             ),
             native: nativeAPI(),
@@ -234,7 +254,13 @@ extension GatewayNode {
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)
         return NativeAPI(
-            callers: NativeCallers(directory: provisioning.cache, limiter: limiter, bodies: bodies),
+            callers: NativeCallers(
+                directory: provisioning.cache,
+                limiter: limiter,
+                bodies: bodies,
+                proofs: proofs,
+                gate: gate
+            ),
             handler: handler,
             handOver: handOver,
             stores: NativeStores(
@@ -352,22 +378,46 @@ extension GatewayNode {
                 node: base.node,
                 logger: base.logger
             ),
+            RefusedProofService(proofs: proofs, handler: handler, logger: base.logger),
             sampler,
             provisioning.recorder,
             provisioning.service,
-        ] + auditFile
+        ] + auditCopies
     }
 
-    private var auditFile: [any Service] {
-        guard let path = base.configuration.auditFile else { return [] }
-        return [
-            AuditFileService(
-                path: path,
-                keeper: PostgresAuditKeeper(engine: base.database.engine, node: base.node),
-                store: PostgresAuditStore(call: base.database.call),
-                logger: base.logger
+    private var auditCopies: [any Service] {
+        let keeper = PostgresAuditKeeper(engine: base.database.engine, node: base.node)
+        let store = PostgresAuditStore(call: base.database.call)
+        var services: [any Service] = []
+        if let path = base.configuration.auditFile {
+            services.append(AuditFileService(path: path, keeper: keeper, store: store, logger: base.logger))
+        }
+        if let address = base.configuration.auditSyslog {
+            services.append(
+                AuditSyslogService(
+                    address: address,
+                    tls: collectorTLS,
+                    messages: SyslogMessage(
+                        host: ProcessInfo.processInfo.hostName,
+                        process: ProcessInfo.processInfo.processIdentifier
+                    ),
+                    keeper: keeper,
+                    store: store,
+                    logger: base.logger
+                )
             )
-        ]
+        }
+        if !services.isEmpty {
+            services.append(
+                AuditLagService(
+                    copies: base.configuration.auditCopies,
+                    keeper: keeper,
+                    gate: gate,
+                    logger: base.logger
+                )
+            )
+        }
+        return services
     }
 
     private func webhookDispatcher() -> any Service {

@@ -9,7 +9,7 @@ enum ConfigurationFile {
         "database.notify", "database.shared.flush", "master.key.file", "master.key.command",
         "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "tls.client.required", "admin.listen",
         "address.file",
-        "audit.file", "run.as", "log.level", "webhook.allow",
+        "audit.file", "audit.syslog", "audit.ca", "audit.lag.seconds", "run.as", "log.level", "webhook.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies", "proxy.protocol",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",

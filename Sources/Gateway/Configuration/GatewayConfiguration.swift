@@ -1,4 +1,5 @@
 import Configuration
+package import EngineStore
 import Foundation
 import GatewayHTTP
 package import Logging
@@ -33,6 +34,12 @@ package struct GatewayConfiguration: Sendable {
     var addressFile: String?
     /// A file to which the rows of the audit are appended. Nil: none.
     var auditFile: String?
+    /// A collector of syslog messages to which the rows of the audit are sent. Nil: none.
+    var auditSyslog: SyslogAddress?
+    /// Authorities of the collector's certificate, PEM. Nil: those of the system.
+    var auditCAFile: String?
+    /// Administrative calls and commands are refused while a copy of the audit is behind by more seconds. Nil: never.
+    package var auditLagSeconds: Int?
     package var logLevel: Logger.Level
     /// CIDR ranges of private addresses that webhooks may target.
     var webhookAllowedNetworks: [String]
@@ -127,6 +134,9 @@ package struct GatewayConfiguration: Sendable {
         mustClientsShowCertificate = try settings.isOn("tls.client.required", "tls-client-required")
         addressFile = reader.string(forKey: "address.file")
         auditFile = reader.string(forKey: "audit.file")
+        auditSyslog = try Self.syslog(reader.string(forKey: "audit.syslog"))
+        auditCAFile = reader.string(forKey: "audit.ca")
+        auditLagSeconds = try settings.seconds("audit.lag.seconds", "audit-lag-seconds", in: Self.auditLag)
         logLevel = try settings.logLevel("log.level", "log-level")
         webhookAllowedNetworks = settings.list("webhook.allow")
         trustedProxies = settings.list("trusted.proxies")
@@ -141,6 +151,7 @@ package struct GatewayConfiguration: Sendable {
         databaseConnections = min(64, max(1, settings.integer("database.connections", default: 6)))
         databaseNotify = try settings.isOn("database.notify", "database-notify")
         databaseSharedFlush = try settings.isOn("database.shared.flush", "database-shared-flush")
+        try checkAudit()
         guard masterKeyCommand == nil || reader.string(forKey: "master.key.file") == nil else {
             throw ConfigurationProblem(setting: "master-key-command", problem: "excludes --master-key-file")
         }
@@ -153,6 +164,32 @@ package struct GatewayConfiguration: Sendable {
                 problem: "needs --trusted-proxies with the networks of the proxies"
             )
         }
+    }
+
+    private static func syslog(_ text: String?) throws(ConfigurationProblem) -> SyslogAddress? {
+        guard let text else { return nil }
+        guard let address = SyslogAddress(text) else {
+            throw ConfigurationProblem(
+                setting: "audit-syslog",
+                problem: "must be tcp://host:port, tls://host:port or unix:/path"
+            )
+        }
+        return address
+    }
+
+    private func checkAudit() throws(ConfigurationProblem) {
+        guard auditLagSeconds != nil else { return }
+        guard auditFile != nil || auditSyslog != nil else {
+            throw ConfigurationProblem(setting: "audit-lag-seconds", problem: "needs --audit-file or --audit-syslog")
+        }
+    }
+
+    /// At least a minute: a healthy copy is a few seconds behind, and 30 more when another node takes over.
+    private static let auditLag = 60...86_400
+
+    /// The configured copies of the audit.
+    package var auditCopies: [AuditCopy] {
+        (auditFile == nil ? [] : [.file]) + (auditSyslog == nil ? [] : [.collector])
     }
 }
 

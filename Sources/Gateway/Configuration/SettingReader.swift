@@ -14,6 +14,21 @@ struct SettingReader {
         reader.string(forKey: key).flatMap { Int($0) } ?? reader.int(forKey: key) ?? fallback
     }
 
+    /// A number of seconds; nil: not set.
+    ///
+    /// - Throws: `ConfigurationProblem`.
+    func seconds(
+        _ key: ConfigKey,
+        _ name: String,
+        in range: ClosedRange<Int>
+    ) throws(ConfigurationProblem) -> Int? {
+        guard let text = text(key) else { return nil }
+        guard let seconds = Int(text), range.contains(seconds) else {
+            throw ConfigurationProblem(setting: name, problem: "must be \(range.lowerBound) to \(range.upperBound)")
+        }
+        return seconds
+    }
+
     func list(_ key: ConfigKey) -> [String] {
         let texts = reader.string(forKey: key).map { $0.split(separator: ",").map(String.init) }
         return (texts ?? reader.stringArray(forKey: key) ?? [])

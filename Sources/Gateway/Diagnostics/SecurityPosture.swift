@@ -182,13 +182,13 @@ package struct SecurityPosture: Sendable {
                 )
             )
         }
-        if configuration.auditFile == nil {
+        if configuration.auditCopies.isEmpty {
             found.append(
                 node(
                     .low,
-                    "audit.file is not set",
+                    "neither audit.file nor audit.syslog is set",
                     "Whoever owns the database can remove the whole audit.",
-                    "Set audit.file, and let another system collect the file."
+                    "Set audit.syslog, or set audit.file and let another system collect the file."
                 )
             )
         }

@@ -30,6 +30,7 @@ package struct NativeAPI: Sendable {
     let imports: DeviceImports
     let webhooks: WebhookRegistry
     let possession: PossessionPushes
+    let reads: ReadAudit
     let eventStreams = EventStreamLimit()
     let clock: any WallClock
     let logger: Logger
@@ -59,6 +60,7 @@ package struct NativeAPI: Sendable {
         self.explainer = explainer
         self.imports = imports
         self.webhooks = webhooks
+        reads = ReadAudit(handler: handler)
         self.clock = clock
         self.logger = logger
     }
@@ -79,9 +81,16 @@ package struct NativeAPI: Sendable {
                 caller = try callers.withoutKey(request, context)
             }
             defer { caller.reader.release() }
-            let response = try await operation.perform(self, caller, context.parameters)
-            count(response)
-            return response
+            do throws(Problem) {
+                if let scope = operation.scope { try caller.require(scope) }
+                guard !operation.isAdministrative || !callers.gate.isClosed else { throw .auditBehind }
+                let response = try await operation.perform(self, caller, context.parameters)
+                count(response)
+                return response
+            } catch {
+                if error.code == .forbidden { callers.refused(.scope, caller.grant) }
+                throw error
+            }
         } catch {
             return refuse(error, request, context.remoteAddress, path: operation.path)
         }

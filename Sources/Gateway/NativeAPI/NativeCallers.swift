@@ -10,11 +10,22 @@ package struct NativeCallers: Sendable {
     private let directory: any CallDirectory
     let limiter: CallLimiter
     fileprivate let bodies: LargeBodies
+    private let proofs: RefusedProofs
+    /// Refuses administrative calls while the copies of the audit are behind.
+    let gate: AuditGate
 
-    package init(directory: any CallDirectory, limiter: CallLimiter, bodies: LargeBodies) {
+    package init(
+        directory: any CallDirectory,
+        limiter: CallLimiter,
+        bodies: LargeBodies,
+        proofs: RefusedProofs = RefusedProofs(),
+        gate: AuditGate = AuditGate(limitSeconds: nil)
+    ) {
         self.directory = directory
         self.limiter = limiter
         self.bodies = bodies
+        self.proofs = proofs
+        self.gate = gate
     }
 
     /// - Throws: `Problem`: without a valid key, after too many wrong ones, or when the store cannot answer now.
@@ -33,10 +44,14 @@ package struct NativeCallers: Sendable {
         do { grant = try await directory.apiKey(secret) } catch { throw .unavailable(5) }
         guard let grant else {
             if let proof { limiter.failed(proof, from: address) }
+            proofs.note(.key, .native, of: nil)
             throw .unauthorized
         }
         if let proof { limiter.proved(proof, from: address) }
-        guard grant.isUsable(from: context.client.proven) else { throw .forbiddenNetwork }
+        guard grant.isUsable(from: context.client.proven) else {
+            refused(.network, grant)
+            throw .forbiddenNetwork
+        }
         return NativeCaller(
             request: request,
             grant: grant,
@@ -44,6 +59,11 @@ package struct NativeCallers: Sendable {
             channel: context.channel,
             reader: NativeBodyReader(bodies: bodies, limiter: limiter)
         )
+    }
+
+    /// Counts a refusal of a right key.
+    func refused(_ kind: ProofKind, _ grant: APIKeyGrant) {
+        proofs.note(kind, .native, of: grant.tenant, subject: "key \(grant.name)")
     }
 }
 

@@ -41,7 +41,7 @@ enum OpenAPIDocument {
         var json: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
             "description": .string(operation.scope.map { "Needs the scope `\($0.rawValue)`." } ?? "Needs no key."),
-            "tags": [.string(tag(operation))],
+            "tags": [.string(tag(operation))], "x-audited": .bool(operation.audited != .no),
         ]
         json["security"] = operation.scope == nil ? [] : [["bearer": []]]
         json["x-scope"] = operation.scope.map { .string($0.rawValue) }

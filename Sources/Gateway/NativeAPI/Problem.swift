@@ -70,6 +70,11 @@ package struct Problem: Error, Hashable {
         "the body ended early, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
             + "resume after the last committed line"
     )
+    static let auditBehind = Problem(
+        .auditBehind,
+        "the operator's limit audit.lag.seconds is reached; nothing was changed",
+        retryAfterSeconds: 30
+    )
     static let conflict = Problem(.conflict, "use a new key for a new request")
     static func rateLimited(_ seconds: Int) -> Problem {
         Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)

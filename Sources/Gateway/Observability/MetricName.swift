@@ -9,6 +9,7 @@ package enum MetricName: String, CaseIterable {
     case nativeCalls = "native_calls_total"
     case callsLimited = "calls_limited_total"
     case quotaRefusals = "quota_refusals_total"
+    case proofsRefused = "proofs_refused_total"
     case capturedExchanges = "captured_exchanges_total"
     case capturesDropped = "captured_exchanges_dropped_total"
 
@@ -55,6 +56,10 @@ package enum MetricName: String, CaseIterable {
     case defaultPartitionRows = "database_default_partition_rows"
     case partitionWeeksAhead = "database_partition_weeks_ahead"
     case sampleAge = "database_sample_age_seconds"
+
+    // Copies of the audit.
+    case auditLagRows = "audit_copy_lag_rows"
+    case auditLagSeconds = "audit_copy_lag_seconds"
 
     // Maintenance: set by the node that does it.
     case maintenanceRows = "maintenance_rows_total"

@@ -14,6 +14,7 @@ final class VendorEndpoint: Sendable {
     private let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
     private let limits: VendorLimits
+    private let proofs: RefusedProofs
     private let bodies: LargeBodies
     private let identifiers: any IdentifierSource
     private let logger: Logger
@@ -33,6 +34,7 @@ final class VendorEndpoint: Sendable {
         logger: Logger,
         recorder: CaptureRecorder? = nil,
         certificates: PeerCertificateReader? = nil,
+        proofs: RefusedProofs = RefusedProofs(),
         multiStep: [Vendor: any MultiStepVendor]
     ) {
         self.directory = directory
@@ -44,6 +46,7 @@ final class VendorEndpoint: Sendable {
         self.logger = logger
         self.recorder = recorder
         self.certificates = certificates
+        self.proofs = proofs
         self.multiStep = multiStep
     }
 
@@ -210,8 +213,7 @@ final class VendorEndpoint: Sendable {
             settings = binding.settings
             record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
             if case .refused(let reason) = verdict {
-                if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, settings) }
-                return refusedSender(reason, call, adapter, settings, &record)
+                return refusedSender(reason, call, adapter, binding, shown, &record)
             }
             let commands = withBodyHash(try await decoded(call, adapter, settings), call.body)
             limits.proved(shown)
@@ -233,6 +235,9 @@ final class VendorEndpoint: Sendable {
             case .failure(let excess): return limited(excess, call, adapter, &record, settings)
             }
         } catch {
+            if error.code == .unauthorized, error.field != Self.userTokenField {
+                refusedCredential(adapter, record, isShown: shown != nil)
+            }
             if error.code == .unauthorized, let excess = limits.failed(shown) {
                 return limited(excess, call, adapter, &record, settings)
             }
@@ -271,14 +276,14 @@ final class VendorEndpoint: Sendable {
         in scope: CallScope
     ) async throws(AdapterError) -> Swift.Result<[Reply], LimitExcess> {
         var commands = commands
-        if let excess = try prove(&commands, of: call, adapter, tokens) { return .failure(excess) }
+        if let excess = try prove(&commands, of: call, adapter, tokens, scope) { return .failure(excess) }
         var result = await perform(commands, in: scope, isFirst: true)
         guard let multiStep = multiStep[scope.vendor] else { return result }
         for _ in 0..<Self.sequelLimit {
             guard case .success(let replies) = result else { break }
             var sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
             if sequel.isEmpty { break }
-            if let excess = try prove(&sequel, of: call, adapter, tokens) { return .failure(excess) }
+            if let excess = try prove(&sequel, of: call, adapter, tokens, scope) { return .failure(excess) }
             result = await perform(withBodyHash(sequel, call.body), in: scope, isFirst: false)
         }
         return result
@@ -293,7 +298,8 @@ final class VendorEndpoint: Sendable {
         _ commands: inout [Command],
         of call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ rules: UserTokenRules?
+        _ rules: UserTokenRules?,
+        _ scope: CallScope
     ) throws(AdapterError) -> LimitExcess? {
         guard let gate = UserTokenGate(rules) else { return nil }
         switch gate.judge(commands, adapter.userToken(of: call), at: call.receivedAt) {
@@ -303,9 +309,24 @@ final class VendorEndpoint: Sendable {
             return nil
         case .refused(let reason, let isFailure):
             note(call, adapter, reason)
+            if isFailure { proofs.note(.userToken, adapter.vendor, of: scope.tenant, subject: "app \(scope.app)") }
             if isFailure, let excess = limits.failedToken(from: call.remoteAddress) { return excess }
-            throw AdapterError(.unauthorized, field: "user token")
+            throw AdapterError(.unauthorized, field: Self.userTokenField)
         }
+    }
+
+    private static let userTokenField = "user token"
+
+    /// Counts a wrong credential of the dialect; without a binding, only if the call showed one.
+    @inline(never)
+    private func refusedCredential(_ adapter: any VendorAdapter, _ record: CallRecord, isShown: Bool) {
+        guard isShown || record.owner != nil else { return }
+        proofs.note(
+            .credential,
+            adapter.vendor,
+            of: record.owner?.tenant,
+            subject: record.owner.map { "app \($0.app)" }
+        )
     }
 
     /// Six sequels: three attempts of a read and a write. After three conflicts, the answer asks the caller to retry.
@@ -381,6 +402,7 @@ final class VendorEndpoint: Sendable {
         _ shown: ShownProof?,
         _ record: inout CallRecord
     ) -> VendorResponse {
+        if shown != nil { proofs.note(.credential, adapter.vendor, of: nil) }
         let excess = shown == nil ? limits.unknownBinding(from: call.remoteAddress) : limits.failed(shown)
         if let excess { return limited(excess, call, adapter, &record) }
         return refused(.unknownBinding, call, adapter, &record)
@@ -405,13 +427,16 @@ final class VendorEndpoint: Sendable {
         _ reason: String,
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ settings: BindingSettings,
+        _ binding: BoundCall,
+        _ shown: ShownProof?,
         _ record: inout CallRecord
     ) -> VendorResponse {
+        proofs.note(.sender, adapter.vendor, of: binding.tenant, subject: "app \(binding.app)")
+        if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, binding.settings) }
         note(call, adapter, reason)
         let error = AdapterError(.unauthorized)
         record.refused(error)
-        return adapter.refuse(error, for: call, settings: settings)
+        return adapter.refuse(error, for: call, settings: binding.settings)
     }
 
     @inline(never)

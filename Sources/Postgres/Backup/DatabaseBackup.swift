@@ -25,14 +25,20 @@ package struct DatabaseBackup: Sendable {
 
     // MARK: Backup
 
-    /// Writes a consistent copy while the gateway runs. It uses one snapshot, which holds back vacuum meanwhile.
+    /// Writes a consistent copy while the gateway runs. It uses one snapshot, which holds back vacuum meanwhile. The audit of each tenant gets a row before it,
+    /// which the copy contains.
     ///
     /// - Parameters:
     ///   - file: must not exist. It is created with mode 0600 once the backup is complete.
+    ///   - actor: for the audit.
     ///   - progress: receives the number of written bytes about once a second.
     /// - Returns: the file's size in bytes.
     /// - Throws: `BackupError`.
-    package func write(to file: String, progress: @escaping @Sendable (Int) -> Void) async throws(BackupError) -> Int {
+    package func write(
+        to file: String,
+        by actor: String,
+        progress: @escaping @Sendable (Int) -> Void
+    ) async throws(BackupError) -> Int {
         guard !FileManager.default.fileExists(atPath: file) else {
             throw BackupError(.badFile, "\(file) exists already: choose another file")
         }
@@ -44,6 +50,9 @@ package struct DatabaseBackup: Sendable {
         let programs = try await ClientPrograms.find(for: version)
         let partial = file + ".partial"
         try Self.makePrivate(partial)
+        if let problem = await audit("backup", file, by: actor) {
+            logger.warning("the audit has no row of this backup", metadata: ["error": "\(problem)"])
+        }
         do throws(BackupError) {
             let ending = try await watching({ Self.size(of: partial) }, progress) { () async throws(BackupError) in
                 try await programs.run(
@@ -65,13 +74,19 @@ package struct DatabaseBackup: Sendable {
 
     // MARK: Restore
 
-    /// Restores a backup into a database without a gateway schema, completely or not at all, and updates it to the version of this program.
+    /// Restores a backup into a database without a gateway schema, completely or not at all, and updates it to the version of this program. The audit of each
+    /// tenant gets a row after it.
     ///
     /// - Parameters:
     ///   - file: a file that `write` created with this version of the program or an older one.
+    ///   - actor: for the audit.
     ///   - progress: receives a sentence for each step.
     /// - Throws: `BackupError`.
-    package func restore(from file: String, progress: @escaping @Sendable (String) -> Void) async throws(BackupError) {
+    package func restore(
+        from file: String,
+        by actor: String,
+        progress: @escaping @Sendable (String) -> Void
+    ) async throws(BackupError) {
         let (version, objects) = try await asking { (admin) throws(PostgresError) in
             let count = try await Self.ask(
                 admin,
@@ -99,6 +114,9 @@ package struct DatabaseBackup: Sendable {
             throw error
         }
         try await finish(progress)
+        if let problem = await audit("restore", file, by: actor) {
+            progress("the audit has no row of this restore: \(problem)")
+        }
     }
 
     /// Checks that the file is a backup of a gateway before anything is changed.
@@ -163,6 +181,37 @@ package struct DatabaseBackup: Sendable {
             throw BackupError(.database, "the backup is restored, but the database is not ready: \(error)")
         }
     }
+
+    // MARK: The audit
+
+    /// Writes a row into the audit of each tenant, whose data the file contains. One transaction per tenant: each holds the lock of one audit.
+    ///
+    /// - Returns: nil, or why the row is missing: for example, a standby accepts no writes. The backup goes on.
+    private func audit(_ action: String, _ file: String, by actor: String) async -> BackupError? {
+        let name = String((file.split(separator: "/").last ?? "").prefix(Self.nameLength))
+        do throws(BackupError) {
+            try await asking { (admin) throws(PostgresError) in
+                let all = try await admin.run(Transaction(tenant: nil, [Statement(Self.tenants)]))
+                for row in all.first?.map(\.self) ?? [] {
+                    let values: [PostgresValue] = [
+                        .text(try row.text("tenant_id")), .text(actor), .text(action), .text(name),
+                    ]
+                    _ = try await admin.run(Transaction(tenant: nil, [Statement(Self.writeAudit, values)]))
+                }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// 200 characters of the file's name.
+    private static let nameLength = 200
+    private static let tenants = "SELECT tenant_id FROM gateway.tenant ORDER BY tenant_id"
+    private static let writeAudit = """
+        SELECT gateway.write_audit($1::text, $2::text, ARRAY[$3::text], ARRAY['database'],
+            ARRAY[json_build_object('file', $4::text)::text])
+        """
 
     // MARK: Helpers
 

@@ -3,7 +3,8 @@
 It validates /openapi.json as OpenAPI 3.1, checks that every operation has an id, parameters, bodies, responses and examples, validates every example
 against its schema, then calls every operation and validates every answer against the schema that the description declares for its status.
 
-usage: native_contract.py BASE, an API key with every scope in GATEWAY_KEY, one with only `read` in GATEWAY_READ_KEY.
+usage: native_contract.py BASE, an API key with every scope in GATEWAY_KEY, one with only `read` in GATEWAY_READ_KEY, the control URL of the push
+service's simulator in GATEWAY_SIMULATOR.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from referencing.jsonschema import DRAFT202012
 BASE = sys.argv[1]
 KEY = os.environ["GATEWAY_KEY"]
 READ_KEY = os.environ["GATEWAY_READ_KEY"]
+SIMULATOR = os.environ["GATEWAY_SIMULATOR"]
 METHODS = ("get", "put", "post", "patch", "delete")
 # Formats that are checked; the others are annotations.
 FORMATS = FormatChecker(("date-time", "date", "uuid"))
@@ -88,10 +90,12 @@ class Description:
                     for fault in self.faults(media["schema"], media["example"]):
                         check(False, f"{identifier}: example of {status} {kind}: {fault}")
                 check(status == "204" or "content" in response, f"{identifier}: {status} has no schema")
-            check(len(codes) == len(set(codes)) and "PG-1003" in codes, f"{identifier}: problem codes {codes}")
+            needs_key = "x-scope" in operation
+            check(len(codes) == len(set(codes)), f"{identifier}: problem codes {codes}")
+            check(("PG-1003" in codes) == needs_key, f"{identifier}: problem codes {codes}")
             check(any(status < "300" for status in operation["responses"]), f"{identifier}: declares no success")
             check(has_example, f"{identifier} has no example")
-            check(operation["security"] == [{"bearer": []}], f"{identifier}: security")
+            check(operation["security"] == ([{"bearer": []}] if needs_key else []), f"{identifier}: security")
 
 
 class API:
@@ -110,7 +114,7 @@ class API:
         expect: int = 200,
         raw: bytes | None = None,
         kind: str = "application/json",
-        key: str = KEY,
+        key: str | None = KEY,
     ) -> object:
         method, template, operation = self.description.operations[identifier]
         url = template
@@ -119,7 +123,7 @@ class API:
         if query:
             url += "?" + urllib.parse.urlencode(query)
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": "Bearer " + key}
+        headers = {} if key is None else {"Authorization": "Bearer " + key}
         if data is not None:
             headers["Content-Type"] = kind
         request = urllib.request.Request(BASE + url, data, headers, method=method.upper())
@@ -177,6 +181,7 @@ def devices_and_messages(api: API) -> None:
         "timeZone": "Asia/Seoul", "receivingWindow": {"from": "0000", "to": "2359"},
     }  # fmt: skip
     device = api.call("registerDevice", body=registration, expect=201)["id"]
+    check_possession(api, device, token)
     api.call("registerDevice", body=registration)
     second = api.call("registerDevice", body={"app": "shop", "platform": "android", "key": "contract-2"}, expect=201)["id"]
     for query in (
@@ -357,6 +362,16 @@ def channels(api: API) -> None:
     api.call("deleteChannel", channel, expect=204)
     api.call("showChannel", channel, expect=404)
     api.call("listChannels", app, {"environment": "test"}, expect=422)
+
+
+def check_possession(api, device: str, token: str) -> None:
+    """A device shows that its app gets the pushes to its token."""
+    api.call("challengeDevice", {"device": device}, expect=202)
+    with urllib.request.urlopen(f"{SIMULATOR}/_simulator/requests?token={token}", timeout=30) as answer:
+        pushes = json.load(answer)["requests"]
+    nonce = next(push["payload"]["gatewayNonce"] for push in pushes if "gatewayNonce" in push["payload"])
+    api.call("provePossession", body={"nonce": nonce}, key=None, expect=204)
+    api.call("provePossession", body={"nonce": nonce}, key=None, expect=404)
 
 
 def check_analytics(api):

@@ -18,6 +18,8 @@ struct NativeCaller: Sendable {
     var channel: (any Channel)?
     var reader: NativeBodyReader
     var bodyLimitBytes = NativeAPI.bodyLimitBytes
+    /// The number of objects that the call returns, for the audit.
+    let found = FoundCount()
 
     var tenant: TenantID { grant.tenant }
     var actor: AuditActor { .key(grant.name) }
@@ -48,6 +50,9 @@ struct NativeCall<Input: InputFields>: Sendable {
 
     var tenant: TenantID { caller.tenant }
     var actor: AuditActor { caller.actor }
+
+    /// Reports the number of objects that an audited call returns.
+    func found(_ count: Int) { caller.found.set(count) }
 
     subscript<Value>(dynamicMember member: KeyPath<Input, InputField<Value>>) -> Value {
         get throws(Problem) { try values[dynamicMember: member] }

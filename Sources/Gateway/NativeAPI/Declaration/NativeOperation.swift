@@ -17,6 +17,10 @@ struct NativeOperation: Sendable {
     let scope: APIScope?
     /// Whether a key may call it that is limited to one kind of audience; the operation itself then checks the audience.
     let allowsLimitedReach: Bool
+    /// The trace of its calls in the audit.
+    private(set) var audited = AuditedCall.no
+    /// Whether its calls are refused while the copies of the audit are behind: audited acts and reads, except those of senders.
+    var isAdministrative: Bool { audited != .no && scope != .send }
     let summary: String
     let inputs: [any DeclaredInput]
     let body: NativeBody
@@ -26,9 +30,9 @@ struct NativeOperation: Sendable {
     let example: JSON?
     let answers: [DeclaredAnswer]
     /// Every problem that the operation may answer.
-    let problems: [ProblemCode]
+    private(set) var problems: [ProblemCode]
     /// Reads and checks the inputs, and executes the operation.
-    let perform: @Sendable (NativeAPI, NativeCaller, Parameters) async throws(Problem) -> Response
+    private let perform: @Sendable (NativeAPI, NativeCaller, Parameters, AuditedCall) async throws(Problem) -> Response
 
     /// Without `body`, the body is JSON if there are body fields. Without `example`, the example of a JSON body is made of the examples of its fields.
     /// `problems` lists those that do not follow from the scope, the inputs and the body.
@@ -71,13 +75,35 @@ struct NativeOperation: Sendable {
             scope != nil || $0 != .unauthorized && $0 != .forbidden
         }
         let reader = NativeInputReader(input, body)
-        perform = { (api, caller, parameters) async throws(Problem) in
+        perform = { (api, caller, parameters, audited) async throws(Problem) in
             let call = try await reader.call(caller, parameters)
             if let scope {
                 try await api.admit(caller, to: scope, anyReach: allowsLimitedReach, KeyTarget(call.values))
             }
-            return try await handler(api)(call)
+            guard audited.isRead else { return try await handler(api)(call) }
+            return try await api.audited(audited, id, call) { () async throws(Problem) in try await handler(api)(call) }
         }
+    }
+
+    /// The same operation, whose calls are audited.
+    func audited(_ rule: AuditedCall) -> NativeOperation {
+        var operation = self
+        operation.audited = rule
+        if operation.isAdministrative {
+            operation.problems = ProblemCode.allCases.filter { problems.contains($0) || $0 == .auditBehind }
+        }
+        return operation
+    }
+
+    /// Reads and checks the inputs, and executes the operation.
+    ///
+    /// - Throws: `Problem`.
+    func perform(
+        _ api: NativeAPI,
+        _ caller: NativeCaller,
+        _ parameters: Parameters
+    ) async throws(Problem) -> Response {
+        try await perform(api, caller, parameters, audited)
     }
 
     /// The declared problems and those that follow from the other properties, in the order of their codes.

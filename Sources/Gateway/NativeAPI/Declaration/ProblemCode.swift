@@ -17,6 +17,7 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case quotaUsedUp = "PG-1015"
     case unavailable = "PG-2001"
     case pushServiceFailed = "PG-2002"
+    case auditBehind = "PG-2003"
 
     struct Entry: Sendable {
         var status: Int
@@ -149,6 +150,13 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 "The push service did not answer",
                 "the push service did not answer, or it answered with a server error",
                 "the detail says whether the request was sent; look at the state before you repeat it"
+            )
+        case .auditBehind:
+            Entry(
+                503,
+                "The copy of the audit is behind",
+                "administrative calls are refused, because the copy of the audit is behind",
+                "check `audit.file` and the collector of `audit.syslog`; sends and calls of devices are not affected"
             )
         case .unavailable:
             Entry(

@@ -78,7 +78,7 @@ enum ActivityOperations {
         answers: [.json(tokens.schema, "The tokens.")],
         problems: [.notFound],
         NativeAPI.showLiveActivityTokens
-    )
+    ).audited(.read)
 
     // MARK: Sending
 

@@ -78,7 +78,7 @@ enum CampaignOperations {
         answers: [.json(201, campaign.schema, "The campaign.")],
         problems: [.notFound],
         NativeAPI.createCampaign
-    )
+    ).audited(.act)
 
     struct IDInput: InputFields {
         let app = CommonInputs.app
@@ -120,7 +120,7 @@ enum CampaignOperations {
         ],
         problems: [.notFound],
         NativeAPI.putCampaign
-    )
+    ).audited(.act)
 
     static let delete = NativeOperation(
         "deleteCampaign",
@@ -132,7 +132,7 @@ enum CampaignOperations {
         answers: [.empty("The campaign is deleted.")],
         problems: [.notFound],
         NativeAPI.deleteCampaign
-    )
+    ).audited(.act)
 }
 
 extension InputKind where Value == String {

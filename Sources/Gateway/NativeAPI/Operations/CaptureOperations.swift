@@ -46,7 +46,7 @@ enum CaptureOperations {
         answers: [.json(201, CaptureShapes.facts.schema, "The capture.")],
         problems: [.notFound],
         NativeAPI.startCapture
-    )
+    ).audited(.act)
 
     static let list = NativeOperation(
         "listCaptures",
@@ -80,7 +80,7 @@ enum CaptureOperations {
         answers: [.json(CaptureShapes.withPage.schema, "The capture and a page of its calls.")],
         problems: [.notFound],
         NativeAPI.showCapture
-    )
+    ).audited(.read)
 
     struct DeleteInput: InputFields {
         let capture = CaptureOperations.id
@@ -97,7 +97,7 @@ enum CaptureOperations {
         answers: [.empty("The capture is deleted.")],
         problems: [.notFound],
         NativeAPI.deleteCapture
-    )
+    ).audited(.act)
 
     struct IDInput: InputFields {
         let capture = CaptureOperations.id
@@ -113,7 +113,7 @@ enum CaptureOperations {
         answers: [.json(CaptureShapes.facts.schema, "The capture.")],
         problems: [.notFound],
         NativeAPI.stopCapture
-    )
+    ).audited(.act)
 }
 
 extension InputKind where Value == UUID {
@@ -174,6 +174,7 @@ extension NativeAPI {
         let exchanges = try await asked { () async throws(StoreError) in
             try await captureStore.exchanges(of: id, in: call.tenant, after: after, limit: limit)
         }
+        call.found(exchanges.count)
         return .json(CaptureShapes.withPage.json(.init(facts: facts, exchanges: exchanges, limit: limit)))
     }
 

@@ -112,7 +112,7 @@ enum DeviceOperations {
         input: ListInput(),
         answers: [.json(page.schema, "A page of devices.")],
         NativeAPI.listDevices
-    )
+    ).audited(.read)
 
     struct IDInput: InputFields {
         let device = DeviceOperations.id
@@ -128,7 +128,7 @@ enum DeviceOperations {
         answers: [.json(NativeShapes.device.schema, "The device.")],
         problems: [.notFound],
         NativeAPI.showDevice
-    )
+    ).audited(.read)
 
     struct UpdateInput: InputFields {
         let device = DeviceOperations.id
@@ -174,7 +174,7 @@ enum DeviceOperations {
         answers: [.empty("The device is erased.")],
         problems: [.notFound],
         NativeAPI.eraseDevice
-    )
+    ).audited(.act)
 
     struct VouchInput: InputFields {
         let identity = PathField.required(
@@ -200,7 +200,7 @@ enum DeviceOperations {
         answers: [.json(NativeShapes.identity.schema, "The identity, which is `vouched` now.")],
         problems: [.notFound],
         NativeAPI.vouchIdentity
-    )
+    ).audited(.act)
 
     struct InboxInput: InputFields {
         let device = DeviceOperations.id
@@ -220,7 +220,7 @@ enum DeviceOperations {
         answers: [.json(inbox.schema, "A page of messages.")],
         problems: [.notFound],
         NativeAPI.listDeviceInbox
-    )
+    ).audited(.read)
 }
 
 extension NativeAPI {
@@ -272,11 +272,14 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await devices.devices(in: call.tenant, filter, after: after, limit: limit)
         }
+        call.found(page.items.count)
         return .json(DeviceOperations.page.json(page))
     }
 
     func showDevice(_ call: NativeCall<DeviceOperations.IDInput>) async throws(Problem) -> Response {
-        .json(NativeShapes.device.json(try await device(try call.device, in: call.tenant)))
+        let facts = try await device(try call.device, in: call.tenant)
+        call.found(1)
+        return .json(NativeShapes.device.json(facts))
     }
 
     /// Returns a device of the tenant.
@@ -338,6 +341,7 @@ extension NativeAPI {
         let items = try await asked { () async throws(StoreError) in
             try await devices.inbox(of: id, in: call.tenant, before: after, limit: limit)
         }
+        call.found(items.count)
         let page = DeviceOperations.inbox.json(
             items,
             limit: limit,

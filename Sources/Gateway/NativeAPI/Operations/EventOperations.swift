@@ -105,7 +105,7 @@ enum EventOperations {
         ],
         problems: [.gone, .staleGeneration, .rateLimited],
         NativeAPI.listEvents
-    )
+    ).audited(.found)
 
     struct AuditInput: InputFields {
         let after = QueryField.optional("after", .position, default: 0, as: 0, "`next` of the previous page.")
@@ -155,6 +155,7 @@ extension NativeAPI {
             try await queries.events(in: call.tenant, after: start, limit: limit, filter: filter)
         }
         guard requested == nil || page.generation == generation else { throw .staleGeneration }
+        call.found(page.events.count)
         let written = try await asked { () async throws(StoreError) in try await lines(page.events) }
         return Response(
             status: .ok,

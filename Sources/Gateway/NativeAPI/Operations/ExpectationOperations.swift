@@ -64,7 +64,7 @@ enum ExpectationOperations {
         ],
         problems: [.notFound],
         NativeAPI.expectUsers
-    )
+    ).audited(.act)
 
     struct ListInput: InputFields {
         let app = CommonInputs.app
@@ -98,7 +98,7 @@ enum ExpectationOperations {
         answers: [.json(page.schema, "A page of expected users.")],
         problems: [.notFound],
         NativeAPI.listExpectedUsers
-    )
+    ).audited(.read)
 
     struct DropInput: InputFields {
         let app = CommonInputs.app
@@ -116,7 +116,7 @@ enum ExpectationOperations {
         answers: [.empty("The user is not expected any longer.")],
         problems: [.notFound],
         NativeAPI.dropExpectedUser
-    )
+    ).audited(.act)
 }
 
 extension InputKind where Value == ExpectationOperations.Entry {
@@ -172,6 +172,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.expectedUsers(of: app, in: call.tenant, after: after.map { UserID($0) }, limit: limit)
         }
+        call.found(page.count)
         return .json(ExpectationOperations.page.json(page, limit: limit) { .string($0.user.rawValue) })
     }
 

@@ -148,7 +148,7 @@ enum GroupOperations {
         answers: [.json(members.schema, "A page of members.")],
         problems: [.notFound],
         NativeAPI.listGroupMembers
-    )
+    ).audited(.read)
 }
 
 extension NativeAPI {
@@ -232,6 +232,7 @@ extension NativeAPI {
                 limit: limit
             )
         }
+        call.found(page.count)
         return .json(GroupOperations.members.json(page, limit: limit) { .string($0.rawValue) })
     }
 }

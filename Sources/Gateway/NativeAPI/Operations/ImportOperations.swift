@@ -73,7 +73,7 @@ enum ImportOperations {
         answers: [.json(progress.schema, "The counts, and the lines that were rejected.")],
         problems: [.notFound, .rateLimited, .quotaUsedUp],
         NativeAPI.importDevices
-    )
+    ).audited(.act)
 }
 
 extension NativeAPI {

@@ -127,7 +127,7 @@ enum MessageOperations {
         input: ListInput(),
         answers: [.json(page.schema, "A page of messages.")],
         NativeAPI.listMessages
-    )
+    ).audited(.read)
 
     struct IDInput: InputFields {
         let message = MessageOperations.id
@@ -143,7 +143,7 @@ enum MessageOperations {
         answers: [.json(NativeShapes.message.schema, "The message.")],
         problems: [.notFound],
         NativeAPI.showMessage
-    )
+    ).audited(.read)
 
     struct ControlInput: InputFields {
         let message = MessageOperations.id
@@ -167,7 +167,7 @@ enum MessageOperations {
         answers: [.json(changed("WithdrawnMessage", "canceled"), "Whether anything was canceled.")],
         problems: [.notFound],
         NativeAPI.withdrawMessage
-    )
+    ).audited(.act)
 
     private static func summary(_ control: MessageControl) -> String {
         switch control {
@@ -192,7 +192,7 @@ enum MessageOperations {
             { api in
                 { (call) async throws(Problem) in try await api.controlMessage(call, control, answer: "changed") }
             }
-        )
+        ).audited(.act)
     }
 
     struct DeliveriesInput: InputFields {
@@ -214,7 +214,7 @@ enum MessageOperations {
         answers: [.json(deliveries.schema, "A page of deliveries.")],
         problems: [.notFound],
         NativeAPI.listDeliveries
-    )
+    ).audited(.read)
 
     struct DeliveryInput: InputFields {
         let message = MessageOperations.id
@@ -235,7 +235,7 @@ enum MessageOperations {
         answers: [.json(DeliveryExplanation.shape.schema, "The delivery with its explanation.")],
         problems: [.notFound],
         NativeAPI.showDelivery
-    )
+    ).audited(.read)
 }
 
 /// When a message is due.

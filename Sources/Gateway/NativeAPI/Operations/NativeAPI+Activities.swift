@@ -32,6 +32,7 @@ extension NativeAPI {
         guard case .tokens(let tokens) = try await ask(.tokens(facts.id), call.caller, app: facts.app) else {
             throw .unavailable(5)
         }
+        call.found(tokens.count)
         return .json(ActivityOperations.tokens.json(tokens))
     }
 

@@ -125,6 +125,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.messages(in: call.tenant, app: app, state: state, after: after, limit: limit)
         }
+        call.found(page.items.count)
         return .json(MessageOperations.page.json(page) { call.caller.mayReadContent(of: $0.scope.app) })
     }
 
@@ -138,6 +139,7 @@ extension NativeAPI {
 
     func showMessage(_ call: NativeCall<MessageOperations.IDInput>) async throws(Problem) -> Response {
         let facts = try await message(try call.message, in: call.tenant)
+        call.found(1)
         let withContent = call.caller.mayReadContent(of: facts.scope.app)
         return .json(NativeShapes.message.json(facts, withContent: withContent))
     }
@@ -180,6 +182,7 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.deliveryPage(of: facts.id, in: call.tenant, state: state, after: after, limit: limit)
         }
+        call.found(page.items.count)
         return .json(MessageOperations.deliveries.json(page))
     }
 
@@ -190,6 +193,7 @@ extension NativeAPI {
             try await explainer.explain(facts, to: target, in: call.tenant)
         }
         guard let explanation else { throw .notFound("no such delivery") }
+        call.found(1)
         let withContent = call.caller.mayReadContent(of: facts.scope.app)
         return .json(DeliveryExplanation.shape.json(explanation, withContent: withContent))
     }

@@ -35,7 +35,7 @@ enum UserOperations {
         answers: [.json(page.schema, "A page of users.")],
         problems: [.notFound],
         NativeAPI.listUsers
-    )
+    ).audited(.read)
 
     struct UserInput: InputFields {
         let app = CommonInputs.app
@@ -99,7 +99,7 @@ enum UserOperations {
         answers: [.json(user.schema, "The user.")],
         problems: [.notFound],
         NativeAPI.showUser
-    )
+    ).audited(.read)
 
     struct UpdateInput: InputFields {
         let app = CommonInputs.app
@@ -150,7 +150,7 @@ enum UserOperations {
             )
         ],
         NativeAPI.eraseUser
-    )
+    ).audited(.act)
 
     struct ConsentsInput: InputFields {
         let app = CommonInputs.app
@@ -205,7 +205,7 @@ enum UserOperations {
         answers: [.json(consentsOfUser.schema, "The user's consents.")],
         problems: [.notFound],
         NativeAPI.showConsents
-    )
+    ).audited(.read)
 }
 
 extension NativeAPI {
@@ -242,12 +242,15 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.users(of: scope, in: call.tenant, after: after.map { UserID($0) }, limit: limit)
         }
+        call.found(page.count)
         return .json(UserOperations.page.json(page, limit: limit) { .string($0.user.rawValue) })
     }
 
     func showUser(_ call: NativeCall<UserOperations.UserInput>) async throws(Problem) -> Response {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
-        return .json(UserOperations.user.json(try await described(try call.user, call.caller, scope)))
+        let user = try await described(try call.user, call.caller, scope)
+        call.found(1)
+        return .json(UserOperations.user.json(user))
     }
 
     func updateUser(_ call: NativeCall<UserOperations.UpdateInput>) async throws(Problem) -> Response {
@@ -292,6 +295,8 @@ extension NativeAPI {
 
     func showConsents(_ call: NativeCall<UserOperations.UserInput>) async throws(Problem) -> Response {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
-        return .json(UserOperations.consentsOfUser.json(try await described(try call.user, call.caller, scope)))
+        let user = try await described(try call.user, call.caller, scope)
+        call.found(1)
+        return .json(UserOperations.consentsOfUser.json(user))
     }
 }

@@ -96,7 +96,7 @@ enum WebhookOperations {
         example: ["url": "https://example.com/events", "kinds": ["sent", "failed"]],
         answers: [.json(201, created.schema, "The webhook, with its secret.")],
         NativeAPI.createWebhook
-    )
+    ).audited(.act)
 
     static let list = NativeOperation(
         "listWebhooks",
@@ -168,7 +168,7 @@ enum WebhookOperations {
         answers: [.json(created.schema, "The webhook, with its new secret.")],
         problems: [.notFound],
         NativeAPI.rotateWebhookSecret
-    )
+    ).audited(.act)
 
     static let update = NativeOperation(
         "updateWebhook",
@@ -181,7 +181,7 @@ enum WebhookOperations {
         answers: [.json(webhook.schema, "The webhook.")],
         problems: [.notFound],
         NativeAPI.updateWebhook
-    )
+    ).audited(.act)
 
     static let delete = NativeOperation(
         "deleteWebhook",
@@ -193,7 +193,7 @@ enum WebhookOperations {
         answers: [.empty("The webhook is deleted.")],
         problems: [.notFound],
         NativeAPI.deleteWebhook
-    )
+    ).audited(.act)
 
     struct ReplayInput: InputFields {
         let webhook = WebhookOperations.id
@@ -210,7 +210,7 @@ enum WebhookOperations {
         answers: [.json(webhook.schema, "The webhook.")],
         problems: [.notFound],
         NativeAPI.replayWebhook
-    )
+    ).audited(.act)
 }
 
 extension NativeAPI {
@@ -303,7 +303,7 @@ extension NativeAPI {
         let id = try call.webhook
         let from = try call.from
         let outcome = try await asked { () async throws(StoreError) in
-            try await handler.run(WebhookRules.replay(id, from: from), in: call.tenant)
+            try await handler.run(WebhookRules.replay(id, from: from, by: call.actor), in: call.tenant)
         }
         switch outcome {
         case .moved: return .json(WebhookOperations.webhook.json(try await shown(id, in: call.tenant)))

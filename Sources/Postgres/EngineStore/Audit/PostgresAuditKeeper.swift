@@ -2,6 +2,25 @@ package import Model
 package import PostgresClient
 package import Store
 
+/// A copy of the audit outside of the database. The raw value labels metrics.
+package enum AuditCopy: String, Sendable, Hashable, CaseIterable {
+    /// `audit.file`.
+    case file
+    /// `audit.syslog`.
+    case collector
+
+    /// The lease of the node that copies.
+    fileprivate var task: String {
+        switch self {
+        case .file: "audit copy"
+        case .collector: "audit push"
+        }
+    }
+
+    /// 30 seconds: the copying node asks every second or two, and another one takes over soon after it has died.
+    fileprivate var lease: Duration { .seconds(30) }
+}
+
 /// Finds the tenants whose audit has grown since its last checkpoint, and stores new checkpoints. Any node may do it, and one node at a time does.
 package struct PostgresAuditKeeper: Sendable {
     private let engine: PostgresPool
@@ -32,7 +51,7 @@ package struct PostgresAuditKeeper: Sendable {
     /// - Throws: `StoreError`.
     package func unsigned() async throws(StoreError) -> [Tip]? {
         try await asStore { () throws(PostgresError) -> [Tip]? in
-            guard try await leads("audit") else { return nil }
+            guard try await leads("audit", for: Self.lease) else { return nil }
             var tips: [Tip] = []
             for row in try await engine.run(MaintenanceSQL.tenants(), tenant: nil) {
                 let tenant: TenantID = try row.id("tenant_id")
@@ -42,35 +61,70 @@ package struct PostgresAuditKeeper: Sendable {
         }
     }
 
-    private func leads(_ task: String) async throws(PostgresError) -> Bool {
-        let lead = MaintenanceSQL.lead(.text(task), .id(node), .interval(Self.lease))
+    private func leads(_ task: String, for lease: Duration) async throws(PostgresError) -> Bool {
+        let lead = MaintenanceSQL.lead(.text(task), .id(node), .interval(lease))
         return try await engine.run(lead, tenant: nil).first != nil
     }
 
-    /// Returns each tenant with rows that were not copied to a file, and the position of the last copied row; nil if another node copies.
+    /// How far a copy of a tenant's audit is behind.
+    package struct Behind: Sendable, Hashable {
+        package var tenant: TenantID
+        /// The last copied position.
+        package var after: Int64
+        /// Rows after it.
+        package var rows: Int64
+        /// The age of the oldest row after it.
+        package var seconds: Double
+    }
+
+    /// Returns each tenant with rows that a copy does not have yet; nil if another node copies.
     ///
     /// - Throws: `StoreError`.
-    package func uncopied() async throws(StoreError) -> [(tenant: TenantID, after: Int64)]? {
-        try await asStore { () throws(PostgresError) -> [(tenant: TenantID, after: Int64)]? in
-            guard try await leads("audit copy") else { return nil }
-            var found: [(tenant: TenantID, after: Int64)] = []
-            for row in try await engine.run(MaintenanceSQL.tenants(), tenant: nil) {
-                let tenant: TenantID = try row.id("tenant_id")
-                let state = try await engine.run(KeeperSQL.copied(.id(tenant)), tenant: nil).only()
-                if try state.int64("newest") > state.int64("copied") {
-                    found.append((tenant, try state.int64("copied")))
-                }
-            }
-            return found
+    package func behind(_ copy: AuditCopy) async throws(StoreError) -> [Behind]? {
+        try await asStore { () throws(PostgresError) -> [Behind]? in
+            guard try await leads(copy.task, for: copy.lease) else { return nil }
+            return try await states(copy)
         }
     }
 
-    /// Notes that the rows up to `position` were copied.
+    /// Returns the number of rows that a copy does not have yet, over all tenants, and the age of the oldest one.
     ///
     /// - Throws: `StoreError`.
-    package func noteCopied(_ position: Int64, in tenant: TenantID) async throws(StoreError) {
+    package func lag(of copy: AuditCopy) async throws(StoreError) -> (rows: Int64, seconds: Double) {
+        try await asStore { () throws(PostgresError) -> (rows: Int64, seconds: Double) in
+            let all = try await states(copy)
+            return (all.reduce(0) { $0 + $1.rows }, all.map(\.seconds).max() ?? 0)
+        }
+    }
+
+    private func states(_ copy: AuditCopy) async throws(PostgresError) -> [Behind] {
+        let sql = copy == .file ? KeeperSQL.copied : KeeperSQL.pushed
+        var found: [Behind] = []
+        for row in try await engine.run(MaintenanceSQL.tenants(), tenant: nil) {
+            let tenant: TenantID = try row.id("tenant_id")
+            let state = try await engine.run(sql(.id(tenant)), tenant: nil).only()
+            let (newest, after) = (try state.int64("newest"), try state.int64("copied"))
+            guard newest > after else { continue }
+            let oldest = try await engine.run(KeeperSQL.age(.id(tenant), .int64(after)), tenant: nil)
+            let age = try oldest.first?.int("age") ?? 0
+            found.append(
+                Behind(tenant: tenant, after: after, rows: newest - after, seconds: Double(max(0, age)) / 1000)
+            )
+        }
+        return found
+    }
+
+    /// Notes that a copy has the rows up to `position`.
+    ///
+    /// - Throws: `StoreError`.
+    package func noteCopied(
+        _ copy: AuditCopy,
+        upTo position: Int64,
+        in tenant: TenantID
+    ) async throws(StoreError) {
+        let sql = copy == .file ? KeeperSQL.noteCopied : KeeperSQL.notePushed
         try await asStore { () throws(PostgresError) in
-            _ = try await engine.run(KeeperSQL.noteCopied(.id(tenant), .int64(position)), tenant: nil)
+            _ = try await engine.run(sql(.id(tenant), .int64(position)), tenant: nil)
         }
     }
 
@@ -118,17 +172,38 @@ enum KeeperSQL {
         """
     )
 
-    static let copied = StoreSQL.tenant(
+    static let copied = state("position")
+    static let pushed = state("pushed")
+
+    /// The age of the first row after a position, in milliseconds.
+    static let age = StoreSQL.tenant(
         """
-        SELECT coalesce((SELECT a.position FROM gateway.audit a WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT 1), 0) AS newest,
-            coalesce((SELECT c.position FROM gateway.audit_copy c WHERE c.tenant_id = $1), 0) AS copied
+        SELECT (extract(epoch FROM now() - at) * 1000)::bigint AS age FROM gateway.audit
+        WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT 1
         """
     )
+
+    /// The newest position and the copied one.
+    private static func state(_ column: String) -> StoreSQL {
+        StoreSQL.tenant(
+            """
+            SELECT coalesce((SELECT a.position FROM gateway.audit a WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT 1), 0) AS newest,
+                coalesce((SELECT c.\(column) FROM gateway.audit_copy c WHERE c.tenant_id = $1), 0) AS copied
+            """
+        )
+    }
 
     static let noteCopied = StoreSQL.tenant(
         """
         INSERT INTO gateway.audit_copy AS c (tenant_id, position) VALUES ($1, $2)
         ON CONFLICT (tenant_id) DO UPDATE SET position = EXCLUDED.position WHERE c.position < EXCLUDED.position
+        """
+    )
+
+    static let notePushed = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.audit_copy AS c (tenant_id, pushed) VALUES ($1, $2)
+        ON CONFLICT (tenant_id) DO UPDATE SET pushed = EXCLUDED.pushed WHERE c.pushed < EXCLUDED.pushed
         """
     )
 

@@ -63,7 +63,7 @@ private struct ProvisioningPlan: Sendable {
         return Transaction(
             tenant: nil,
             [ProvisioningSQL.lock(), ProvisioningSQL.tenants(ids)] + parts.flatMap(\.removals)
-                + parts.flatMap(\.checks)
+                + parts.flatMap(\.checks) + parts.flatMap(\.former)
         ) { (results) throws(PostgresError) in
             try refuseReplacedKey(results)
             try refuseTaken(results)

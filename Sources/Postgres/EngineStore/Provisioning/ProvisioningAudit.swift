@@ -2,20 +2,26 @@ import Model
 import PostgresClient
 import Store
 
-/// The indexes of the results of an apply's statements: the lock, the tenants, each tenant's removals, checks, references and rows.
+/// The indexes of the results of an apply's statements: the lock, the tenants, each tenant's removals, checks, former settings, references and rows.
 struct ProvisioningPlaces: Sendable {
     /// The number of tenants in the file.
     let count: Int
 
     static let tenants = 1
     private var checks: Int { 2 + 2 * count }
-    private var references: Int { 2 + 4 * count }
-    private var rows: Int { 2 + 8 * count }
+    private var former: Int { 2 + 4 * count }
+    private var references: Int { 2 + 9 * count }
+    private var rows: Int { 2 + 13 * count }
 
     func droppedBindings(_ index: Int) -> Int { 2 + 2 * index }
     func droppedKeys(_ index: Int) -> Int { 2 + 2 * index + 1 }
     func takenBindings(_ index: Int) -> Int { checks + 2 * index }
     func takenKeys(_ index: Int) -> Int { checks + 2 * index + 1 }
+    func formerBindings(_ index: Int) -> Int { former + 5 * index }
+    func formerKeys(_ index: Int) -> Int { former + 5 * index + 1 }
+    func formerTenant(_ index: Int) -> Int { former + 5 * index + 2 }
+    func formerApps(_ index: Int) -> Int { former + 5 * index + 3 }
+    func formerCredentials(_ index: Int) -> Int { former + 5 * index + 4 }
     func bindings(_ index: Int) -> Int { references + 4 * index }
     func keys(_ index: Int) -> Int { references + 4 * index + 1 }
     func retention(_ index: Int) -> Int { references + 4 * index + 2 }
@@ -28,7 +34,7 @@ struct ProvisioningPlaces: Sendable {
     func senders(_ index: Int) -> Int { rows + 6 * index + 5 }
 }
 
-/// The audit rows of an apply, with one statement per tenant. They contain only names, and of a vendor's key only its ends.
+/// The audit rows of an apply, with one statement per tenant. They contain names, the changed settings with masked secrets, and of a vendor's key only its ends.
 struct ProvisioningAudit {
     private let parts: [ProvisioningStatements]
     private let results: [ResultSet]
@@ -58,41 +64,122 @@ struct ProvisioningAudit {
     }
 
     private func records(of part: ProvisioningStatements, at index: Int) throws(PostgresError) -> [AuditRecord] {
+        let after = ProvisionedSettings(part)
         var records: [AuditRecord] = []
         func add(_ place: Int, _ action: AuditAction, _ kind: String, _ column: String) throws(PostgresError) {
             for row in try results.result(place) {
                 records.append(AuditRecord(action, "\(kind) \(try row.text(.name(column)))"))
             }
         }
-        for row in try results.result(places.droppedBindings(index)) { records.append(try Self.binding(.remove, row)) }
+        for row in try results.result(places.droppedBindings(index)) {
+            records.append(try Self.binding(.remove, row, nil))
+        }
         try add(places.droppedKeys(index), .remove, "key", "name")
-        for row in try results.result(places.bindings(index)) { records.append(try Self.binding(.write, row)) }
-        try add(places.keys(index), .write, "key", "name")
-        if try !results.result(places.retention(index)).isEmpty {
-            records.append(AuditRecord(.write, "retention", data: .object(part.tenant.retention.json)))
+        let bindings = try former(places.formerBindings(index), FormerSettings.binding)
+        for row in try results.result(places.bindings(index)) {
+            let key = try FormerSettings.bindingName(row)
+            let changes = SettingChanges(from: bindings[key], to: after.bindings[key] ?? [:])
+            records.append(try Self.binding(.write, row, changes))
         }
-        if try !results.result(places.rate(index)).isEmpty {
-            let rate = part.tenant.pushesPerSecond.map { JSON.int(Int($0)) } ?? .null
-            records.append(AuditRecord(.write, "rate", data: ["pushesPerSecond": rate]))
-        }
-        try add(places.apps(index), .write, "app", "app_id")
-        try add(places.credentials(index), .write, "credential", "credential_id")
+        records += try changed(
+            places.keys(index),
+            "key",
+            "name",
+            places.formerKeys(index),
+            FormerSettings.key,
+            after.keys
+        )
+        records += try tenantRecords(part, at: index)
+        records += try changed(
+            places.apps(index),
+            "app",
+            "app_id",
+            places.formerApps(index),
+            FormerSettings.app,
+            after.apps
+        )
+        records += try changed(
+            places.credentials(index),
+            "credential",
+            "credential_id",
+            places.formerCredentials(index),
+            FormerSettings.credential,
+            after.credentials
+        )
         try add(places.senders(index), .write, "sender", "name")
         try add(places.retiredApps(index), .retire, "app", "app_id")
         try add(places.droppedCredentials(index), .remove, "credential", "credential_id")
         return records
     }
 
+    /// The rows about objects of a kind that were written: the statement at `place` returned their names.
+    private func changed(
+        _ place: Int,
+        _ kind: String,
+        _ column: String,
+        _ formerPlace: Int,
+        _ read: (Row) throws(PostgresError) -> (String, JSONObject),
+        _ after: [String: JSONObject]
+    ) throws(PostgresError) -> [AuditRecord] {
+        let before = try former(formerPlace, read)
+        var records: [AuditRecord] = []
+        for row in try results.result(place) {
+            let name = try row.text(.name(column))
+            let changes = SettingChanges(from: before[name], to: after[name] ?? [:])
+            records.append(AuditRecord(.write, "\(kind) \(name)", data: ["changes": changes.json]))
+        }
+        return records
+    }
+
+    private func former(
+        _ place: Int,
+        _ read: (Row) throws(PostgresError) -> (String, JSONObject)
+    ) throws(PostgresError) -> [String: JSONObject] {
+        var settings: [String: JSONObject] = [:]
+        for row in try results.result(place) {
+            let (name, values) = try read(row)
+            settings[name] = values
+        }
+        return settings
+    }
+
+    private func tenantRecords(_ part: ProvisioningStatements, at index: Int) throws(PostgresError) -> [AuditRecord] {
+        let row = try results.result(places.formerTenant(index)).only()
+        var records: [AuditRecord] = []
+        if try !results.result(places.retention(index)).isEmpty {
+            var data = part.tenant.retention.json
+            let before = try row.optionalDocument("retention")?.object
+            data["changes"] = SettingChanges(from: before, to: data).json
+            records.append(AuditRecord(.write, "retention", data: .object(data)))
+        }
+        if try !results.result(places.rate(index)).isEmpty {
+            let before = try row.optionalInt("pushes_per_second")
+            var data: JSONObject = ["pushesPerSecond": part.tenant.pushesPerSecond.map { .int(Int($0)) } ?? .null]
+            let changes = SettingChanges(from: ["pushesPerSecond": before.map { .int($0) } ?? .null], to: data)
+            data["changes"] = changes.json
+            records.append(AuditRecord(.write, "rate", data: .object(data)))
+        }
+        return records
+    }
+
     private static func tenant(_ row: Row) throws(PostgresError) -> TenantID { try row.id("tenant_id") }
 
-    private static func binding(_ action: AuditAction, _ row: Row) throws(PostgresError) -> AuditRecord {
+    private static func binding(
+        _ action: AuditAction,
+        _ row: Row,
+        _ changes: SettingChanges?
+    ) throws(PostgresError) -> AuditRecord {
         // A vendor's key may be a secret of that vendor: the ends suffice to recognise it.
         let value = DeviceToken(stored: try row.text("value")).masked
         let host = try row.text("host")
+        var data: JSONObject = [
+            "app": .string(try row.text("app_id")), "host": host.isEmpty ? .null : .string(host),
+        ]
+        data["changes"] = changes?.json
         return AuditRecord(
             action,
             "binding \(try row.text("vendor")) \(try row.text("kind")) \(value)",
-            data: ["app": .string(try row.text("app_id")), "host": host.isEmpty ? .null : .string(host)]
+            data: .object(data)
         )
     }
 }

@@ -160,5 +160,33 @@ enum ProvisioningSQL {
         """
     )
 
+    // The settings before an apply, for the audit. A file lists the objects of a tenant, and lists of these lengths are applied as a whole.
+
+    static let bindings = StoreSQL.tenant(
+        "SELECT vendor, kind, value, host, app_id, settings::text AS settings FROM gateway.binding WHERE tenant_id = $1"
+    )
+
+    static let keys = StoreSQL.tenant(
+        "SELECT name, scopes, networks, expires_at, hash, previous_hash FROM gateway.api_key WHERE tenant_id = $1"
+    )
+
+    static let tenant = StoreSQL.tenant(
+        "SELECT retention::text AS retention, pushes_per_second FROM gateway.tenant WHERE tenant_id = $1"
+    )
+
+    static let apps = StoreSQL.tenant(
+        """
+        SELECT app_id, platforms::text AS platforms, defaults::text AS defaults, retired_at IS NOT NULL AS is_retired
+        FROM gateway.app WHERE tenant_id = $1
+        """
+    )
+
+    static let credentials = StoreSQL.tenant(
+        """
+        SELECT credential_id, kind, team_id, key_id, endpoint, channel_endpoint, trust_roots, fingerprint, pushes_per_second
+        FROM gateway.credential WHERE tenant_id = $1
+        """
+    )
+
     static let notify = NotifyNodes.sql
 }

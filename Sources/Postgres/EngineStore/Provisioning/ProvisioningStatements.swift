@@ -41,6 +41,15 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
+    /// Reads the settings that the file may change: bindings, API keys, the tenant, apps, credentials.
+    var former: [Statement] {
+        [
+            ProvisioningSQL.bindings(id), ProvisioningSQL.keys(id), ProvisioningSQL.tenant(id),
+            ProvisioningSQL.apps(id),
+            ProvisioningSQL.credentials(id),
+        ]
+    }
+
     /// Writes to reference tables: bindings, API keys, retention, rate.
     var references: [Statement] {
         let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
@@ -78,18 +87,19 @@ struct ProvisioningStatements: Sendable {
             id,
             .strings(tenant.apps.map(\.id.rawValue)),
             .strings(tenant.apps.map { DocumentText.of(PlatformRouteCoding.encode($0.platforms)) }),
-            .strings(
-                tenant.apps.map { app in
-                    var defaults = JSONObject()
-                    defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
-                    TimingCoding.write(app.timing, into: &defaults)
-                    AssuranceCoding.write(app.assurance, into: &defaults)
-                    ApprovalCoding.write(app.approvalAbove, into: &defaults)
-                    QuotaCoding.write(app.quotas, into: &defaults)
-                    return DocumentText.of(defaults)
-                }
-            )
+            .strings(tenant.apps.map { DocumentText.of(Self.defaults(of: $0)) })
         )
+    }
+
+    /// The stored settings of an app in addition to its platforms.
+    static func defaults(of app: ProvisionedApp) -> JSONObject {
+        var defaults = JSONObject()
+        defaults["ttlSeconds"] = app.defaultTimeToLive.map { .int($0.milliseconds / 1000) }
+        TimingCoding.write(app.timing, into: &defaults)
+        AssuranceCoding.write(app.assurance, into: &defaults)
+        ApprovalCoding.write(app.approvalAbove, into: &defaults)
+        QuotaCoding.write(app.quotas, into: &defaults)
+        return defaults
     }
 
     /// The senders of all apps, with their apps.

@@ -25,6 +25,7 @@ ALTER TABLE gateway.audit ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.audit USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT ON gateway.audit TO gateway_call, gateway_engine;
+CREATE INDEX audit_about ON gateway.audit (tenant_id, subject, position);
 CREATE INDEX audit_unchained ON gateway.audit (tenant_id, subject) WHERE hash IS NULL;
 
 -- The key of the pseudonyms of a tenant.
@@ -71,10 +72,11 @@ CREATE POLICY tenant_only ON gateway.audit_checkpoint USING (tenant_id = current
 GRANT SELECT ON gateway.audit_checkpoint TO gateway_call, gateway_engine;
 GRANT INSERT ON gateway.audit_checkpoint TO gateway_engine;
 
--- The last row of the audit that was appended to a file of a node (`audit.file`).
+-- How far the audit was copied: `position` to a file of a node (`audit.file`), `pushed` to a collector (`audit.syslog`).
 CREATE TABLE gateway.audit_copy (
     tenant_id text PRIMARY KEY,
-    position bigint NOT NULL
+    position bigint NOT NULL DEFAULT 0,
+    pushed bigint NOT NULL DEFAULT 0
 );
 SELECT gateway.colocate('gateway.audit_copy');
 ALTER TABLE gateway.audit_copy ENABLE ROW LEVEL SECURITY;

@@ -43,6 +43,14 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case approve
     /// A capture of a binding's calls was started or stopped by hand.
     case start, stop
+    /// The whole database was copied to a file, or comes from one.
+    case backup, restore
+    /// A webhook gets earlier events again.
+    case replay
+    /// Content, or facts about people, were read with an API key.
+    case read
+    /// Proofs of callers were refused. Sampled: contains the number of calls.
+    case refuse
 
     package init(_ control: MessageControl) {
         self =
@@ -68,6 +76,8 @@ package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
     package static func command(user: UInt32, name: String? = nil) -> AuditActor {
         AuditActor("cli:\(user)" + suffix(name))
     }
+    /// A running gateway, of its own accord.
+    package static let gateway = AuditActor("gateway")
     /// A provisioning file.
     package static let provisioning = AuditActor("provisioning")
     /// A provisioning file that the named person applied.

@@ -26,6 +26,17 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.newest(.id(tenant), .int(max(0, limit))), tenant).reversed()
     }
 
+    /// Returns a tenant's last entries about a subject, in order: `user kim`, `phone 01012345678`, `app shop`.
+    ///
+    /// - Throws: `StoreError`.
+    package func newest(
+        _ limit: Int,
+        about subject: String,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [AuditEntry] {
+        try await read(AuditSQL.about(.id(tenant), .string(subject), .int(max(0, limit))), tenant).reversed()
+    }
+
     /// Returns a tenant's rows after `position` as their digests cover them, in order.
     ///
     /// - Throws: `StoreError`.

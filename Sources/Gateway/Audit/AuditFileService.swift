@@ -41,14 +41,15 @@ struct AuditFileService: Service {
     ///
     /// - Throws: `StoreError`, or the error of the file.
     func copy() async throws {
-        for (tenant, copied) in try await keeper.uncopied() ?? [] {
-            var position = copied
+        for behind in try await keeper.behind(.file) ?? [] {
+            let tenant = behind.tenant
+            var position = behind.after
             while true {
                 let links = try await store.links(in: tenant, after: position, limit: Self.pageSize)
                 guard let last = links.last else { break }
                 try append(links.map { Self.line($0, tenant) }.joined())
                 position = last.position
-                try await keeper.noteCopied(position, in: tenant)
+                try await keeper.noteCopied(.file, upTo: position, in: tenant)
                 if links.count < Self.pageSize { break }
             }
         }
@@ -69,7 +70,10 @@ struct AuditFileService: Service {
         try file.synchronize()
     }
 
-    static func line(_ link: AuditLink, _ tenant: TenantID) -> String {
+    static func line(_ link: AuditLink, _ tenant: TenantID) -> String { object(link, tenant) + "\n" }
+
+    /// The JSON object of a row.
+    static func object(_ link: AuditLink, _ tenant: TenantID) -> String {
         let at = Timestamp(milliseconds: link.micros / 1000)
         var object = JSONObject([
             ("tenant", .string(tenant.rawValue)), ("position", .int(link.position)), ("at", .string(at.rfc3339)),
@@ -78,6 +82,6 @@ struct AuditFileService: Service {
         ])
         if let data = link.data { object["data"] = .string(data) }
         if let hash = link.hash { object["hash"] = .string(HexCoding.encode(hash)) }
-        return JSONWriter.text(.object(object)) + "\n"
+        return JSONWriter.text(.object(object))
     }
 }

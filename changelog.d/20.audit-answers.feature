@@ -1,0 +1,2 @@
+Reads of content and people by the native API write audit rows with the key, what was looked up and the count; a read whose row cannot be written is refused. Refused proofs are audited in samples, `apply` and webhooks record settings before and after (secrets masked), and backups and restores are audited.
+`audit.syslog` sends the audit to a collector (RFC 5424 over TCP, TLS or a unix datagram socket), and `audit.lag.seconds` refuses administrative calls (PG-2003) while a copy is behind.
