@@ -25,7 +25,7 @@ struct RecountCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let found = try await common.withDatabase { _, database in
+        let found = try await common.withDatabase(isAudited: !dryRun) { _, database in
             let recount = PostgresRecount(engine: database.engine)
             let now = Timestamp(seconds: Int64(Date().timeIntervalSince1970))
             let days = try days(now)
@@ -43,7 +43,10 @@ struct RecountCommand: AsyncParsableCommand {
             let total = tenants.count * days.count
             for (index, tenant) in tenants.enumerated() {
                 for (place, day) in days.enumerated() {
-                    let differences = try await recount.compare(day: day, of: tenant.id, corrects: !dryRun)
+                    let differences =
+                        dryRun
+                        ? try await recount.compare(day: day, of: tenant.id)
+                        : try await recount.correct(day: day, of: tenant.id, by: common.actor)
                     found += differences.map { (tenant.id, $0) }
                     let done = index * days.count + place + 1
                     bar.show(done: done, of: total, rows: found.count, isLast: done == total)

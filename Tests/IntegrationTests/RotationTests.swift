@@ -266,7 +266,7 @@ struct RotationTests {
                 try await self.expectAllSent(cluster, load)
                 self.expectSigned(receiver.accepted, by: [webhook.secret])
                 #expect(try await self.run(cluster, callback) == senderSecret)
-                let audit = try await self.run(cluster, ["audit", "--tenant", "acme", "--json"])
+                let audit = try await self.run(cluster, ["audit", "--tenant", "acme", "--limit", "1000", "--json"])
                 #expect(audit.contains("master key") && audit.contains("kim"), "\(audit)")
                 // A node that starts now needs only the new key.
                 for node in 0..<2 { try await cluster.killNode(node) }

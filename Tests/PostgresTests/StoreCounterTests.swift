@@ -243,7 +243,10 @@ import Testing
         func compare(corrects: Bool) async throws -> [CountDifference] {
             var found: [CountDifference] = []
             for day in today - 1...today {
-                found += try await recount.compare(day: day, of: fixture.acme, corrects: corrects)
+                found +=
+                    corrects
+                    ? try await recount.correct(day: day, of: fixture.acme, by: .command(user: 0))
+                    : try await recount.compare(day: day, of: fixture.acme)
             }
             return found
         }

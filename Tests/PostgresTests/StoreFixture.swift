@@ -237,7 +237,7 @@ struct StoreFixture: Sendable {
             in: acme
         )
         var sum = Funnel(recipients: 0)
-        for stages in rows.map(\.counts) {
+        for stages in (rows ?? []).map(\.counts) {
             sum.recipients = (sum.recipients ?? 0) + Int(stages[.targets])
             sum.sent += Int(stages.sum([.accepted, .uncertain]))
             sum.received += Int(stages[.received])

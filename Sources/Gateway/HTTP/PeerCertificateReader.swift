@@ -30,9 +30,12 @@ package struct PeerCertificateReader: Sendable {
             default: nil
             }
         }
-        for part in certificate.subject {
-            for attribute in part where attribute.type == .RDNAttributeType.commonName {
-                if let name = String(attribute.value) { names.append(name) }
+        // RFC 6125 §6.4.4: the common name counts only without alternative names, which the authority has checked.
+        if names.isEmpty {
+            for part in certificate.subject {
+                for attribute in part where attribute.type == .RDNAttributeType.commonName {
+                    if let name = String(attribute.value) { names.append(name) }
+                }
             }
         }
         let digest = SHA256.hash(data: bytes)

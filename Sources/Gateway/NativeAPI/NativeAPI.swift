@@ -74,11 +74,10 @@ package struct NativeAPI: Sendable {
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
         do throws(Problem) {
             let caller: NativeCaller
-            if let scope = operation.scope {
-                caller = try await callers.authenticated(request, context)
-                try caller.require(scope)
-            } else {
+            if operation.scope == nil {
                 caller = try callers.withoutKey(request, context)
+            } else {
+                caller = try await callers.authenticated(request, context)
             }
             defer { caller.reader.release() }
             do throws(Problem) {

@@ -59,7 +59,6 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let started = ContinuousClock.now
         var call = begun(request, match, client)
-        if let certificates, let channel { call.certificate = await certificates.certificate(of: channel) }
         var record = CallRecord()
         let response = await answer(&call, request, match, channel, &record)
         ended(call, response, record, match, started)
@@ -150,7 +149,7 @@ final class VendorEndpoint: Sendable {
                 if let code = inflate(&call, limitBytes: limitBytes) { return refused(code, call, adapter, &record) }
             }
         }
-        return await carryOut(call, adapter, &record)
+        return await carryOut(call, adapter, &record, on: channel)
     }
 
     /// The answer to a call whose body was not read.
@@ -188,7 +187,8 @@ final class VendorEndpoint: Sendable {
     func carryOut(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
+        _ record: inout CallRecord,
+        on channel: (any Channel)? = nil
     ) async -> VendorResponse {
         var settings = BindingSettings.unbound
         var shown: ShownProof?
@@ -204,7 +204,7 @@ final class VendorEndpoint: Sendable {
                 } else {
                     binding = try await directory.binding(key)
                 }
-                verdict = try await judged(call, caller, adapter, binding)
+                verdict = try await judged(call, caller, adapter, binding, channel)
             } catch {
                 note(call, adapter, "\(error)")
                 return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
@@ -385,9 +385,14 @@ final class VendorEndpoint: Sendable {
         _ call: VendorRequest,
         _ caller: CallerKind,
         _ adapter: any VendorAdapter,
-        _ binding: BoundCall?
+        _ binding: BoundCall?,
+        _ channel: (any Channel)?
     ) async throws(StoreError) -> SenderGate.Verdict {
         guard caller == .sender, let binding else { return .proven(nil) }
+        var call = call
+        if let certificates, let channel, !binding.senders.certificates.isEmpty {
+            call.certificate = await certificates.certificate(of: channel)
+        }
         let gate = SenderGate(call, adapter.senders, binding)
         return try await gate.judge(in: binding.tenant) { (key) async throws(StoreError) in
             try await directory.apiKey(key)

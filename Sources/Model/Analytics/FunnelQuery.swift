@@ -3,8 +3,8 @@ package struct FunnelFilter: Sendable, Hashable {
     package var apps: [AppID]
     /// The dialects through which messages were sent.
     package var vendors: [Vendor]
-    /// The dialects of the devices.
-    package var deviceVendors: [Vendor]
+    /// The dialects of the devices, or `unknownDialect`.
+    package var deviceVendors: [String]
     /// Transports, or `noTransport` for deliveries without one.
     package var transports: [String]
 
@@ -16,7 +16,7 @@ package struct FunnelFilter: Sendable, Hashable {
     package init(
         apps: [AppID] = [],
         vendors: [Vendor] = [],
-        deviceVendors: [Vendor] = [],
+        deviceVendors: [String] = [],
         transports: [String] = []
     ) {
         self.apps = apps

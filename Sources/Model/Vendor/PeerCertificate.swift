@@ -2,7 +2,7 @@
 package struct PeerCertificate: Sendable, Hashable {
     /// The SHA-256 of the certificate (DER), 64 lower-case hex digits.
     package var fingerprint: String
-    /// The host names and URIs that the certificate is valid for, and the common name of its subject. Lower-case.
+    /// The host names and URIs that the certificate is valid for; without any, the common name of its subject. Lower-case.
     package var names: Set<String>
 
     package init(fingerprint: String, names: some Sequence<String>) {

@@ -12,7 +12,7 @@ protocol AnalyticsFields: InputFields {
     var zone: InputField<TimeZoneName?> { get }
     var app: InputField<[AppID]> { get }
     var vendor: InputField<[Vendor]> { get }
-    var deviceVendor: InputField<[Vendor]> { get }
+    var deviceVendor: InputField<[String]> { get }
     var transport: InputField<[String]> { get }
     var by: InputField<[FunnelGrouping]> { get }
     var format: InputField<AnalyticsFormat> { get }
@@ -52,8 +52,8 @@ enum AnalyticsInputs {
     )
     static let deviceVendor = list(
         "deviceVendor",
-        .vendor,
-        "Only deliveries to devices with these vendors' SDKs, comma-separated."
+        InputKind<String>.word(among: dialects),
+        "Only deliveries to devices with these vendors' SDKs, comma-separated; `\(FunnelFilter.unknownDialect)`: messages of the native API."
     )
     static let transport = list(
         "transport",
@@ -73,6 +73,9 @@ enum AnalyticsInputs {
         as: .string(AnalyticsFormat.json.rawValue),
         "`csv`: comma-separated values with a line of names."
     )
+
+    private static let dialects =
+        VendorCatalog.product.adapters.map(\.vendor.rawValue).sorted() + [FunnelFilter.unknownDialect]
 
     private static func list<Element: Sendable>(
         _ name: String,

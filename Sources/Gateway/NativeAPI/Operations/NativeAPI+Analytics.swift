@@ -60,6 +60,9 @@ extension NativeAPI {
         let rows = try await asked { () async throws(StoreError) in
             try await queries.funnel(of: parts, question.filter, by: question.groupings, in: tenant)
         }
+        guard let rows else {
+            throw .invalid("by", "makes too many groups: choose a longer interval, a shorter range or fewer groups")
+        }
         var groups: [FunnelGroup: [Int: FunnelCounts]] = [:]
         for row in rows {
             var group = row.group

@@ -34,7 +34,7 @@ enum PossessionOperations {
         .post,
         "/v1/devices/{device}/challenge",
         scope: .devices,
-        "Send a nonce to the device's token in a silent push. The answer raises its claimed identities to `possession`. Replaces an earlier challenge.",
+        "Send a nonce to the device's token in a silent push. The answer raises its claimed identities to `possession`. Replaces an earlier challenge; a device is challenged at most once in 10 s.",
         input: StartInput(),
         answers: [.json(202, started.schema, "The push service accepted the push.")],
         problems: [.notFound, .noCredential, .pushServiceRefused, .pushServiceFailed],
@@ -75,6 +75,8 @@ extension NativeAPI {
             )
         }
         guard let found else { throw .notFound("no such device") }
+        // Each challenge is a push, which takes nothing from the budgets of sends.
+        if let wait = found.waitSeconds { throw .rateLimited(wait) }
         try await possession.send(nonce, to: found, of: call.tenant, at: now, expiresAt: endsAt)
         return .json(PossessionOperations.json(.init(device: device, endsAt: endsAt)), status: .accepted)
     }

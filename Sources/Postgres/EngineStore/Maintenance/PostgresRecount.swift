@@ -1,6 +1,6 @@
 package import Model
 package import PostgresClient
-import Store
+package import Store
 
 /// A count that differs from the deliveries.
 package struct CountDifference: Sendable, Hashable {
@@ -65,28 +65,54 @@ package struct PostgresRecount: Sendable {
     /// - Parameters:
     ///   - day: the UTC day since 1970. The caller has checked that retention has not begun to remove it.
     ///   - tenant: whose day.
-    ///   - corrects: whether to add the differences to the counts.
     /// - Returns: the first `listLimit` differences.
     /// - Throws: `StoreError`.
-    package func compare(
-        day: Int32,
-        of tenant: TenantID,
-        corrects: Bool
-    ) async throws(StoreError) -> [CountDifference] {
-        let statement = (corrects ? RecountSQL.correct : RecountSQL.compare)(
-            .id(tenant),
-            .int32(day),
-            .int(Self.listLimit),
-            .id(MessageID.first(at: Timestamp(seconds: Int64(day) * 86_400))),
-            .id(MessageID.first(at: Timestamp(seconds: (Int64(day) + 1) * 86_400)))
-        )
-        return try await asStore { () throws(PostgresError) in
+    package func compare(day: Int32, of tenant: TenantID) async throws(StoreError) -> [CountDifference] {
+        try await asStore { () throws(PostgresError) in
             let transaction = Transaction(
                 tenant: tenant.rawValue,
-                [RecountSQL.snapshot(), RecountSQL.longTimeout(), statement]
+                [RecountSQL.snapshot(), RecountSQL.longTimeout(), Self.statement(RecountSQL.compare, day, tenant)]
             )
             return try await engine.run(transaction, timeout: Self.timeout).result(2).rows(Self.difference)
         }
+    }
+
+    /// Compares a day of a tenant, adds the differences to the counts, and writes into the audit that it did.
+    ///
+    /// - Parameters: as of `compare`; `actor`: who corrects.
+    /// - Returns: the first `listLimit` differences.
+    /// - Throws: `StoreError`; also while another recount runs.
+    package func correct(
+        day: Int32,
+        of tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> [CountDifference] {
+        try await asStore { () throws(PostgresError) in
+            let transaction = Transaction(
+                tenant: tenant.rawValue,
+                [
+                    RecountSQL.snapshot(), RecountSQL.longTimeout(), RecountSQL.lock(),
+                    Self.statement(RecountSQL.correct, day, tenant),
+                ]
+            ) { (results) throws(PostgresError) in
+                let count = try results.result(3).count
+                if count == 0 { return .commit }
+                let date = Timestamp(seconds: Int64(day) * 86_400).rfc3339Date
+                let record = AuditRecord(.recount, "counts \(date)", data: ["differences": .int(count)])
+                return Step([[record].written(by: actor, in: tenant)])
+            }
+            return try await engine.run(transaction, timeout: Self.timeout).result(3).rows(Self.difference)
+        }
+    }
+
+    private static func statement(_ sql: StoreSQL, _ day: Int32, _ tenant: TenantID) -> Statement {
+        sql(
+            .id(tenant),
+            .int32(day),
+            .int(listLimit),
+            .id(MessageID.first(at: Timestamp(seconds: Int64(day) * 86_400))),
+            .id(MessageID.first(at: Timestamp(seconds: (Int64(day) + 1) * 86_400)))
+        )
     }
 
     private static func difference(_ row: Row) throws(PostgresError) -> CountDifference {

@@ -115,6 +115,10 @@ enum RecountSQL {
         """
     )
 
+    /// One recount at a time: of two, both would find the same difference and add it. It conflicts only with itself and with maintenance of the table. Before
+    /// the first query, so that the snapshot contains what the previous recount has added.
+    static let lock = StoreSQL.global("LOCK TABLE gateway.counter_fold IN SHARE UPDATE EXCLUSIVE MODE")
+
     /// One snapshot for everything that is compared.
     static let snapshot = StoreSQL.global("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 

@@ -28,7 +28,8 @@ struct ProvisionedSettings {
                 networks: key.networks,
                 expiresAt: key.expiresAt,
                 hash: key.hash,
-                previous: key.previousHash
+                previous: key.previousHash,
+                recipientsPerDay: key.recipientsPerDay.map(Int64.init)
             )
             return (key.name, settings)
         }
@@ -72,6 +73,23 @@ enum FormerSettings {
         return settings
     }
 
+    /// Settings of bindings whose members are named by people or by digests of keys: `auth.testCodes` of RationalOwl, `keys` of Braze.
+    private static let hidden: Set<String> = ["auth.testCodes", "keys"]
+
+    /// A binding's settings in which such a member is one text: that it changed is shown, and not what it contains.
+    static func withoutPeople(_ settings: JSONObject) -> JSONObject {
+        JSONObject(
+            settings.pairs.map { name, value in
+                hidden.contains(name) ? (name, JSON.string(JSONWriter.text(value))) : (name, value)
+            }
+        )
+    }
+
+    /// Whether a setting is masked: those above, and the vendor's own keys of the binding (`<kind>Id`), which the row names shortened.
+    static func isKeyOfVendor(_ name: String) -> Bool {
+        hidden.contains(name) || (name.hasSuffix("Id") && !name.contains("."))
+    }
+
     static func binding(_ row: Row) throws(PostgresError) -> (String, JSONObject) {
         let settings = try row.optionalDocument("settings")?.object ?? [:]
         return (try bindingName(row), binding(app: try row.text("app_id"), settings))
@@ -82,7 +100,8 @@ enum FormerSettings {
         networks: [String],
         expiresAt: Timestamp?,
         hash: [UInt8],
-        previous: [UInt8]?
+        previous: [UInt8]?,
+        recipientsPerDay: Int64?
     ) -> JSONObject {
         var settings: JSONObject = [
             "scopes": .array(scopes.map { .string($0) }), "networks": .array(networks.map { .string($0) }),
@@ -90,6 +109,7 @@ enum FormerSettings {
         ]
         settings["expiresAt"] = expiresAt.map { .string($0.rfc3339) }
         settings["previousSecret"] = previous.map { .string(HexCoding.encode($0)) }
+        settings["recipientsPerDay"] = recipientsPerDay.map { .int($0) }
         return settings
     }
 
@@ -99,7 +119,8 @@ enum FormerSettings {
             networks: try row.texts("networks"),
             expiresAt: try row.optionalTime("expires_at"),
             hash: try row.bytes("hash"),
-            previous: try row.optionalBytes("previous_hash")
+            previous: try row.optionalBytes("previous_hash"),
+            recipientsPerDay: try row.optionalInt("recipients_per_day").map(Int64.init)
         )
         return (try row.text("name"), settings)
     }

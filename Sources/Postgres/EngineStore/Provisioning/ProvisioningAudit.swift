@@ -78,7 +78,11 @@ struct ProvisioningAudit {
         let bindings = try former(places.formerBindings(index), FormerSettings.binding)
         for row in try results.result(places.bindings(index)) {
             let key = try FormerSettings.bindingName(row)
-            let changes = SettingChanges(from: bindings[key], to: after.bindings[key] ?? [:])
+            let changes = SettingChanges(
+                from: bindings[key].map(FormerSettings.withoutPeople),
+                to: FormerSettings.withoutPeople(after.bindings[key] ?? [:]),
+                isSecret: FormerSettings.isKeyOfVendor
+            )
             records.append(try Self.binding(.write, row, changes))
         }
         records += try changed(

@@ -167,7 +167,7 @@ enum ProvisioningSQL {
     )
 
     static let keys = StoreSQL.tenant(
-        "SELECT name, scopes, networks, expires_at, hash, previous_hash FROM gateway.api_key WHERE tenant_id = $1"
+        "SELECT name, scopes, networks, expires_at, hash, previous_hash, recipients_per_day FROM gateway.api_key WHERE tenant_id = $1"
     )
 
     static let tenant = StoreSQL.tenant(

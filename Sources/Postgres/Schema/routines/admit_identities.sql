@@ -16,9 +16,15 @@ BEGIN
         -- The name that `lock_name` locks.
         PERFORM pg_catalog.pg_advisory_xact_lock_shared(
             pg_catalog.hashtextextended(p_tenant || chr(31) || 'quota' || chr(31) || p_app, 0));
+        PERFORM set_config('gateway.quota', p_app, true);
         SELECT * INTO r FROM gateway.room_of_identities(p_tenant, p_app, p_registers);
         IF r.room >= v_slack THEN RETURN; END IF;
-        -- Much was added between the two reads. A transaction that holds the name in shared mode must not wait to hold it alone.
+        -- Much was added between the two reads.
+        RAISE EXCEPTION 'the quota was reached meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    -- A transaction that registers many rows holds the name in shared mode since an earlier one. It must not wait to hold it alone, because another one may wait
+    -- too. Repeated, it holds it alone from the first row.
+    IF current_setting('gateway.quota', true) = p_app THEN
         RAISE EXCEPTION 'the quota was reached meanwhile' USING ERRCODE = 'serialization_failure';
     END IF;
     PERFORM gateway.lock_name(p_tenant, 'quota', p_app);

@@ -1,7 +1,8 @@
 -- Writes one audit row per action, given as parallel arrays, and returns the last position. Call it as late as possible in the transaction of the actions
 -- themselves. The lock is held until the commit, so a reader that has read a position never misses a lower one.
 -- Each row contains a digest of itself and of the digest before it (`tables/audit.sql`). Subjects that identify a person are replaced by a pseudonym. The name of a user is
--- kept in another table until the user is erased. A phone number, a device's key and a token are not kept: who knows them can compute the pseudonym.
+-- kept in another table until the user is erased, except by a row about a read: whoever asks for an erased user would bring the name back. A phone number, a device's
+-- key and a token are not kept: who knows them can compute the pseudonym.
 CREATE OR REPLACE FUNCTION gateway.write_audit(p_tenant text, p_actor text, p_actions text[], p_subjects text[], p_data text[])
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,7 +20,7 @@ BEGIN
         v_subject := p_subjects[i];
         IF split_part(v_subject, ' ', 1) IN ('user', 'phone', 'device-key', 'token') THEN
             v_subject := gateway.audit_pseudonym(p_tenant, v_subject);
-            IF v_subject LIKE 'user %' THEN
+            IF v_subject LIKE 'user %' AND p_actions[i] <> 'read' THEN
                 INSERT INTO gateway.audit_subject (tenant_id, pseudonym, subject) VALUES (p_tenant, v_subject, p_subjects[i])
                     ON CONFLICT (tenant_id, pseudonym) DO NOTHING;
             END IF;

@@ -30,7 +30,7 @@ enum FunnelSQL {
             CASE WHEN $10 THEN c.transport END AS transport
         """
 
-    /// `$11`: the first quarter hours of the parts, in their order. `part`: from 1.
+    /// `$11`: the first quarter hours of the parts, in their order. `part`: from 1. `$12`: the maximum number of rows.
     static let funnel = StoreSQL.tenant(
         """
         \(MessageSQL.withFirstMinute)
@@ -41,7 +41,7 @@ enum FunnelSQL {
             UNION ALL
             SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, \(counts("d"))
             FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute WHERE \(matches("d"))) c
-        GROUP BY 1, 2, 3, 4, 5
+        GROUP BY 1, 2, 3, 4, 5 LIMIT $12
         """
     )
 

@@ -43,6 +43,9 @@ extension PostgresQueryStore {
         }
     }
 
+    /// 50,000 rows of one question: about 50 MB here.
+    package static let funnelRowLimit = 50_000
+
     /// Counts deliveries by part, group and dialect of the device.
     ///
     /// - Parameters:
@@ -50,14 +53,14 @@ extension PostgresQueryStore {
     ///   - filter: the deliveries to count.
     ///   - groupings: the properties by which they are split.
     ///   - tenant: whose deliveries.
-    /// - Returns: rows with deliveries, in no order.
+    /// - Returns: rows with deliveries, in no order; nil if they are more than `funnelRowLimit`.
     /// - Throws: `StoreError`.
     package func funnel(
         of parts: [FunnelPart],
         _ filter: FunnelFilter,
         by groupings: Set<FunnelGrouping>,
         in tenant: TenantID
-    ) async throws(StoreError) -> [CountedDeliveries] {
+    ) async throws(StoreError) -> [CountedDeliveries]? {
         guard let first = parts.first, let last = parts.last else { return [] }
         let range = QuarterRange(from: first.range.from, to: last.range.to)
         // The targets of a transport follow from the outcomes of all.
@@ -66,7 +69,7 @@ extension PostgresQueryStore {
         whole.transports = []
         let statement = FunnelSQL.funnel.with(
             Self.parameters(tenant, range, whole, needsTransports ? groupings.union([.transport]) : groupings)
-                + [.int32s(parts.map(\.range.from))]
+                + [.int32s(parts.map(\.range.from)), .int(Self.funnelRowLimit + 1)]
         )
         let rows = try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
@@ -78,6 +81,7 @@ extension PostgresQueryStore {
                 )
             }
         }
+        guard rows.count <= Self.funnelRowLimit else { return nil }
         guard needsTransports else { return rows }
         return CountedDeliveries.byTransport(rows).filter { row in
             filter.transports.isEmpty || filter.transports.contains(row.group.values[.transport] ?? "")
@@ -121,7 +125,8 @@ extension PostgresQueryStore {
         func list(_ values: [String]) -> PostgresValue { values.isEmpty ? .null : .strings(values) }
         return [
             .id(tenant), .int32(range.from), .int32(range.to), list(filter.apps.map(\.rawValue)),
-            list(filter.vendors.map(\.rawValue)), list(filter.deviceVendors.map(\.rawValue)),
+            list(filter.vendors.map(\.rawValue)),
+            list(filter.deviceVendors.map { $0 == FunnelFilter.unknownDialect ? "" : $0 }),
             list(filter.transports.map { $0 == FunnelFilter.noTransport ? "" : $0 }),
             .bool(groupings.contains(.app)), .bool(groupings.contains(.vendor)),
             .bool(groupings.contains(.transport)),

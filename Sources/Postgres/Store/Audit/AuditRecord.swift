@@ -47,6 +47,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case backup, restore
     /// A webhook gets earlier events again.
     case replay
+    /// Counts that differed from the deliveries were corrected.
+    case recount
     /// Content, or facts about people, were read with an API key.
     case read
     /// Proofs of callers were refused. Sampled: contains the number of calls.

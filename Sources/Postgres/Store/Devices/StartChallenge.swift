@@ -34,7 +34,8 @@ package struct StartChallenge: StoreWrite {
             app: try row.id("app_id"),
             platform: Platform(rawValue: try row.text("platform")),
             environment: PushEnvironment(rawValue: try row.text("environment")) ?? .production,
-            token: try row.optionalText("token").map { DeviceToken(stored: $0) }
+            token: try row.optionalText("token").map { DeviceToken(stored: $0) },
+            waitSeconds: try row.optionalInt("wait")
         )
     }
 }
@@ -47,4 +48,6 @@ package struct ChallengedDevice: Sendable, Hashable {
     package var environment: PushEnvironment
     /// Nil: the device has no token that works, so that nothing was stored.
     package var token: DeviceToken?
+    /// The seconds until the device may be challenged again; nothing was stored. Nil: the challenge is stored.
+    package var waitSeconds: Int?
 }
