@@ -35,8 +35,10 @@ import Testing
         let device = try await world.claim("k1", user: "kim", token: "a")
         _ = try await world.challenge(device, at: world.clock.now() + .seconds(-601))
         #expect(try await world.answer(Self.nonce) == false, "ten minutes have passed")
-        _ = try await world.challenge(device, [1, 2])
-        _ = try await world.challenge(device)
+        _ = try await world.challenge(device, [1, 2], at: world.clock.now() + .seconds(-11))
+        // Each challenge is a push: another one follows after ten seconds.
+        #expect(try await world.challenge(device)?.waitSeconds == nil)
+        #expect((1...10).contains(try await world.challenge(device, [3])?.waitSeconds ?? 0))
         #expect(try await world.answer([1, 2]) == false, "another challenge replaced it")
         #expect(try await world.answer(Self.nonce))
         #expect(try await world.assurance(device) == .possession)
@@ -139,10 +141,10 @@ import Testing
         let world = try await CommandWorld.make()
         let device = try await world.claim("k1", user: "kim", token: "a")
         let nonce = Array(world.tenant.rawValue.utf8)
-        _ = try await world.challenge(device, nonce)
-        #expect(try await world.stores.directory.tenant(ofChallenge: nonce) == world.tenant)
         _ = try await world.challenge(device, nonce, at: world.clock.now() + .seconds(-601))
         #expect(try await world.stores.directory.tenant(ofChallenge: nonce) == nil)
+        _ = try await world.challenge(device, nonce)
+        #expect(try await world.stores.directory.tenant(ofChallenge: nonce) == world.tenant)
     }
 }
 

@@ -5,15 +5,11 @@ DECLARE
     c record;
     r record;
 BEGIN
-    -- The device before its challenge, as an erasure takes them, which deletes the challenge with the device.
-    PERFORM FROM gateway.device d
-        WHERE d.tenant_id = p_tenant AND d.device_id = (
-            SELECT x.device_id FROM gateway.challenge x WHERE x.tenant_id = p_tenant AND x.digest = p_digest) FOR UPDATE;
     DELETE FROM gateway.challenge x WHERE x.tenant_id = p_tenant AND x.digest = p_digest AND x.ends_at > now() RETURNING x.* INTO c;
     IF NOT FOUND THEN RETURN 0; END IF;
     PERFORM FROM gateway.device d
         WHERE d.tenant_id = p_tenant AND d.device_id = c.device_id AND d.token_state = 'active'
-            AND sha256(convert_to(d.token, 'UTF8')) = c.token_digest;
+            AND sha256(convert_to(d.token, 'UTF8')) = c.token_digest FOR UPDATE;
     IF NOT FOUND THEN RETURN 0; END IF;
     PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (c.identities) ORDER BY i.identity_id FOR UPDATE;
     WITH raised AS (
