@@ -199,11 +199,7 @@ final class VendorEndpoint: Sendable {
             let binding: BoundCall?
             let verdict: SenderGate.Verdict
             do throws(StoreError) {
-                if let remembered = directory.remembered(key) {
-                    binding = remembered
-                } else {
-                    binding = try await directory.binding(key)
-                }
+                binding = try await bound(key)
                 verdict = try await judged(call, caller, adapter, binding, channel)
             } catch {
                 note(call, adapter, "\(error)")
@@ -245,6 +241,11 @@ final class VendorEndpoint: Sendable {
             record.refused(error)
             return adapter.refuse(error, for: call, settings: settings)
         }
+    }
+
+    private func bound(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
+        if let remembered = directory.remembered(key) { return remembered }
+        return try await directory.binding(key)
     }
 
     private func located(
