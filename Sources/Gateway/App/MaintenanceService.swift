@@ -31,7 +31,7 @@ struct MaintenanceService: Service {
                     await repeated("changing partitions", orAfter: Self.partitionPeriod) {
                         let started = ContinuousClock.now
                         let report = try await maintenance.changePartitions()
-                        if !Task.isCancelled { log.note(report, of: .partitions, after: .now - started) }
+                        log.note(report, of: .partitions, after: .now - started)
                         return report.changesWaiting > 0 ? Self.waitingPeriod : Self.partitionPeriod
                     }
                 }
@@ -39,7 +39,7 @@ struct MaintenanceService: Service {
                     await repeated("removing expired rows", orAfter: Self.retentionPeriod) {
                         let started = ContinuousClock.now
                         let report = try await maintenance.removeExpired(within: Self.retentionTime)
-                        if !Task.isCancelled { log.note(report, of: .retention, after: .now - started) }
+                        log.note(report, of: .retention, after: .now - started)
                         return report.isComplete ? Self.retentionPeriod : .seconds(1)
                     }
                 }

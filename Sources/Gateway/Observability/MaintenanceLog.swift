@@ -19,8 +19,10 @@ package struct MaintenanceLog: Sendable {
         self.logger = logger
     }
 
-    /// Notes a round that ended. A round of a node that does not maintain resets the gauges.
+    /// Notes a round that ended. A round of a node that does not maintain resets the gauges. A round that a shutdown canceled is not noted: its failures are
+    /// the statements in progress.
     package func note(_ report: MaintenanceReport, of part: Part, after duration: Duration) {
+        if Task.isCancelled { return }
         switch part {
         case .partitions: MetricName.maintenanceChangesWaiting.meter().set(report.changesWaiting)
         case .retention: MetricName.maintenanceUnfinished.meter().set(report.isComplete ? 0 : 1)

@@ -71,8 +71,10 @@ enum AnalyticsShapes {
 
     static let split = AnswerShape<Split>(
         "FunnelSplit",
-        [.shape("group", group, "The properties of the group.") { $0.group }]
-            + [.shape("counts", counts, "Its counts.") { $0.counts }]
+        [
+            .shape("group", group, "The properties of the group.") { $0.group },
+            .shape("counts", counts, "Its counts.") { $0.counts },
+        ]
     )
 
     /// The members of every answer that say what was counted.

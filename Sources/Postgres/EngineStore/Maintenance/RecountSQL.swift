@@ -83,12 +83,17 @@ enum RecountSQL {
             FROM n GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(count) <> 0)
         """
 
+    /// `$3`: the maximum number of differences.
+    private static let found = """
+        SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
+        ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3
+        """
+
     /// The differences of all messages together and of single messages, and no change.
     static let compare = StoreSQL.tenant(
         """
         \(differences)
-        SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
-        ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3
+        \(found)
         """
     )
 
@@ -110,8 +115,7 @@ enum RecountSQL {
                     \((["targets"] + stages).map { "coalesce(sum(count) FILTER (WHERE key = '\($0)'), 0)" }.joined(separator: ", ")),
                     json_object_agg(key, count) FILTER (WHERE strpos(key, ':') > 0)
                 FROM v GROUP BY message_id, quarter, app_id, vendor, device_vendor, transport RETURNING 1)
-        SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
-        ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3
+        \(found)
         """
     )
 
