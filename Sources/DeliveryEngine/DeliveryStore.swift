@@ -159,7 +159,7 @@ package struct DeliveryResult: Sendable, Hashable {
     package var index: Int
     package var target: TargetID
     package var identity: IdentityID?
-    /// The vendor of the identity.
+    /// The dialect of the device, which must display and report the message; nil: none does.
     package var dialect: Vendor?
     package var device: DeviceID?
     package var user: UserID?
@@ -209,6 +209,8 @@ package struct DeliveryAttempt: Sendable, Hashable {
     package var payloadBytes: Int32
     /// Names of the fields that were cut to fit, separated by commas; nil: none.
     package var reduced: String?
+    /// Milliseconds from the hand-over to the answer of the transport; nil: it did not answer.
+    package var latency: Int32?
 
     package init(
         count: Int16 = 0,
@@ -216,7 +218,8 @@ package struct DeliveryAttempt: Sendable, Hashable {
         transportID: UUID? = nil,
         isCertain: Bool = true,
         payloadBytes: Int32 = 0,
-        reduced: String? = nil
+        reduced: String? = nil,
+        latency: Int32? = nil
     ) {
         self.count = count
         self.transport = transport
@@ -224,6 +227,7 @@ package struct DeliveryAttempt: Sendable, Hashable {
         self.isCertain = isCertain
         self.payloadBytes = payloadBytes
         self.reduced = reduced
+        self.latency = latency
     }
 }
 

@@ -13,7 +13,7 @@ struct RecountCommand: AsyncParsableCommand {
         abstract: "Compare the counts with the deliveries day by day, and correct them, while the gateway runs.",
         discussion: """
             Each day of a tenant is one transaction, so an interrupted recount can simply be repeated. Days from which the retention has begun to \
-            remove messages or deliveries are refused. Exit status 1: a dry run has found differences.
+            remove messages or deliveries, and days whose quarter hours were merged (after 92 days), are refused. Exit status 1: a dry run has found differences.
             """
     )
 
@@ -34,7 +34,7 @@ struct RecountCommand: AsyncParsableCommand {
             for tenant in tenants where tenant.firstDay > days.lowerBound {
                 throw CommandFailure(
                     "analytics recount: --from must be \(Self.text(tenant.firstDay)) or later for the tenant \(tenant.id): "
-                        + "its retention has begun to remove earlier days",
+                        + "earlier days are being removed by its retention, or are kept as whole days only",
                     isUsage: true
                 )
             }

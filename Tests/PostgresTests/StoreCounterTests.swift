@@ -129,7 +129,7 @@ import Testing
             )
             progress.settles = chance(50)
             for index in progress.results.indices {
-                progress.results[index].dialect = .ipns
+                progress.results[index].dialect = chance(40) ? .upmc : .ipns
                 outcome(&progress.results[index])
             }
             _ = try await fixture.delivery.record(progress, by: fixture.node)

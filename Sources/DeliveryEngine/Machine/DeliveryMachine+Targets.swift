@@ -223,13 +223,21 @@ extension DeliveryMachine {
                     payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
                     reduced: push.flatMap { push in
                         push.payload.reduced.isEmpty ? nil : push.payload.reduced.joined(separator: ",")
-                    }
+                    },
+                    latency: isCertain ? latency(of: slot, now: now) : nil
                 ),
                 at: now
             )
         )
         targets[slot].state = .settled
         targets[slot].push = nil
+    }
+}
+
+extension DeliveryMachine {
+    /// Milliseconds since the push was handed over; nil: it was not.
+    private func latency(of slot: Int, now: Timestamp) -> Int32? {
+        targets[slot].sentAt.map { Int32(clamping: max(0, (now - $0).milliseconds)) }
     }
 }
 

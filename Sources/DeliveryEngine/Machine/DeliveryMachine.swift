@@ -104,6 +104,8 @@ package struct DeliveryMachine: Sendable {
         var push: Push?
         /// Index into `queues`.
         var queue = 0
+        /// When the push was handed to the transport, for the last time.
+        var sentAt: Timestamp?
         /// Resends within this lease.
         var resends: Int16 = 0
         /// The other environment, while and after the target is tried there.
@@ -213,17 +215,17 @@ package struct DeliveryMachine: Sendable {
         switch permit {
         case .go:
             queues[index].meteredSince = nil
-            return send(queues[index].ready.count, from: index)
+            return send(queues[index].ready.count, from: index, now: now)
         case .metered(let count):
             let since = queues[index].meteredSince ?? now
             queues[index].meteredSince = since
-            let sends = send(count, from: index)
+            let sends = send(count, from: index, now: now)
             guard now < since || now - since >= policy.meteredStay else { return sends }
             putBackReady(of: index, for: .zero)
             return sends + proceed(now)
         case .probe:
             queues[index].isProbing = true
-            return send(1, from: index)
+            return send(1, from: index, now: now)
         case .full(let wait) where wait <= policy.fullRetry && now >= fullSince && now - fullSince < wait:
             // The payloads are written, so asking again at the next tick is cheaper than starting over.
             queues[index].fullSince = fullSince
@@ -329,13 +331,16 @@ package struct DeliveryMachine: Sendable {
         queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.route, pushes: $0.ready.count) }
     }
 
-    private mutating func send(_ count: Int, from index: Int) -> [Action] {
+    private mutating func send(_ count: Int, from index: Int, now: Timestamp) -> [Action] {
         let slots = queues[index].ready.prefix(count)
         guard !slots.isEmpty else { return [] }
         queues[index].ready.removeFirst(slots.count)
         queues[index].onItsWay += slots.count
         sendCount += 1
-        for slot in slots { targets[slot].state = .onItsWay(send: sendCount) }
+        for slot in slots {
+            targets[slot].state = .onItsWay(send: sendCount)
+            targets[slot].sentAt = now
+        }
         let pushes = slots.compactMap { targets[$0].push }
         return [.send(sendCount, pushes, over: queues[index].platform, through: queues[index].key)]
     }

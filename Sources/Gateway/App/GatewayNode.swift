@@ -362,6 +362,8 @@ extension GatewayNode {
             MaintenanceService(
                 maintenance: PostgresMaintenance(engine: engine, node: base.node),
                 counts: PostgresCountKeeper(engine: engine, node: base.node),
+                recount: PostgresNightlyRecount(engine: engine, node: base.node),
+                clock: base.clock,
                 logger: base.logger
             ),
             AuditCheckpointService(

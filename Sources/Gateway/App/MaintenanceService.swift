@@ -1,10 +1,11 @@
 import EngineStore
 import Logging
+import Model
 import Observability
 import ServiceLifecycle
 
 /// Creates and drops partitions and removes expired rows and dead nodes, on one node, the first to start a round. It also makes the planner analyze tables
-/// that grow faster than autovacuum analyzes them, folds the counts of deliveries, and ends messages that crashed nodes left open.
+/// that grow faster than autovacuum analyzes them, folds, merges and recounts the counts of deliveries, and ends messages that crashed nodes left open.
 struct MaintenanceService: Service {
     /// A minute: so few rows collect in the default partition that moving them takes milliseconds.
     static let partitionPeriod = Duration.seconds(60)
@@ -18,9 +19,17 @@ struct MaintenanceService: Service {
     /// 15 s. Readers add up what is not folded yet, so a longer period makes them slower; a shorter one costs transactions.
     static let foldingPeriod = Duration.seconds(15)
     static let settlingPeriod = Duration.seconds(60)
+    /// An hour: one more day becomes due in a day.
+    static let mergingPeriod = Duration.seconds(3600)
+    /// Ten minutes, to find the beginning of the night.
+    static let recountPeriod = Duration.seconds(600)
+    /// Longer than the night: a node recounts once in it.
+    static let recountRest = Duration.seconds(4 * 3600)
 
     let maintenance: PostgresMaintenance
     let counts: PostgresCountKeeper
+    let recount: PostgresNightlyRecount
+    let clock: any WallClock
     let logger: Logger
 
     func run() async throws {
@@ -57,6 +66,19 @@ struct MaintenanceService: Service {
                     }
                 }
                 group.addTask {
+                    await repeated("merging counts into days", orAfter: Self.mergingPeriod) {
+                        _ = try await counts.rollUp(at: clock.now())
+                        return Self.mergingPeriod
+                    }
+                }
+                group.addTask {
+                    await repeated("recounting a day", orAfter: Self.recountPeriod) {
+                        guard let findings = try await recount.run(at: clock.now()) else { return Self.recountPeriod }
+                        note(findings)
+                        return Self.recountRest
+                    }
+                }
+                group.addTask {
                     await repeated("ending messages that were left open", orAfter: Self.settlingPeriod) {
                         if let ended = try await counts.settle(), ended > 0 {
                             logger.debug("ended messages that were left open", metadata: ["messages": "\(ended)"])
@@ -64,6 +86,23 @@ struct MaintenanceService: Service {
                         return Self.settlingPeriod
                     }
                 }
+            }
+        }
+    }
+
+    private func note(_ findings: [PostgresNightlyRecount.Finding]) {
+        MetricName.countsDrift.meter().set(Double(findings.reduce(0) { $0 + $1.differences.count }))
+        for finding in findings {
+            var metadata: Logger.Metadata = [
+                LogKey.tenant: "\(finding.tenant)",
+                "day": "\(Timestamp(seconds: Int64(finding.day) * 86_400).rfc3339Date)",
+            ]
+            if let error = finding.error {
+                metadata[LogKey.error] = "\(error)"
+                logger.warning("a day could not be recounted; another night tries again", metadata: metadata)
+            } else if !finding.differences.isEmpty {
+                metadata["differences"] = "\(finding.differences.count)"
+                logger.error("counts differed from the deliveries; they are corrected", metadata: metadata)
             }
         }
     }

@@ -1,6 +1,5 @@
 import Hummingbird
 import Model
-import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
 
@@ -17,13 +16,9 @@ struct EventFollower: Sendable {
     static let interval = Duration.milliseconds(250)
     /// 500 events, about 150 KB: the memory that one stream needs.
     static let pageSize = 500
-    /// 30 s for the peer to receive a page. A peer that reads nothing must not hold a stream and its memory.
-    static let writeTimeout = Duration.seconds(30)
 
     let length: Duration
-    let writeTimeout: Duration
-    /// Closes the connection, to end a blocked write.
-    let disconnect: @Sendable () -> Void
+    let stream: ResponseStream
     let lines: EventLines.Spelling
     /// The generation of the log. The stream ends when another begins, because its offsets are then invalid.
     let generation: String
@@ -31,15 +26,14 @@ struct EventFollower: Sendable {
 
     init(
         length: Duration = EventFollower.length,
-        writeTimeout: Duration = EventFollower.writeTimeout,
+        writeTimeout: Duration = ResponseStream.writeTimeout,
         disconnect: @escaping @Sendable () -> Void,
         lines: @escaping EventLines.Spelling = { $0.map(\.json) },
         generation: String,
         read: @escaping @Sendable (Int64) async throws(StoreError) -> EventPage
     ) {
         self.length = length
-        self.writeTimeout = writeTimeout
-        self.disconnect = disconnect
+        stream = ResponseStream(writeTimeout: writeTimeout, disconnect: disconnect)
         self.lines = lines
         self.generation = generation
         self.read = read
@@ -49,34 +43,10 @@ struct EventFollower: Sendable {
     ///
     /// - Throws: when the peer is gone.
     func run(after start: Int64, into writer: inout any ResponseBodyWriter) async throws {
-        let writingSince = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await watch(writingSince) }
-            defer { group.cancelAll() }
-            try await writeEvents(after: start, into: &writer, writingSince)
-            try await writer.finish(nil)
-        }
+        try await stream.run(into: writer) { writer in try await writeEvents(after: start, into: &writer) }
     }
 
-    private func watch(_ writingSince: NIOLockedValueBox<ContinuousClock.Instant?>) async {
-        while !Task.isCancelled {
-            if let since = writingSince.withLockedValue({ $0 }), ContinuousClock.now - since > writeTimeout {
-                return disconnect()
-            }
-            try? await Task.sleep(for: min(writeTimeout, .seconds(1)))
-        }
-    }
-
-    private func writeEvents(
-        after start: Int64,
-        into writer: inout any ResponseBodyWriter,
-        _ writingSince: NIOLockedValueBox<ContinuousClock.Instant?>
-    ) async throws {
-        func write(_ buffer: ByteBuffer) async throws {
-            writingSince.withLockedValue { $0 = .now }
-            defer { writingSince.withLockedValue { $0 = nil } }
-            try await writer.write(buffer)
-        }
+    private func writeEvents(after start: Int64, into writer: inout ResponseStream.Writer) async throws {
         let end = ContinuousClock.now + length
         var page = EventPage(events: [], through: start, head: start, generation: generation)
         var lastLine = ContinuousClock.now
@@ -92,15 +62,15 @@ struct EventFollower: Sendable {
                 break
             }
             if !events.isEmpty {
-                try await write(EventLines.buffer(events))
+                try await writer.write(EventLines.buffer(events))
                 lastLine = .now
             } else if ContinuousClock.now - lastLine >= Self.heartbeat {
-                try await write(ByteBuffer(bytes: [0x0A]))
+                try await writer.write(ByteBuffer(bytes: [0x0A]))
                 lastLine = .now
             }
             if page.head <= page.through { try await Task.sleep(for: Self.interval) }
         }
-        try await write(
+        try await writer.write(
             EventLines.buffer([
                 [
                     "kind": "stream_ended", "offset": .int(page.through), "head": .int(page.head),

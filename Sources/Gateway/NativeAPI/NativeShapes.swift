@@ -43,6 +43,8 @@ package enum NativeShapes {
         },
         .optionalText("title", "The title.", example: "Hello") { $0.content.title }.content,
         .text("body", "The text.", example: "Your parcel is here.") { $0.content.body }.content,
+        .optionalText("campaign", "The campaign under which it is counted.", example: "spring") { $0.content.campaign },
+        .optionalText("variant", "The part of the campaign.", example: "b") { $0.content.campaignVariant },
         .time("acceptedAt", "When it was accepted.") { $0.acceptedAt },
         .time("dueAt", "When the first target is due.") { $0.dueAt },
         .optionalText("localDue", "The local time in each device's time zone, if the call specified one.") {
@@ -91,6 +93,14 @@ package enum NativeShapes {
         .int("attempts", "How often it was tried.") { $0.attempts },
         .int("payloadBytes", "The size of the payload.") { $0.payloadBytes },
         .optionalText("reduced", "The parts that were shortened or left out to fit the size limit.") { $0.reduced },
+        .optionalText(
+            "deviceVendor",
+            "The vendor of the device's SDK, where it does not follow from the message's vendor.",
+            example: "upmc"
+        ) { $0.deviceVendor?.rawValue },
+        .optionalInt("transportMilliseconds", "How long the push service took to answer; null: no answer.") {
+            $0.latency
+        },
     ]
 
     package static let delivery = AnswerShape<DeliveryFacts>("Delivery", deliveryMembers)

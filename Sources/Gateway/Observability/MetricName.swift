@@ -67,6 +67,7 @@ package enum MetricName: String, CaseIterable {
     case maintenanceChangesWaiting = "maintenance_changes_waiting"
     case maintenanceUnfinished = "maintenance_unfinished"
     case maintenanceSeconds = "maintenance_round_seconds"
+    case countsDrift = "counts_drift"
 
     /// A counter of this process.
     package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }

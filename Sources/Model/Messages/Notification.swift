@@ -31,6 +31,10 @@ package struct Content: Sendable, Hashable {
     package var consent = ConsentRule.subscribed
     /// Identities below this level do not get the message.
     package var minAssurance = Assurance.claimed
+    /// The campaign under which the message is counted, as its sender names it.
+    package var campaign: String?
+    /// The part of the campaign, such as one of two texts that are compared.
+    package var campaignVariant: String?
 
     package init(
         title: String? = nil,

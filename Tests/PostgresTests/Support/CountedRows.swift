@@ -48,7 +48,8 @@ struct CountedRows {
         d AS (
             SELECT m.message_id, m.is_counted,
                 concat_ws(' ', floor(extract(epoch FROM m.due_at) / 900)::integer, m.app_id, m.vendor) AS cohort,
-                CASE WHEN m.vendor = 'native' THEN '' ELSE m.vendor END AS device, coalesce(d.transport, '') AS transport,
+                coalesce(d.device_vendor, CASE WHEN m.vendor = 'native' THEN '' ELSE m.vendor END) AS device,
+                coalesce(d.transport, '') AS transport,
                 gateway.stage_of(d.state, d.transport, d.is_certain) AS stage, d.reason, d.attempts, d.received_at, d.read_at
             FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = d.tenant_id AND m.message_id = d.message_id
             WHERE d.tenant_id = $1 AND d.sent_at IS NOT NULL),

@@ -34,6 +34,8 @@ struct TriggerSend {
         content.data = push.data
         content.data[BrazePayload.variationKey] = .string(variation.id)
         content.data[BrazePayload.campaignKey] = own.facts
+        content.campaign = campaignID
+        content.campaignVariant = variation.id
         let properties = try object(body, "trigger_properties")
         if !properties.isEmpty { content.data[BrazePayload.propertiesKey] = .object(properties) }
         content.consent = try own.consent(body)

@@ -33,7 +33,11 @@ struct MessagesSend {
         var content = Content(isSilent: push.isSilent, raw: .object(push.document))
         content.isTemplate = push.isTemplate
         content.data = push.data
-        if let campaign { content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push) }
+        if let campaign {
+            content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push)
+            content.campaign = campaign.id
+            content.campaignVariant = push.data[BrazePayload.variationKey]?.string
+        }
         content.consent = try SubscriptionFields.rule(body)
         try content.narrow(by: body)
         let send = try SendName.read(body)

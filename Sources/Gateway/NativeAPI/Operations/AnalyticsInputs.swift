@@ -53,7 +53,7 @@ enum AnalyticsInputs {
     static let deviceVendor = list(
         "deviceVendor",
         InputKind<String>.word(among: dialects),
-        "Only deliveries to devices with these vendors' SDKs, comma-separated; `\(FunnelFilter.unknownDialect)`: messages of the native API."
+        "Only deliveries to devices with these vendors' SDKs, comma-separated; `\(FunnelFilter.unknownDialect)`: pending targets of messages of the native API, and those without a device."
     )
     static let transport = list(
         "transport",
@@ -93,6 +93,8 @@ struct FunnelQuestion: Sendable {
     var filter: FunnelFilter
     var groupings: Set<FunnelGrouping>
     var format: AnalyticsFormat
+    /// The end of the part of the range of which only days are counted, each in its app's time zone; nil: there is none.
+    var daysOnlyUntil: Timestamp?
 
     /// The beginning of the local day that is `days` after that of `now`.
     static func midnight(_ days: Int64, after now: Timestamp, in zone: TimeZoneName) -> Timestamp {
@@ -124,12 +126,14 @@ extension NativeAPI {
         guard to.seconds - from.seconds <= AnalyticsInputs.dayLimit * 86_400 + 3600 else {
             throw .invalid("to", "must be at most \(AnalyticsInputs.dayLimit) days after from")
         }
+        let merged = try await asked { () async throws(StoreError) in try await queries.mergedCounts(of: call.tenant) }
         return FunnelQuestion(
             range: QuarterRange(from..<to),
             zone: zone,
             filter: filter,
             groupings: Set(try call.by),
-            format: try call.format
+            format: try call.format,
+            daysOnlyUntil: merged.flatMap { from < $0 ? $0 : nil }
         )
     }
 

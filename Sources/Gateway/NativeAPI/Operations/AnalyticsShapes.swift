@@ -85,6 +85,10 @@ enum AnalyticsShapes {
             .time("from", "The first moment that is counted.") { question($0).range.start },
             .time("to", "The first moment that is no longer counted.") { question($0).range.end },
             .text("zone", "The time zone of days.", example: "Europe/Berlin") { question($0).zone.text },
+            .optionalTime(
+                "daysOnlyUntil",
+                "Before this time, counts are kept by day of their app's time zone; null: not in this range."
+            ) { question($0).daysOnlyUntil },
         ]
     }
 

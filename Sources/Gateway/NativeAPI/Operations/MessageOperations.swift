@@ -67,6 +67,16 @@ enum MessageOperations {
             .text(64),
             "A later notification with the same id replaces the earlier one."
         )
+        let campaign = BodyField.optional(
+            "campaign",
+            .text(128, atLeast: 1),
+            "The campaign under which analytics count the message."
+        )
+        let variant = BodyField.optional(
+            "variant",
+            .text(128, atLeast: 1),
+            "The part of the campaign, such as one of two texts that are compared. Only with `campaign`."
+        )
         let sendAt = BodyField.optional("sendAt", .schedule, "When it is due; null: now.")
         let ttlSeconds = BodyField.optional(
             "ttlSeconds",

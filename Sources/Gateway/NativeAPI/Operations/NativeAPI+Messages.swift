@@ -57,6 +57,9 @@ extension NativeAPI {
             isSilent: try call.silent
         )
         if let rule = try call.consent { content.consent = rule }
+        content.campaign = try call.campaign
+        content.campaignVariant = try call.variant
+        if content.campaignVariant != nil, content.campaign == nil { throw .invalid("variant", "only with campaign") }
         if let raw = try call.raw { content.raw = .object(raw) }
         let options = try call.apns
         if let options { Self.add(options, to: &content) }

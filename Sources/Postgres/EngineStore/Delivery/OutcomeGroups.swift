@@ -1,7 +1,7 @@
 import DeliveryEngine
 import Model
 
-/// The outcomes of a flush, counted by transport, stage and reason, so that the server does not group its rows (`record_outcomes`).
+/// The outcomes of a flush, counted by transport, device's dialect, stage and reason, so that the server does not group its rows (`record_outcomes`).
 struct OutcomeGroups {
     private struct Counts {
         var stages: [String: Int] = [:]
@@ -9,29 +9,39 @@ struct OutcomeGroups {
         var reasons: [String: Int] = [:]
     }
 
-    /// By transport; "": none.
-    private var groups: [String: Counts] = [:]
+    private struct Group: Hashable {
+        /// "": none.
+        var transport: String
+        /// Nil: the dialect of the message.
+        var device: Vendor?
+    }
 
-    init(_ results: [DeliveryResult]) {
-        for result in results {
+    private var groups: [Group: Counts] = [:]
+
+    init(_ progress: SliceProgress) {
+        for result in progress.results {
             let stage = result.stage
-            let transport = result.attempt.transport ?? ""
-            groups[transport, default: Counts()].stages[stage.rawValue, default: 0] += 1
+            let group = Group(
+                transport: result.attempt.transport ?? "",
+                device: result.otherDialect(than: progress.vendor)
+            )
+            groups[group, default: Counts()].stages[stage.rawValue, default: 0] += 1
             if stage == .expired, result.attempt.count > 0 {
-                groups[transport, default: Counts()].stages["expired_tried", default: 0] += 1
+                groups[group, default: Counts()].stages["expired_tried", default: 0] += 1
             }
             if let reason = result.reason, stage.hasReason {
-                groups[transport, default: Counts()].reasons["\(stage.rawValue):\(reason)", default: 0] += 1
+                groups[group, default: Counts()].reasons["\(stage.rawValue):\(reason)", default: 0] += 1
             }
         }
     }
 
-    /// A list with one object per transport. Nil: there are no outcomes.
+    /// A list with one object per group. Nil: there are no outcomes.
     var json: JSON? {
         if groups.isEmpty { return nil }
         return .array(
-            groups.map { transport, counts in
-                var object: JSONObject = ["transport": .string(transport)]
+            groups.map { group, counts in
+                var object: JSONObject = ["transport": .string(group.transport)]
+                if let device = group.device { object["device"] = .string(device.rawValue) }
                 for (stage, count) in counts.stages { object[stage] = .int(Int64(count)) }
                 if !counts.reasons.isEmpty {
                     var reasons = JSONObject()
@@ -58,6 +68,9 @@ private enum OutcomeStage: String {
 }
 
 extension DeliveryResult {
+    /// The dialect of the device, if it does not follow from the message's. A message of the native API may have targets of any dialect.
+    func otherDialect(than vendor: Vendor) -> Vendor? { dialect == vendor && vendor != .native ? nil : dialect }
+
     fileprivate var stage: OutcomeStage {
         switch state {
         case .suppressed: .suppressed

@@ -105,11 +105,19 @@ extension PostgresDeliveryStore {
         p["p_sent"] = { .times($1.results.map(\.at)) }
         p["p_bytes"] = { .int32s($1.results.map(\.attempt.payloadBytes)) }
         p["p_reduced"] = { .strings($1.results.map(\.attempt.reduced)) }
-        p["p_groups"] = { .document(OutcomeGroups($1.results).json) }
+        p["p_groups"] = { .document(OutcomeGroups($1).json) }
         // The deliveries of devices that fetch their messages; none for other dialects.
         p["p_inbox"] = { call, progress in
             .ids(progress.results.filter { $0.dialect.map(call.inboxVendors.contains) ?? false }.map(\.target))
         }
+        p["p_device_vendors"] = { .strings(devices($1)) }
+        p["p_latencies"] = { .int32s($1.results.map(\.attempt.latency)) }
+    }
+
+    /// The dialects of the devices that differ from the message's; empty: all devices have its dialect, as nearly always.
+    private static func devices(_ progress: SliceProgress) -> [String?] {
+        guard progress.results.contains(where: { $0.otherDialect(than: progress.vendor) != nil }) else { return [] }
+        return progress.results.map { $0.otherDialect(than: progress.vendor)?.rawValue }
     }
 
     private static func disposition(_ progress: SliceProgress) -> String {

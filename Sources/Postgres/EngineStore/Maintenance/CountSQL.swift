@@ -14,6 +14,18 @@ enum CountSQL {
         """
     )
 
+    /// The tenants with counts before the quarter hour `$1` that are not merged into days yet.
+    static let unrolled = StoreSQL.global(
+        """
+        SELECT t.tenant_id FROM gateway.tenant t
+        LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+        CROSS JOIN LATERAL (
+            SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= coalesce(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x
+        """
+    )
+
+    static let rollUp = StoreSQL.function("roll_up_counts", 3, columns: "roll_up_counts AS quarter")
+
     static let fold = StoreSQL.function("fold_counts", 2, columns: "fold_counts AS count")
 
     /// The tenants with messages whose slices are all done.

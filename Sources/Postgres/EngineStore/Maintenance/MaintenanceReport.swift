@@ -34,6 +34,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var challengesRemoved = 0
     /// Counts of recipients per API key and day.
     package var keyDaysRemoved = 0
+    /// Rows of counts of deliveries.
+    package var countsRemoved = 0
     /// Identities that reached their end.
     package var identitiesEnded = 0
     /// Acts of users.
@@ -66,6 +68,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
     case activityTokens = "activity tokens"
     case identities, captures, challenges
     case keyDays = "days of keys"
+    case counts, countedReasons = "counts by reason"
 
     /// The number in the report that the step increases.
     package var count: WritableKeyPath<MaintenanceReport, Int> {
@@ -90,6 +93,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .captures: \.capturesRemoved
         case .challenges: \.challengesRemoved
         case .keyDays: \.keyDaysRemoved
+        case .counts, .countedReasons: \.countsRemoved
         }
     }
 }

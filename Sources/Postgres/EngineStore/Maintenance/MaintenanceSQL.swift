@@ -147,6 +147,18 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Counts of messages that were due before the quarter hour `$2`: about as many rows as the limit, at whole quarter hours.
+    static let dropCounts = StoreSQL.tenant(counts("counter"))
+    static let dropReasons = StoreSQL.tenant(counts("counter_reason"))
+
+    private static func counts(_ table: String) -> String {
+        """
+        DELETE FROM gateway.\(table) WHERE tenant_id = $1 AND quarter < $2 AND quarter <= (
+            SELECT max(x.quarter) FROM (
+                SELECT c.quarter FROM gateway.\(table) c WHERE c.tenant_id = $1 AND c.quarter < $2 ORDER BY c.quarter LIMIT \(rows)) x)
+        """
+    }
+
     /// Recipients of keys of days that are over.
     static let dropKeyDays = StoreSQL.tenant(
         """

@@ -13,6 +13,12 @@ package struct PostgresCountKeeper: Sendable {
     private static let foldLimit = 20_000
     /// At most 50 transactions for one tenant in a call, so that a busy tenant does not delay the others.
     private static let foldSteps = 50
+    /// 92 days, the longest quarter of a year. Before, counts are needed by day only.
+    package static let quarterHourLife = Duration.seconds(92 * 86_400)
+    /// A day in a transaction: 96 quarter hours, at most 5,000 rows of a tenant with 50 apps.
+    private static let rollUpQuarters: Int32 = 96
+    /// At most 50 days of one tenant in a call.
+    private static let rollUpSteps = 50
     /// At most 1,000 messages in a transaction, because it locks each of them.
     private static let settleLimit: Int32 = 1000
 
@@ -47,6 +53,22 @@ package struct PostgresCountKeeper: Sendable {
     package func settle() async throws(StoreError) -> Int? {
         try await forEach(CountSQL.unsettled()) { (tenant) throws(PostgresError) in
             try await self.count(CountSQL.settle(tenant, .int32(Self.settleLimit)))
+        }
+    }
+
+    /// Merges the counts of quarter hours that are older than `quarterHourLife` into days of their app's time zone. It is safe to stop and repeat.
+    ///
+    /// - Parameter now: the database's time.
+    /// - Returns: the number of transactions; nil if another node does it.
+    /// - Throws: `StoreError`, the last one.
+    package func rollUp(at now: Timestamp) async throws(StoreError) -> Int? {
+        let before = QuarterRange(now.back(Self.quarterHourLife)..<now).from / Self.rollUpQuarters * Self.rollUpQuarters
+        return try await forEach(CountSQL.unrolled(.int32(before))) { (tenant) throws(PostgresError) in
+            for step in 1...Self.rollUpSteps {
+                let statement = CountSQL.rollUp(tenant, .int32(before), .int32(Self.rollUpQuarters))
+                if try await engine.run(statement, tenant: nil).only().int("quarter") >= before { return step }
+            }
+            return Self.rollUpSteps
         }
     }
 

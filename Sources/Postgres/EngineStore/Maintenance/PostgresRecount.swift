@@ -34,7 +34,7 @@ package struct PostgresRecount: Sendable {
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
-    /// A tenant, and the first UTC day (since 1970) of which nothing has been removed.
+    /// A tenant, and the first UTC day (since 1970) of which nothing has been removed and whose counts are not merged into days of other zones.
     package struct Tenant: Sendable, Hashable {
         package var id: TenantID
         package var firstDay: Int32
@@ -52,10 +52,10 @@ package struct PostgresRecount: Sendable {
             try await engine.run(RecountSQL.tenants(.id(tenant)), tenant: nil).rows { (row) throws(PostgresError) in
                 let kept = policy.overlaid(by: TenantRetention(json: try row.object("retention")))
                 let oldest = now + (.zero - min(kept.deliveries, kept.messages))
-                return Tenant(
-                    id: try row.id("tenant_id"),
-                    firstDay: Int32(clamping: (oldest.seconds + 86_399) / 86_400)
-                )
+                // The first quarter hour of the day of a zone may be a UTC day earlier.
+                let rolled = QuarterRange(from: Int32(clamping: try row.int("rolled")), to: .max).start
+                let first = max((oldest.seconds + 86_399) / 86_400, rolled.seconds > 0 ? rolled.seconds / 86_400 + 1 : 0)
+                return Tenant(id: try row.id("tenant_id"), firstDay: Int32(clamping: first))
             }
         }
     }

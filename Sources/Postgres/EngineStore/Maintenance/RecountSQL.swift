@@ -21,7 +21,8 @@ enum RecountSQL {
                 CASE WHEN x.vendor = 'native' THEN '' ELSE x.vendor END AS device_vendor
             FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id >= $4 AND x.message_id < $5 AND x.due_day = $2),
         d AS (
-            SELECT m.message_id, m.is_counted, m.quarter, m.app_id, m.vendor, m.device_vendor, coalesce(d.transport, '') AS transport,
+            SELECT m.message_id, m.is_counted, m.quarter, m.app_id, m.vendor, coalesce(d.device_vendor, m.device_vendor) AS device_vendor,
+                coalesce(d.transport, '') AS transport,
                 gateway.stage_of(d.state, d.transport, d.is_certain) AS stage, d.reason, d.attempts, d.received_at, d.read_at
             FROM gateway.delivery d JOIN m ON m.message_id = d.message_id
             WHERE d.tenant_id = $1 AND d.due_day = $2 AND d.sent_at IS NOT NULL),
@@ -130,6 +131,10 @@ enum RecountSQL {
     static let longTimeout = StoreSQL.global("SET LOCAL statement_timeout = '600s'")
 
     static let tenants = StoreSQL.global(
-        "SELECT tenant_id, retention::text AS retention FROM gateway.tenant WHERE $1::text IS NULL OR tenant_id = $1 ORDER BY tenant_id"
+        """
+        SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled FROM gateway.tenant t
+        LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+        WHERE $1::text IS NULL OR t.tenant_id = $1 ORDER BY t.tenant_id
+        """
     )
 }

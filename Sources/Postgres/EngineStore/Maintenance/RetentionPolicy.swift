@@ -20,6 +20,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var captures: Duration
     /// Acts of users. While an act is kept, a repeated report of it is recognised.
     package var acts: Duration
+    /// Counts of deliveries, by day.
+    package var analytics: Duration
     /// How often a user did something, counted from the last time.
     package var tallies: Duration
     /// After this time without a heartbeat, a node counts as dead.
@@ -38,6 +40,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         audit: Duration = .seconds(400 * 86400),
         captures: Duration = .seconds(7 * 86400),
         acts: Duration = .seconds(90 * 86400),
+        analytics: Duration = .seconds(400 * 86400),
         tallies: Duration = .seconds(400 * 86400),
         deadNode: Duration = .seconds(60),
         weeksAhead: Int = 8,
@@ -51,6 +54,7 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.audit = audit
         self.captures = captures
         self.acts = acts
+        self.analytics = analytics
         self.tallies = tallies
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead
@@ -74,6 +78,7 @@ extension TenantRetention.Name {
         case .messages: \.messages
         case .events: \.events
         case .audit: \.audit
+        case .analytics: \.analytics
         case .idempotency: \.idempotency
         }
     }

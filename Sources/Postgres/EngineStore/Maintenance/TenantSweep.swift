@@ -32,6 +32,7 @@ struct TenantSweep: Sendable {
         let messages = PostgresValue.interval(policy.messages)
         let oldest = PostgresValue.id(MessageID.first(at: now.back(policy.messages)))
         let pending = PostgresValue.int32(now.back(max(policy.events, policy.untoldEvents)).day)
+        let counted = PostgresValue.int32(QuarterRange(now.back(policy.analytics)..<now).from)
         let today = PostgresValue.int32(now.back(policy.deliveries).day)
         var sweeps = [
             Sweep(
@@ -80,6 +81,8 @@ struct TenantSweep: Sendable {
                 isFunction: true
             ),
             Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: rows),
+            Sweep(step: .counts, statement: MaintenanceSQL.dropCounts(id, counted), limit: rows),
+            Sweep(step: .countedReasons, statement: MaintenanceSQL.dropReasons(id, counted), limit: rows),
             Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
         ]

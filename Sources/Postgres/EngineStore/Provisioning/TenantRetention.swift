@@ -6,13 +6,13 @@ import Store
 package struct TenantRetention: Sendable, Hashable {
     /// The names that the file can contain.
     package enum Name: String, Sendable, Hashable, CaseIterable {
-        case deliveries, messages, events, audit, idempotency
+        case deliveries, messages, events, audit, analytics, idempotency
 
         /// At least one day, because idempotency keys are guaranteed for one day and sweeps run in whole rounds. For the audit, at least the time that the
         /// database enforces. At most ten years: each week is a partition, which costs planning time in every statement that cannot prune.
         package var range: ClosedRange<Duration> {
             switch self {
-            case .deliveries, .messages, .events, .idempotency: .seconds(86_400) ... .seconds(3650 * 86_400)
+            case .deliveries, .messages, .events, .analytics, .idempotency: .seconds(86_400) ... .seconds(3650 * 86_400)
             case .audit: .seconds(30 * 86_400) ... .seconds(3650 * 86_400)
             }
         }

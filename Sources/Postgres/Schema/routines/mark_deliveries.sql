@@ -7,7 +7,7 @@ DECLARE
     t record;
 BEGIN
     SELECT * INTO t FROM gateway.touch_deliveries(p_tenant, p_identity, p_messages, p_days, p_kind, p_at);
-    PERFORM gateway.note_touched(p_tenant, p_identity, t.o_messages, t.o_before, t.o_transports, t.o_received, t.o_read, p_kind);
+    PERFORM gateway.note_touched(p_tenant, p_identity, t.o_messages, t.o_before, t.o_transports, t.o_devices, t.o_received, t.o_read, p_kind);
     RETURN t.o_messages;
 END $$;
 

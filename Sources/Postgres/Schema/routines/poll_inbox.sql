@@ -12,6 +12,7 @@ DECLARE
     v_marked uuid[] := '{}';
     v_before text[] := '{}';
     v_transports text[] := '{}';
+    v_devices text[] := '{}';
     v_received boolean[] := '{}';
     v_read boolean[] := '{}';
     v record;
@@ -31,11 +32,12 @@ BEGIN
         v_marked := v_marked || t.o_messages;
         v_before := v_before || t.o_before;
         v_transports := v_transports || t.o_transports;
+        v_devices := v_devices || t.o_devices;
         v_received := v_received || t.o_received;
         v_read := v_read || t.o_read;
         EXIT WHEN cardinality(v_marked) >= p_limit;
     END LOOP;
-    PERFORM gateway.note_touched(p_tenant, i.identity_id, v_marked, v_before, v_transports, v_received, v_read, 'received');
+    PERFORM gateway.note_touched(p_tenant, i.identity_id, v_marked, v_before, v_transports, v_devices, v_received, v_read, 'received');
     RETURN QUERY SELECT s.message_id, s.app_id, s.vendor, s.content, s.due_at, s.due_local, s.expires_at, s.collapse_id, s.numbers,
             s.sender_id, i.user_id, p_at, NULL::timestamptz
         FROM gateway.shown_messages(p_tenant, v_marked, NULL, NULL, NULL) s;

@@ -8,8 +8,11 @@
 -- p_settles: the caller holds no other slice of the message, so this transaction ends the message if no slice is open. A caller that holds others calls
 -- `settle_message` after the last one. p_inbox: the targets whose devices have an inbox.
 --
--- p_groups contains the outcomes grouped by transport: [{"transport": "apns", "accepted": 249, "rejected": 1, "reasons": {"rejected:Unregistered": 1}}]. Null:
--- they are grouped here, which costs more. They only count if every delivery is new; otherwise the new ones are grouped here.
+-- p_groups contains the outcomes grouped by transport and device: [{"transport": "apns", "accepted": 249, "rejected": 1, "reasons": {"rejected:Unregistered": 1}}].
+-- Null: they are grouped here, which costs more. They only count if every delivery is new; otherwise the new ones are grouped here.
+--
+-- p_device_vendors and the `device` of a group: the dialect of the device, where it does not follow from the message's (`delivery.device_vendor`). Targets are
+-- counted under the dialect of the message, or under none if it is of the native API, and move to that of the device with the outcome. p_latencies: how long the transport took to answer, in milliseconds. Null: none has a value.
 --
 -- Locks in the order of docs/architecture.md: message, slice, deliveries, inbox, event log. A single outcome takes a shorter path.
 CREATE OR REPLACE FUNCTION gateway.record_outcomes(
@@ -17,7 +20,8 @@ CREATE OR REPLACE FUNCTION gateway.record_outcomes(
     p_after interval, p_counts boolean, p_held text, p_dead text, p_settles boolean,
     p_targets uuid[], p_identities uuid[], p_devices uuid[], p_users text[], p_addresses text[], p_states text[],
     p_reasons text[], p_transports text[], p_transport_ids uuid[], p_certain boolean[], p_attempts smallint[],
-    p_sent timestamptz[], p_bytes integer[], p_reduced text[], p_groups json, p_inbox uuid[])
+    p_sent timestamptz[], p_bytes integer[], p_reduced text[], p_groups json, p_inbox uuid[],
+    p_device_vendors text[] DEFAULT NULL, p_latencies integer[] DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m record;
@@ -29,6 +33,7 @@ DECLARE
     v_states text[];
     v_reasons text[] := p_reasons;
     v_groups json := p_groups;
+    v_base text;
     v_count bigint;
 BEGIN
     SELECT x.app_id, x.vendor, x.sender_id, x.due_day, x.due_at, x.expires_at, x.state, x.is_counted INTO m FROM gateway.message x
@@ -92,15 +97,15 @@ BEGIN
         -- A single outcome: scalars instead of arrays, so that the plan is cached, and no savepoint.
         INSERT INTO gateway.delivery AS d
                 (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at)
+                reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms)
             VALUES (p_tenant, m.due_day, p_message, p_targets[1], m.app_id, m.vendor, p_identities[1], p_devices[1], p_users[1],
                 p_addresses[1], p_states[1], p_reasons[1], p_transports[1], p_transport_ids[1], p_certain[1], p_attempts[1],
-                p_bytes[1], p_reduced[1], p_sent[1])
+                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1])
             ON CONFLICT (tenant_id, due_day, message_id, target_id) DO UPDATE SET
                 address = excluded.address, reason = excluded.reason, transport = excluded.transport,
                 transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                 attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
-                sent_at = excluded.sent_at
+                sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms
             WHERE d.sent_at IS NULL
             RETURNING ARRAY[d.target_id], ARRAY[d.state], ARRAY[d.reason] INTO v_targets, v_states, v_reasons;
         IF v_states[1] IN ('received', 'read') THEN v_groups := NULL; END IF;
@@ -111,13 +116,13 @@ BEGIN
             WITH r AS (
                 INSERT INTO gateway.delivery
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at)
+                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
-                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent
+                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
-                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent)
+                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
-                            bytes, reduced, sent)
+                            bytes, reduced, sent, device_vendor, latency)
                     RETURNING 1)
             SELECT count(*) INTO v_count FROM r;
             v_targets := p_targets;
@@ -127,20 +132,20 @@ BEGIN
             WITH r AS (
                 INSERT INTO gateway.delivery AS d
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at)
+                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
-                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent
+                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
-                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent)
+                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
-                            bytes, reduced, sent)
+                            bytes, reduced, sent, device_vendor, latency)
                     ORDER BY u.target
                     ON CONFLICT (tenant_id, due_day, message_id, target_id) DO UPDATE SET
                         -- A receipt was recorded first: its state stays. If the push was not accepted, the app received it nevertheless.
                         address = excluded.address, reason = excluded.reason, transport = excluded.transport,
                         transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                         attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
-                        sent_at = excluded.sent_at
+                        sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms
                     WHERE d.sent_at IS NULL
                     RETURNING d.target_id, d.state, d.reason)
             SELECT array_agg(r.target_id), array_agg(r.state), array_agg(r.reason) INTO v_targets, v_states, v_reasons FROM r;
@@ -154,18 +159,25 @@ BEGIN
         v_groups := gateway.group_outcomes(p_tenant, p_message, m.due_day, v_targets);
         v_states := array_replace(array_replace(v_states, 'received', 'sent'), 'read', 'sent');
     END IF;
-    WITH r AS (
-        INSERT INTO gateway.counter_delta
-            (tenant_id, quarter, app_id, vendor, device_vendor, transport, message_id, suppressed, canceled, expired, expired_tried,
-            unsendable, accepted, uncertain, rejected, received, read, reasons)
-        SELECT p_tenant, floor(extract(epoch FROM m.due_at) / 900)::integer, m.app_id, m.vendor,
-            CASE WHEN m.vendor <> 'native' THEN m.vendor ELSE '' END, coalesce(g.transport, ''),
-            CASE WHEN m.is_counted THEN p_message END, coalesce(g.suppressed, 0), coalesce(g.canceled, 0), coalesce(g.expired, 0),
-            coalesce(g.expired_tried, 0), coalesce(g.unsendable, 0), coalesce(g.accepted, 0), coalesce(g.uncertain, 0),
-            coalesce(g.rejected, 0), coalesce(g.received, 0), coalesce(g.read, 0), g.reasons
+    v_base := CASE WHEN m.vendor <> 'native' THEN m.vendor ELSE '' END;
+    WITH g AS (
+        SELECT coalesce(g.device, v_base) AS device, coalesce(g.transport, '') AS transport, 0 AS targets, coalesce(g.suppressed, 0) AS suppressed,
+            coalesce(g.canceled, 0) AS canceled, coalesce(g.expired, 0) AS expired, coalesce(g.expired_tried, 0) AS expired_tried,
+            coalesce(g.unsendable, 0) AS unsendable, coalesce(g.accepted, 0) AS accepted, coalesce(g.uncertain, 0) AS uncertain,
+            coalesce(g.rejected, 0) AS rejected, coalesce(g.received, 0) AS received, coalesce(g.read, 0) AS read, g.reasons
         FROM json_to_recordset(v_groups) AS g(
-            transport text, suppressed integer, canceled integer, expired integer, expired_tried integer, unsendable integer,
-            accepted integer, uncertain integer, rejected integer, received integer, read integer, reasons json)
+            device text, transport text, suppressed integer, canceled integer, expired integer, expired_tried integer, unsendable integer,
+            accepted integer, uncertain integer, rejected integer, received integer, read integer, reasons json)),
+    t AS (
+        SELECT v.device, '', v.sign * (g.suppressed + g.canceled + g.expired + g.unsendable + g.accepted + g.uncertain + g.rejected),
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL::json
+        FROM g CROSS JOIN LATERAL (VALUES (g.device, 1), (v_base, -1)) AS v(device, sign) WHERE g.device <> v_base),
+    r AS (
+        INSERT INTO gateway.counter_delta
+            (tenant_id, quarter, app_id, vendor, message_id, device_vendor, transport, targets, suppressed, canceled, expired,
+            expired_tried, unsendable, accepted, uncertain, rejected, received, read, reasons)
+        SELECT p_tenant, floor(extract(epoch FROM m.due_at) / 900)::integer, m.app_id, m.vendor,
+            CASE WHEN m.is_counted THEN p_message END, x.* FROM (SELECT * FROM g UNION ALL SELECT * FROM t) x
         RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
     -- The state before an outcome is null, also if a receipt was recorded first.

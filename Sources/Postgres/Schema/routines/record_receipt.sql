@@ -30,9 +30,9 @@ BEGIN
         THEN
             INSERT INTO gateway.delivery
                     (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
-                    received_at, read_at)
+                    received_at, read_at, device_vendor)
                 VALUES (p_tenant, m.due_day, p_message, i.identity_id, p_app, m.vendor, i.identity_id, i.device_id, i.user_id,
-                    p_kind, p_at, CASE WHEN v_is_read THEN p_at END)
+                    p_kind, p_at, CASE WHEN v_is_read THEN p_at END, CASE WHEN i.vendor <> m.vendor OR m.vendor = 'native' THEN i.vendor END)
                 ON CONFLICT DO NOTHING;
             IF FOUND THEN
                 PERFORM gateway.log_events(
@@ -45,7 +45,7 @@ BEGIN
         IF v_target IS NULL THEN RETURN 'orphan'; END IF;
     END IF;
 
-    SELECT state, reason, transport, is_certain, attempts, sent_at, received_at, read_at INTO d FROM gateway.delivery
+    SELECT state, reason, transport, device_vendor, is_certain, attempts, sent_at, received_at, read_at INTO d FROM gateway.delivery
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target FOR UPDATE;
     v_is_corrected := d.state = 'failed' AND d.transport IS NOT NULL OR d.state = 'expired' AND d.attempts > 0;
     IF NOT v_is_corrected AND d.state NOT IN ('sent', 'received', 'read') THEN RETURN 'orphan'; END IF;
@@ -57,8 +57,8 @@ BEGIN
     -- A row without an outcome is counted when its outcome is written.
     IF d.sent_at IS NOT NULL THEN
         PERFORM gateway.append_counts(
-            p_tenant, p_app, m.vendor, m.due_at, CASE WHEN m.is_counted THEN p_message END, p_transport => d.transport,
-            p_tried => -(d.state = 'expired')::integer, p_rejected => -(d.state = 'failed')::integer,
+            p_tenant, p_app, m.vendor, m.due_at, CASE WHEN m.is_counted THEN p_message END, p_device => d.device_vendor,
+            p_transport => d.transport, p_tried => -(d.state = 'expired')::integer, p_rejected => -(d.state = 'failed')::integer,
             p_uncertain => v_is_corrected::integer, p_received => (v_is_corrected OR d.received_at IS NULL)::integer,
             p_read => v_is_read::integer, p_reasons => CASE WHEN d.state = 'failed' AND d.reason IS NOT NULL
                 THEN json_build_object('rejected:' || d.reason, -1) END);

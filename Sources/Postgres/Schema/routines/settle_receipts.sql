@@ -12,10 +12,13 @@ DECLARE
     v_outcomes text[] := array_fill(NULL::text, ARRAY[coalesce(cardinality(p_messages), 0)]);
     v_first integer[] := '{}';
     v_later integer[] := '{}';
-    -- The transports of the deliveries in v_first and v_later.
+    -- The transports and the dialects of the devices of the deliveries in v_first and v_later.
     v_first_ways text[] := '{}';
     v_later_ways text[] := '{}';
+    v_first_devices text[] := '{}';
+    v_later_devices text[] := '{}';
     v_ways text[];
+    v_devices text[];
     v_found integer[];
     v_rest integer[];
     v_day integer;
@@ -35,11 +38,12 @@ BEGIN
                 FROM unnest(v_rest) AS u(o)
                 WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
                     AND d.target_id = p_identities[u.o] AND d.state = 'sent'
-                RETURNING u.o, d.transport)
-        SELECT array_agg(w.o), array_agg(w.transport) INTO v_found, v_ways FROM w;
+                RETURNING u.o, d.transport, d.device_vendor)
+        SELECT array_agg(w.o), array_agg(w.transport), array_agg(w.device_vendor) INTO v_found, v_ways, v_devices FROM w;
         IF v_found IS NOT NULL THEN
             v_first := v_first || v_found;
             v_first_ways := v_first_ways || v_ways;
+            v_first_devices := v_first_devices || v_devices;
             FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
         END IF;
         CONTINUE WHEN coalesce(cardinality(v_found), 0) = coalesce(cardinality(v_rest), 0);
@@ -53,11 +57,12 @@ BEGIN
                     AND d.target_id = p_identities[u.o] AND d.state = 'received' AND p_kinds[u.o] = 'read'
                     -- A row without an outcome is recorded alone.
                     AND d.sent_at IS NOT NULL
-                RETURNING u.o, d.transport)
-        SELECT array_agg(w.o), array_agg(w.transport) INTO v_found, v_ways FROM w;
+                RETURNING u.o, d.transport, d.device_vendor)
+        SELECT array_agg(w.o), array_agg(w.transport), array_agg(w.device_vendor) INTO v_found, v_ways, v_devices FROM w;
         IF v_found IS NOT NULL THEN
             v_later := v_later || v_found;
             v_later_ways := v_later_ways || v_ways;
+            v_later_devices := v_later_devices || v_devices;
             FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
         END IF;
 
@@ -80,16 +85,17 @@ BEGIN
     IF cardinality(v_first) + cardinality(v_later) = 0 THEN RETURN v_outcomes; END IF;
 
     FOR g IN
-        SELECT m.vendor, min(m.due_at) AS due_at, CASE WHEN m.is_counted THEN m.message_id END AS message, x.transport,
+        SELECT m.vendor, min(m.due_at) AS due_at, CASE WHEN m.is_counted THEN m.message_id END AS message, x.transport, x.device,
             count(*) FILTER (WHERE x.is_first) AS received, count(*) FILTER (WHERE p_kinds[x.o] = 'read') AS read
         FROM (
-            SELECT f.o, f.transport, true AS is_first FROM unnest(v_first, v_first_ways) AS f(o, transport)
-            UNION ALL SELECT l.o, l.transport, false FROM unnest(v_later, v_later_ways) AS l(o, transport)) x
+            SELECT f.o, f.transport, f.device, true AS is_first FROM unnest(v_first, v_first_ways, v_first_devices) AS f(o, transport, device)
+            UNION ALL SELECT l.o, l.transport, l.device, false FROM unnest(v_later, v_later_ways, v_later_devices) AS l(o, transport, device)) x
         JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = p_messages[x.o]
-        GROUP BY m.vendor, floor(extract(epoch FROM m.due_at) / 900), 3, x.transport
+        GROUP BY m.vendor, floor(extract(epoch FROM m.due_at) / 900), 3, x.transport, x.device
     LOOP
         PERFORM gateway.append_counts(
-            p_tenant, p_app, g.vendor, g.due_at, g.message, p_transport => g.transport, p_received => g.received, p_read => g.read);
+            p_tenant, p_app, g.vendor, g.due_at, g.message, p_device => g.device, p_transport => g.transport, p_received => g.received,
+            p_read => g.read);
     END LOOP;
     FOR g IN
         SELECT m.vendor, m.sender_id, array_agg(p_kinds[x.o] ORDER BY x.o) AS kinds, array_agg(m.message_id ORDER BY x.o) AS messages,

@@ -5,7 +5,7 @@
 -- does not mean that its push arrived. Locks deliveries in the order of their keys, then the inbox.
 CREATE OR REPLACE FUNCTION gateway.touch_deliveries(
     p_tenant text, p_identity uuid, p_messages uuid[], p_days integer[], p_kind text, p_at timestamptz,
-    OUT o_messages uuid[], OUT o_before text[], OUT o_transports text[], OUT o_received boolean[], OUT o_read boolean[])
+    OUT o_messages uuid[], OUT o_before text[], OUT o_transports text[], OUT o_devices text[], OUT o_received boolean[], OUT o_read boolean[])
 LANGUAGE plpgsql AS $$
 DECLARE
     u record;
@@ -15,10 +15,11 @@ BEGIN
     o_messages := '{}';
     o_before := '{}';
     o_transports := '{}';
+    o_devices := '{}';
     o_received := '{}';
     o_read := '{}';
     FOR u IN SELECT x.message, x.day FROM unnest(p_messages, p_days) AS x(message, day) ORDER BY x.day, x.message LOOP
-        SELECT x.state, x.transport, x.sent_at, x.received_at, x.read_at INTO d FROM gateway.delivery x
+        SELECT x.state, x.transport, x.device_vendor, x.sent_at, x.received_at, x.read_at INTO d FROM gateway.delivery x
             WHERE x.tenant_id = p_tenant AND x.due_day = u.day AND x.message_id = u.message AND x.target_id = p_identity FOR UPDATE;
         CONTINUE WHEN NOT FOUND OR d.read_at IS NOT NULL OR d.received_at IS NOT NULL AND p_kind = 'received';
         UPDATE gateway.delivery SET received_at = coalesce(received_at, p_at),
@@ -30,6 +31,7 @@ BEGIN
         o_messages := o_messages || u.message;
         o_before := o_before || d.state;
         o_transports := o_transports || d.transport;
+        o_devices := o_devices || d.device_vendor;
         o_received := o_received || (v_counts AND d.received_at IS NULL);
         o_read := o_read || (v_counts AND p_kind = 'read');
     END LOOP;

@@ -45,7 +45,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.counter_delta TO gateway_engine;
 -- removed rows while an old snapshot is open.
 CREATE TABLE gateway.counter_fold (
     tenant_id text PRIMARY KEY,
-    minute integer NOT NULL
+    minute integer NOT NULL,
+    -- Counts before this quarter hour are merged into days of their app's time zone (`roll_up_counts`); null: none are.
+    rolled integer
 ) WITH (fillfactor = 50);
 SELECT gateway.colocate('gateway.counter_fold');
 ALTER TABLE gateway.counter_fold ENABLE ROW LEVEL SECURITY;

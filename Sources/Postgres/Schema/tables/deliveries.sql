@@ -26,6 +26,10 @@ CREATE TABLE gateway.delivery (
     sent_at timestamptz,
     received_at timestamptz,
     read_at timestamptz,
+    -- The dialect of the device; null: that of the message, or unknown if the message is of the native API.
+    device_vendor text,
+    -- From the hand-over of the last attempt to the answer of the transport, in milliseconds; null: no answer.
+    transport_ms integer,
     PRIMARY KEY (tenant_id, due_day, message_id, target_id)
 ) PARTITION BY RANGE (due_day);
 CREATE INDEX delivery_identity ON gateway.delivery (tenant_id, identity_id, message_id DESC) WHERE identity_id IS NOT NULL;

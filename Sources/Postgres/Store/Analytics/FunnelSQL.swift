@@ -62,6 +62,8 @@ enum FunnelSQL {
         """
     )
 
+    static let merged = StoreSQL.tenant("SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1")
+
     static let appDefaults = StoreSQL.tenant(
         "SELECT defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
     )

@@ -49,4 +49,8 @@ package struct DeliveryFacts: Sendable, Hashable {
     package var payloadBytes: Int
     /// The fields that were shortened to fit, separated by commas.
     package var reduced: String?
+    /// The dialect of the device. Nil: that of the message, or unknown if the message is of the native API.
+    package var deviceVendor: Vendor?
+    /// Milliseconds from the hand-over to the answer of the transport. Nil: it did not answer.
+    package var latency: Int?
 }

@@ -100,7 +100,7 @@ enum MessageSQL {
 
     private static let deliveryColumns = """
         \(StoreSQL.snapshotColumns), d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, \
-        d.payload_bytes, d.reduced
+        d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms
         """
 
     /// A message's deliveries in the order of targets: those after `$3`, of the next `$4` those in the state `$5` (null: any), at most `$6`. No index
@@ -141,7 +141,7 @@ enum MessageSQL {
         SELECT q.message_id, q.target_id, q.identity_id, q.address, 'queued' AS state, NULL::text AS reason, NULL::timestamptz AS sent_at,
             NULL::timestamptz AS received_at, NULL::timestamptz AS read_at, q.is_reserved, q.fallback, q.device_id, q.user_id,
             NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, q.attempts, 0 AS payload_bytes,
-            NULL::text AS reduced, q.no, q.slice_state, q.next_at, q.held_by, q.dead_reason, q.is_paused, q.seen_at
+            NULL::text AS reduced, NULL::text AS device_vendor, NULL::integer AS transport_ms, q.no, q.slice_state, q.next_at, q.held_by, q.dead_reason, q.is_paused, q.seen_at
         FROM gateway.queued_delivery($1, $2, $3) q
         """
     )

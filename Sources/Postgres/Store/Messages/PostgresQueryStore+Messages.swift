@@ -111,7 +111,9 @@ extension PostgresQueryStore {
             isCertain: try row.bool("is_certain"),
             attempts: try row.int("attempts"),
             payloadBytes: try row.int("payload_bytes"),
-            reduced: try row.optionalText("reduced")
+            reduced: try row.optionalText("reduced"),
+            deviceVendor: try row.optionalID("device_vendor"),
+            latency: try row.optionalInt("transport_ms")
         )
     }
 

@@ -27,6 +27,8 @@ package enum ContentCoding {
         static let variants = "variants"
         static let consent = "consent"
         static let assurance = "minAssurance"
+        static let campaign = "campaign"
+        static let campaignVariant = "campaignVariant"
     }
 
     /// The JSON of `content`.
@@ -53,6 +55,8 @@ package enum ContentCoding {
         object[Key.variants] = content.variants.map(\.json)
         if content.consent != .subscribed { object[Key.consent] = .string(content.consent.rawValue) }
         if content.minAssurance != .claimed { object[Key.assurance] = .string(content.minAssurance.rawValue) }
+        object[Key.campaign] = content.campaign.map(JSON.string)
+        object[Key.campaignVariant] = content.campaignVariant.map(JSON.string)
         object[Key.pageID] = content.page.map { .string($0.id) }
         object[Key.pageName] = content.page.map { .string($0.name) }
         return .object(object)
@@ -82,6 +86,8 @@ package enum ContentCoding {
         content.variants = object[Key.variants].flatMap { TagTerms($0) }
         content.consent = object[Key.consent]?.string.flatMap(ConsentRule.init) ?? .subscribed
         content.minAssurance = object[Key.assurance]?.string.flatMap(Assurance.init) ?? .claimed
+        content.campaign = object[Key.campaign]?.string
+        content.campaignVariant = object[Key.campaignVariant]?.string
         return content
     }
 

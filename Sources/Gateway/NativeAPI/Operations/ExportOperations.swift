@@ -1,0 +1,262 @@
+import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Model
+import Store
+
+/// `/v1/exports`: deliveries, events and devices of a range, for analysis elsewhere.
+enum ExportOperations {
+    static let all = [deliveries, events, devices]
+
+    /// 400 days, as of counts. Unit: days.
+    static let dayLimit: Int64 = 400
+
+    private static let from = QueryField.optional("from", .time, "The beginning of the range; default: the oldest.")
+    private static let to = QueryField.optional("to", .time, "The end of the range, excluded; default: now.")
+    private static let format = QueryField.optional(
+        "format",
+        .word(ExportFormat.self),
+        default: .ndjson,
+        as: .string(ExportFormat.ndjson.rawValue),
+        "Lines of JSON, or CSV without cells that a spreadsheet would run."
+    )
+    private static let after = QueryField.optional(
+        "after",
+        .text(128, atLeast: 1).example("0198a1f0-7c00-7000-8000-000000000001"),
+        "The `cursor` of the last line that an earlier call received whole."
+    )
+
+    // MARK: Deliveries
+
+    struct DeliveriesInput: InputFields {
+        let from = QueryField.optional(
+            "from",
+            .time,
+            "Messages due at or after this time; default: seven days before `to`."
+        )
+        let to = QueryField.optional(
+            "to",
+            .time,
+            "Messages due before this time; default: now. At most \(dayLimit) days after `from`."
+        )
+        let app = CommonInputs.appFilter
+        let vendor = QueryField.optional("vendor", .vendor, "Only messages sent through this vendor's API.")
+        let format = ExportOperations.format
+        let after = ExportOperations.after
+    }
+
+    static let delivery = AnswerShape<ExportedDelivery>(
+        "ExportedDelivery",
+        [
+            .text("cursor", "`after` of the call that continues behind this line.", example: "…") { $0.cursor.text },
+            .id("message", "The message's id.") { $0.cursor.message.description },
+            .text("app", "The app.", example: "shop") { $0.app.rawValue },
+            .text("vendor", "The vendor of the call that sent it.", example: "native") { $0.vendor.rawValue },
+            .optionalText("user", "The user.", example: "u-1") { $0.facts.user?.rawValue },
+        ] + NativeShapes.deliveryMembers
+    )
+
+    static let deliveries = NativeOperation(
+        "exportDeliveries",
+        .get,
+        "/v1/exports/deliveries",
+        scope: .read,
+        "Export the deliveries of messages that were due in a range, in the order of messages and targets, as lines.",
+        input: DeliveriesInput(),
+        answers: [lines(delivery.schema)],
+        problems: [.rateLimited],
+        NativeAPI.exportDeliveries
+    ).audited(.read)
+
+    // MARK: Events
+
+    struct EventsInput: InputFields {
+        let from = ExportOperations.from
+        let to = ExportOperations.to
+        let app = CommonInputs.appFilter
+        let vendor = QueryField.optional("vendor", .vendor, "Only events of this vendor.")
+        let format = ExportOperations.format
+        let after = ExportOperations.after
+    }
+
+    static let event = AnswerShape<EventRecord>(
+        "ExportedEvent",
+        [
+            .text("cursor", "`after` of the call that continues behind this line.", example: "42") { "\($0.offset)" },
+            .time("at", "When it happened.") { $0.at },
+            .text("kind", "The kind of event.", example: "sent") { $0.kind },
+            .text("app", "The app.", example: "shop") { $0.app.rawValue },
+            .optionalText("vendor", "The vendor; null: an event of a device.", example: "native") { $0.vendor?.rawValue },
+            .optionalText("sender", "The back end that sent the message.") { $0.sender?.rawValue },
+            .optionalID("message", "The message's id.") { $0.subject.message?.description },
+            .optionalID("target", "The delivery's target.") { $0.subject.target?.description },
+            .optionalID("identity", "The identity's id.") { $0.subject.identity?.description },
+            .optionalID("device", "The device's id.") { $0.subject.device?.description },
+            .optionalText("address", "How the caller named the target.") { $0.subject.address?.canonical },
+            .optionalText("reason", "Why a delivery did not succeed.", example: "noDevice") { $0.reason },
+            .init("data", .anything.described("Further data, which depends on the kind.")) { $0.data ?? .null },
+        ]
+    )
+
+    static let events = NativeOperation(
+        "exportEvents",
+        .get,
+        "/v1/exports/events",
+        scope: .read,
+        "Export the stored events of a range, in the order of commits, as lines. `listEvents` continues as events happen.",
+        input: EventsInput(),
+        answers: [lines(event.schema)],
+        problems: [.gone, .rateLimited],
+        NativeAPI.exportEvents
+    ).audited(.read)
+
+    // MARK: Devices
+
+    struct DevicesInput: InputFields {
+        let app = CommonInputs.appFilter
+        let vendor = QueryField.optional("vendor", .vendor, "Only devices with an identity of this vendor.")
+        let format = ExportOperations.format
+        let after = ExportOperations.after
+    }
+
+    static let device = AnswerShape<DeviceFacts>(
+        "ExportedDevice",
+        [.text("cursor", "`after` of the call that continues behind this line.", example: "…") { $0.id.description }]
+            + NativeShapes.device.members.filter { $0.name != "unread" }
+    )
+
+    static let devices = NativeOperation(
+        "exportDevices",
+        .get,
+        "/v1/exports/devices",
+        scope: .read,
+        "Export the devices with their identities by id, with masked tokens, as lines. `push-gateway devices export` writes complete tokens.",
+        input: DevicesInput(),
+        answers: [lines(device.schema)],
+        problems: [.rateLimited],
+        NativeAPI.exportDevices
+    ).audited(.read)
+
+    private static func lines(_ schema: JSONSchema) -> DeclaredAnswer {
+        var answer = DeclaredAnswer.lines(
+            schema,
+            "One object per line; with `format=csv` a table. An answer without a proper end is not whole: continue after its last `cursor`.",
+            headers: []
+        )
+        answer.csvExample = "cursor\r\n"
+        return answer
+    }
+}
+
+extension NativeAPI {
+    func exportDeliveries(_ call: NativeCall<ExportOperations.DeliveriesInput>) async throws(Problem) -> Response {
+        let to = try call.to ?? clock.now()
+        let from = try call.from ?? to + .seconds(-7 * 86_400)
+        guard from < to else { throw .invalid("to", "must be after from") }
+        guard to.seconds - from.seconds <= ExportOperations.dayLimit * 86_400 else {
+            throw .invalid("to", "must be at most \(ExportOperations.dayLimit) days after from")
+        }
+        var start = DeliveryCursor(before: from)
+        if let after = try call.after {
+            guard let cursor = DeliveryCursor(text: after) else { throw .invalid("after", "must be the cursor of a line") }
+            guard start < cursor, cursor < DeliveryCursor(before: to) else {
+                throw .invalid("after", "belongs to another range")
+            }
+            start = cursor
+        }
+        let (app, vendor, tenant) = (try call.app, try call.vendor, call.tenant)
+        let lines = ExportLines(shape: ExportOperations.delivery, format: try call.format)
+        let range = start..<max(start, DeliveryCursor(before: to))
+        return try await export(call.caller, lines, from: start.text) { (after) async throws(StoreError) in
+            guard let cursor = DeliveryCursor(text: after) else { return ExportStream.Page(lines: [], next: nil) }
+            let page = try await queries.exportedDeliveries(
+                after: cursor,
+                before: range.upperBound,
+                app: app,
+                vendor: vendor,
+                in: tenant,
+                limit: ExportStream.pageSize
+            )
+            return ExportStream.Page(lines: page.items.map(lines.line), next: page.next?.text)
+        }
+    }
+
+    func exportEvents(_ call: NativeCall<ExportOperations.EventsInput>) async throws(Problem) -> Response {
+        let (from, to) = (try call.from, try call.to ?? clock.now())
+        if let from, from >= to { throw .invalid("to", "must be after from") }
+        let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
+        var start = bounds.first
+        if let after = try call.after {
+            guard let offset = Int64(after), offset >= 0 else { throw .invalid("after", "must be the cursor of a line") }
+            guard offset >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
+            guard offset <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
+            start = offset
+        }
+        let filter = EventFilter(app: try call.app, vendor: try call.vendor, kinds: [])
+        let lines = ExportLines(shape: ExportOperations.event, format: try call.format)
+        let tenant = call.tenant
+        return try await export(call.caller, lines, from: "\(start)") { (after) async throws(StoreError) in
+            let page = try await queries.events(
+                in: tenant,
+                after: Int64(after) ?? .max,
+                limit: ExportStream.pageSize,
+                filter: filter
+            )
+            // The order is that of commits. A transaction ends within 90 s, so that no earlier event follows one that is later than that.
+            let isOver = page.events.last.map { $0.at >= to + .seconds(90) } ?? false
+            return ExportStream.Page(
+                lines: page.events.filter { $0.at < to && from.map { $0 <= $1.at } ?? true }.map(lines.line),
+                next: isOver || page.through >= page.head ? nil : "\(page.through)"
+            )
+        }
+    }
+
+    func exportDevices(_ call: NativeCall<ExportOperations.DevicesInput>) async throws(Problem) -> Response {
+        let after = try call.after
+        let first = after.flatMap { DeviceID(text: $0) }
+        guard after == nil || first != nil else { throw .invalid("after", "must be the cursor of a line") }
+        let filter = DeviceFilter(app: try call.app, vendor: try call.vendor)
+        let lines = ExportLines(shape: ExportOperations.device, format: try call.format)
+        let tenant = call.tenant
+        return try await export(call.caller, lines, from: after ?? "") { (after) async throws(StoreError) in
+            let page = try await devices.devices(
+                in: tenant,
+                filter,
+                after: DeviceID(text: after),
+                limit: ExportStream.pageSize
+            )
+            return ExportStream.Page(lines: page.items.map(lines.line), next: page.next?.description)
+        }
+    }
+
+    /// Reads the first page, so that a failure still gets its status, and writes the others as the peer receives them.
+    private func export<Value>(
+        _ caller: NativeCaller,
+        _ lines: ExportLines<Value>,
+        from start: String,
+        _ read: @escaping @Sendable (_ after: String) async throws(StoreError) -> ExportStream.Page
+    ) async throws(Problem) -> Response {
+        guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
+        let first = try await asked { () async throws(StoreError) in try await read(start) }
+        let channel = caller.channel
+        let export = ExportStream(
+            stream: ResponseStream(
+                writeTimeout: ResponseStream.writeTimeout,
+                disconnect: { channel?.close(promise: nil) }
+            ),
+            header: lines.header,
+            first: first,
+            read: read
+        )
+        let type = lines.format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson"
+        return Response(
+            status: .ok,
+            headers: [.contentType: type],
+            body: ResponseBody { writer in
+                // The permit is held until the stream ends, or until the response is dropped before the stream starts.
+                defer { permit.release() }
+                try await export.run(into: writer)
+            }
+        )
+    }
+}

@@ -1,0 +1,145 @@
+import DatabaseSupport
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
+
+/// What becomes of old counts: quarter hours become days, are recounted at night, and are removed at last.
+@Suite struct StoreCountLifeTests {
+    private static let day: Int32 = 96
+
+    /// A count of one for each quarter hour, with a reason.
+    private static func fill(_ admin: PostgresConnection, from: Int32, to: Int32) async throws {
+        try await admin.script(
+            """
+            INSERT INTO gateway.counter (tenant_id, quarter, app_id, vendor, device_vendor, transport, targets, rejected)
+                SELECT 'acme', q, 'shop', 'upmc', 'upmc', 'apns', 1, 1 FROM generate_series(\(from), \(to) - 1) AS q;
+            INSERT INTO gateway.counter_reason (tenant_id, quarter, app_id, vendor, device_vendor, transport, stage, reason, count)
+                SELECT 'acme', q, 'shop', 'upmc', 'upmc', 'apns', 'rejected', 'Unregistered', 1 FROM generate_series(\(from), \(to) - 1) AS q;
+            """
+        )
+    }
+
+    /// The sums by day of the zone, as PostgreSQL assigns each quarter hour, and the number of rows.
+    private static func days(_ admin: PostgresConnection, _ table: String, _ column: String, _ zone: String)
+        async throws -> (sums: [String: Int], rows: Int)
+    {
+        let rows = try await admin.query(
+            """
+            SELECT (to_timestamp(quarter * 900.0) AT TIME ZONE '\(zone)')::date::text AS day, sum(\(column))::bigint AS sum, count(*) AS rows
+            FROM gateway.\(table) WHERE tenant_id = 'acme' GROUP BY 1
+            """
+        )
+        let sums = try rows.map { (try $0.text("day"), try $0.int("sum")) }
+        return (Dictionary(uniqueKeysWithValues: sums), try rows.reduce(0) { $0 + (try $1.int("rows")) })
+    }
+
+    // Days of 23, 24 and 25 hours, zones that are not whole hours from UTC, and zones whose clocks change at midnight.
+    @Test(arguments: [
+        "UTC", "Asia/Seoul", "Asia/Kathmandu", "Asia/Kolkata", "Europe/Berlin", "America/New_York", "America/Santiago",
+        "America/Havana", "Asia/Beirut", "Australia/Lord_Howe", "Atlantic/Azores", "Nowhere/Unknown",
+    ])
+    func quarterHoursBecomeDaysOfTheAppsZone(zone: String) async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        try await admin.script("UPDATE gateway.app SET defaults = '{\"timeZone\": \"\(zone)\"}' WHERE tenant_id = 'acme'")
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        let now = try await fixture.now()
+        // 400 days contain every change of a year.
+        let last = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 93) * Self.day
+        try await Self.fill(admin, from: last - 400 * Self.day, to: last + 3 * Self.day)
+        let known = zone == "Nowhere/Unknown" ? "UTC" : zone
+        let before = try await Self.days(admin, "counter", "rejected", known)
+        for _ in 0..<10 where try await keeper.rollUp(at: now) != 0 {}
+        let after = try await Self.days(admin, "counter", "rejected", known)
+        let reasons = try await Self.days(admin, "counter_reason", "count", known)
+        #expect(after.sums == before.sums && reasons.sums == before.sums)
+        // 400 days, the part of the first one, and up to four days of quarter hours that are too young.
+        #expect(after.rows < 402 + 4 * 96 && after.rows >= 400 + 96, "\(after.rows)")
+        #expect(reasons.rows == after.rows)
+        let firsts = try await admin.query(
+            """
+            SELECT count(*) AS late FROM gateway.counter c, gateway.counter_fold f
+            WHERE c.quarter < f.rolled - 96 AND c.quarter <> gateway.first_quarter(c.quarter, '\(known)')
+            """
+        )
+        #expect(try firsts.only().int("late") == 0)
+        // A count that is late stays where it is, and a repetition changes nothing.
+        #expect(try await keeper.rollUp(at: now) == 0)
+        #expect(try await Self.days(admin, "counter", "rejected", known) == after)
+        let merged = try await fixture.queries.mergedCounts(of: fixture.acme)
+        #expect(merged == QuarterRange(from: last + Self.day, to: .max).start)
+    }
+
+    @Test func anotherNodeContinuesTheMerge() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        let last = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 93) * Self.day
+        try await Self.fill(admin, from: last - 60 * Self.day, to: last)
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        #expect(try await keeper.rollUp(at: now) == 50, "a call ends")
+        #expect(try await PostgresCountKeeper(engine: fixture.engine, node: "other").rollUp(at: now) == nil)
+        try await admin.script("UPDATE gateway.singleton SET held_until = now() - interval '1 second'")
+        #expect(try await PostgresCountKeeper(engine: fixture.engine, node: "other").rollUp(at: now) == 11)
+        #expect(try await Self.days(admin, "counter", "rejected", "UTC").rows == 60)
+    }
+
+    @Test func countsAreRemovedAtTheEndOfTheirRetention() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        let today = QuarterRange(now..<now + .seconds(1)).from
+        try await Self.fill(admin, from: today - 402 * Self.day, to: today - 398 * Self.day)
+        let maintenance = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        #expect(try await maintenance.run().countsRemoved == 2 * 2 * Int(Self.day))
+        #expect(try await Self.days(admin, "counter", "rejected", "UTC").rows == 2 * Int(Self.day))
+        try await admin.script("UPDATE gateway.tenant SET retention = '{\"analytics\": 34300800}' WHERE tenant_id = 'acme'")
+        #expect(try await maintenance.run().countsRemoved == 2 * Int(Self.day), "397 days for this tenant")
+    }
+
+    // MARK: The nightly recount
+
+    private static func night(_ now: Timestamp) -> Timestamp {
+        Timestamp(seconds: now.seconds / 86_400 * 86_400 + PostgresNightlyRecount.hours.lowerBound * 3600)
+    }
+
+    @Test func aRandomDayIsRecountedOncePerNight() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let night = Self.night(try await fixture.now())
+        let yesterday = night.day - 1
+        try await Self.fill(admin, from: yesterday * Self.day + 3, to: yesterday * Self.day + 4)
+        let recount = PostgresNightlyRecount(engine: fixture.engine, node: fixture.node)
+        #expect(try await recount.run(at: night + .seconds(12 * 3600)) == nil, "not at day")
+        let found = try #require(try await recount.run(at: night) { $0.upperBound })
+        #expect(found.map(\.tenant.rawValue).sorted() == ["acme", "other"] && found.allSatisfy { $0.error == nil })
+        let own = try #require(found.first { $0.tenant == fixture.acme })
+        #expect(own.day == yesterday)
+        #expect(Set(own.differences.map { "\($0.key) \($0.missing)" }) == ["targets -1", "rejected -1", "rejected:Unregistered -1"])
+        #expect(try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night) == nil, "done")
+        try await admin.script("UPDATE gateway.singleton SET held_until = now() - interval '1 second'")
+        let next = try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night) { $0.upperBound }
+        #expect(next?.allSatisfy { $0.differences.isEmpty } == true, "it was corrected")
+        #expect(try await fixture.audit.newest(1, in: fixture.acme).first.map { "\($0.actor) \($0.action)" } == "gateway recount")
+    }
+
+    // Counts of whole days in another zone cannot be compared with deliveries of a UTC day.
+    @Test func mergedDaysAreNotRecounted() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        let last = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 93) * Self.day
+        try await Self.fill(admin, from: last, to: last + 1)
+        try await admin.script("UPDATE gateway.tenant SET retention = '{\"deliveries\": 31536000, \"messages\": 31536000}'")
+        let recount = PostgresRecount(engine: fixture.engine)
+        let before = try await recount.tenants(fixture.acme, at: now).map(\.firstDay)
+        #expect(before[0] < last / Self.day)
+        #expect(try await PostgresCountKeeper(engine: fixture.engine, node: fixture.node).rollUp(at: now) == 1)
+        #expect(try await recount.tenants(fixture.acme, at: now).map(\.firstDay) == [last / Self.day + 2])
+    }
+}

@@ -1,0 +1,1 @@
+Messages of the native API can name a `campaign` and a `variant` of it. Their deliveries are counted with the dialect of the device (`deviceVendor`) once they have an outcome; deliveries show `deviceVendor` and `transportMilliseconds`.

@@ -1,0 +1,1 @@
+Counts are kept 400 days (`retention.analytics`). After 92 days quarter hours become days in the time zone of their app; answers of `/v1/analytics` state this (`daysOnlyUntil`). One random day of each tenant is recounted each night; `counts_drift` and an alert show differences.
