@@ -128,6 +128,13 @@ extension MessageID {
         bytes[8] = 0x80
         return UUID(bytes: bytes).map { MessageID($0) }
     }
+
+    /// The moment that the id contains.
+    package var time: Timestamp {
+        let bytes = rawValue.uuid
+        let milliseconds = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return Timestamp(milliseconds: milliseconds)
+    }
 }
 
 /// One addressee of one message: the id of an identity or, for an address without a device, a UUIDv5 of the address.

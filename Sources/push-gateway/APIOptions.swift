@@ -26,12 +26,7 @@ struct APIOptions: ParsableArguments {
         _ path: String,
         _ body: JSON? = nil
     ) async throws -> HTTPCaller.Answer {
-        guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
-            throw CommandFailure(
-                "\(command): set PUSH_GATEWAY_KEY to an API key (push-gateway key create)",
-                isUsage: true
-            )
-        }
+        let key = try key(command)
         let client = HTTPCaller(base: url)
         let answer: HTTPCaller.Answer
         do {
@@ -41,12 +36,29 @@ struct APIOptions: ParsableArguments {
             throw CommandFailure("\(command): the gateway at \(url) cannot be reached: \(error)")
         }
         await client.close()
-        guard (200..<300).contains(answer.status) else {
-            let detail = answer.json?["detail"]?.string ?? answer.text
-            let code = answer.json?["code"]?.string.map { " (\($0))" } ?? ""
-            throw CommandFailure("\(command): the gateway answered \(answer.status)\(code): \(detail)")
-        }
+        try Self.check(answer, command)
         return answer
+    }
+
+    /// The API key.
+    ///
+    /// - Throws: `CommandFailure` if there is none.
+    func key(_ command: String) throws -> String {
+        guard let key = ProcessInfo.processInfo.environment["PUSH_GATEWAY_KEY"] else {
+            throw CommandFailure(
+                "\(command): set PUSH_GATEWAY_KEY to an API key (push-gateway key create)",
+                isUsage: true
+            )
+        }
+        return key
+    }
+
+    /// - Throws: `CommandFailure` for an unsuccessful answer.
+    static func check(_ answer: HTTPCaller.Answer, _ command: String) throws {
+        guard !(200..<300).contains(answer.status) else { return }
+        let detail = answer.json?["detail"]?.string ?? answer.text
+        let code = answer.json?["code"]?.string.map { " (\($0))" } ?? ""
+        throw CommandFailure("\(command): the gateway answered \(answer.status)\(code): \(detail)")
     }
 
     /// Prints an answer as JSON, or as the text that `text` returns.

@@ -17,7 +17,7 @@ struct PushGateway: AsyncParsableCommand {
         subcommands: [
             Serve.self, Demo.self, Apply.self, Key.self, MasterKeyCommand.self, Send.self, MessageCommand.self,
             LiveActivityCommand.self,
-            ChannelCommand.self, AnalyticsCommand.self, DatabaseCommand.self,
+            ChannelCommand.self, AnalyticsCommand.self, ExportCommand.self, DatabaseCommand.self,
             Status.self,
             Doctor.self, Bench.self, Devices.self, Audit.self, Capture.self, VendorsCommand.self,
         ]

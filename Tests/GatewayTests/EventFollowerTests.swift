@@ -61,8 +61,8 @@ import Testing
 
     @Test func aStreamDeliversEveryEventOnceWithAPositionToResume() async throws {
         let peer = Peer()
-        var writer: any ResponseBodyWriter = Writer(peer: peer)
-        try await follower(5, peer: peer).run(after: 1, into: &writer)
+        let writer = Writer(peer: peer)
+        try await follower(5, peer: peer).run(after: 1, into: writer)
         #expect(peer.lines.map { $0["offset"]?.int } == [2, 3, 4, 5, 5])
         #expect(peer.lines.last?["kind"] == "stream_ended" && peer.lines.last?["head"] == 5)
         #expect(peer.lines.last?["generation"] == "g1")
@@ -74,8 +74,8 @@ import Testing
         let follower = EventFollower(disconnect: {}, generation: "g1") { (after) throws(StoreError) in
             EventPage(events: [event(after + 1)], through: after + 1, head: 9, generation: after < 3 ? "g1" : "g2")
         }
-        var writer: any ResponseBodyWriter = Writer(peer: peer)
-        try await follower.run(after: 0, into: &writer)
+        let writer = Writer(peer: peer)
+        try await follower.run(after: 0, into: writer)
         #expect(peer.lines.map { $0["offset"]?.int } == [1, 2, 3, 3])
         #expect(peer.lines.last?["kind"] == "stream_ended" && peer.lines.last?["generation"] == "g1")
     }
@@ -84,8 +84,8 @@ import Testing
         let peer = Peer(isStuck: true)
         let follower = follower(5, peer: peer, length: .seconds(300), writeTimeout: .milliseconds(50))
         await #expect(throws: ChannelError.self) {
-            var writer: any ResponseBodyWriter = Writer(peer: peer)
-            try await follower.run(after: 0, into: &writer)
+            let writer = Writer(peer: peer)
+            try await follower.run(after: 0, into: writer)
         }
         #expect(peer.lines.isEmpty)
     }
@@ -101,8 +101,8 @@ import Testing
             if count > 1 { throw StoreError(.unavailable, "down") }
             return EventPage(events: [event(1)], through: 1, head: 9, generation: "g1")
         }
-        var writer: any ResponseBodyWriter = Writer(peer: peer)
-        try await follower.run(after: 0, into: &writer)
+        let writer = Writer(peer: peer)
+        try await follower.run(after: 0, into: writer)
         #expect(peer.lines.map { $0["offset"]?.int } == [1, 1])
         #expect(peer.lines.last?["kind"] == "stream_ended")
     }

@@ -43,6 +43,29 @@ struct AnalyticsTests {
         #expect(losses == ["rejected Unregistered 2", "suppressed noDevice 1"])
     }
 
+    // A command that was stopped continues after the last whole line, and the file is the same.
+    @Test(arguments: ["ndjson", "csv"]) func anExportIsContinued(format: String) async throws {
+        let world = try SharedWorld.current
+        let file = world.material.path("deliveries.\(format)")
+        let arguments = ["export", "deliveries", "--app", "shop", "--format", format, "--output", file]
+        let whole = try await world.apiCommand(arguments)
+        #expect(whole.status == 0 && whole.log.contains("11 rows"), "\(whole.log)")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        #expect(bytes.split(separator: 0x0A).count == (format == "csv" ? 12 : 11))
+        for length in [0, 30, bytes.count / 2, bytes.count - 1, bytes.count] {
+            try bytes.prefix(length).write(to: URL(fileURLWithPath: file + ".part"))
+            let rest = try await world.apiCommand(arguments)
+            #expect(rest.status == 0, "\(rest.log)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes, "\(format) \(length)")
+            #expect(!FileManager.default.fileExists(atPath: file + ".part"))
+        }
+        try Data("something else\n1,2\n".utf8).write(to: URL(fileURLWithPath: file + ".part"))
+        let other = try await world.apiCommand(arguments)
+        #expect(other.status != 0 && other.log.contains(format == "csv" ? "cursor" : "is not an export"), "\(other.log)")
+        let wrong = try await world.apiCommand(["export", "devices", "--from", "2026-01-01T00:00:00Z"])
+        #expect(wrong.status == 2 && wrong.log.contains("no range"), "\(wrong.log)")
+    }
+
     @Test func theCommandPrintsAReadableFunnel() async throws {
         let world = try SharedWorld.current
         let funnel = try await world.apiCommand([

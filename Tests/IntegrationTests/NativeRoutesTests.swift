@@ -19,6 +19,7 @@ struct NativeRoutesTests {
                 (HTTPMethod.DELETE, "/v1/devices", "GET, HEAD, POST"), (.GET, "/v1/messages/x/pause", "POST"),
                 (.PUT, "/v1/devices/\(device)", "DELETE, GET, HEAD, PATCH"), (.HEAD, "/v1/apps/shop/receipts", "POST"),
                 (.POST, "/openapi.json", "GET, HEAD"), (.OPTIONS, "/v1/apps", "GET, HEAD"),
+                (.RAW(value: "QUERY"), "/v1/messages", "GET, HEAD, POST"),
             ] as [(HTTPMethod, String, String)] {
                 let answer = try await raw(stage, method, path)
                 #expect(answer.status.code == 405, "\(method) \(path)")

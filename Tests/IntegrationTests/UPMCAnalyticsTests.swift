@@ -26,9 +26,8 @@ extension UPMCGatewayTests {
             let total = try #require(try await counted("deviceVendor=upmc"))
             #expect(total["targets"]?.int == 1 && total["pending"]?.int == 0, "\(JSONWriter.text(total))")
             #expect(try await counted("deviceVendor=unknown")?["targets"]?.int == 0)
-            let number = try await world.value(
-                "SELECT r.ref AS value FROM gateway.message_ref r WHERE r.message_id = '\(id)' AND r.vendor = 'upmc'"
-            )
+            let payload = try await world.payload(of: phone.token)
+            let number = try #require(payload["mps"]?["seqno"]?.string, "\(JSONWriter.text(payload))")
             #expect(try await caller.read(phone, number, badge: nil).code == "0000")
             #expect(try await counted("deviceVendor=upmc")?["read"]?.int == 1)
             let deliveries = try await world.native("GET", "/v1/messages/\(id)/deliveries").json?["deliveries"]?.array

@@ -83,6 +83,28 @@ package struct HTTPCaller: Sendable {
         return try await execute(request)
     }
 
+    /// Gets an answer of any length, part by part.
+    ///
+    /// - Parameter part: called for each part of an answer with a status of success.
+    /// - Returns: the answer; without its body, if it was successful.
+    /// - Throws: the client's error when the answer does not end properly, or what `part` throws.
+    package func stream(
+        _ path: String,
+        bearer: String,
+        _ part: ([UInt8]) throws -> Void
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.headers.add(name: "authorization", value: "Bearer \(bearer)")
+        // The time limit is that of one part, `timeout.read` of the client.
+        let response = try await client.execute(request, timeout: .hours(24))
+        guard (200..<300).contains(response.status.code) else {
+            let buffer = try await response.body.collect(upTo: 1 << 20)
+            return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+        }
+        for try await buffer in response.body { try part(Array(buffer.readableBytesView)) }
+        return Answer(status: Int(response.status.code), bytes: [])
+    }
+
     /// Percent-encodes every character except the unreserved ones of RFC 3986, §2.3.
     package static func encode(_ text: String) -> String {
         var unreserved = CharacterSet(charactersIn: "-._~")

@@ -1,5 +1,6 @@
 import EngineStore
 import Logging
+import Metrics
 import Model
 import Observability
 import ServiceLifecycle

@@ -42,7 +42,7 @@ struct EventFollower: Sendable {
     /// Writes events until the time limit, the shutdown of the node, an error of the store or the loss of the peer.
     ///
     /// - Throws: when the peer is gone.
-    func run(after start: Int64, into writer: inout any ResponseBodyWriter) async throws {
+    func run(after start: Int64, into writer: any ResponseBodyWriter) async throws {
         try await stream.run(into: writer) { writer in try await writeEvents(after: start, into: &writer) }
     }
 

@@ -3,68 +3,74 @@ import HTTPTypes
 package import Hummingbird
 import Model
 
-/// The web framework's router for the declared operations. Every declared path answers every HTTP method: with its operation, or with 405.
+/// The web framework's router for the declared operations. Every declared path answers every method: with its operation, or with 405.
 package struct NativeRouter: Sendable {
-    private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .options, .trace]
-
     private let responder: RouterResponder<CallContext>
 
     package init(_ api: NativeAPI) { self.init(api, operations: NativeOperations.all) }
 
     init(_ api: NativeAPI, operations: [NativeOperation]) {
         let router = Router(context: CallContext.self, options: .autoGenerateHeadEndpoints)
-        for (path, operations) in Dictionary(grouping: operations, by: \.path) {
-            var declared: [HTTPRequest.Method: NativeOperation] = [:]
-            for operation in operations { declared[operation.method] = operation }
-            for (method, operation) in declared {
-                router.on(RouterPath(path), method: method) { request, context in
-                    await api.respond(to: request, context, with: operation)
-                }
+        var paths = DeclaredPaths()
+        for operation in operations {
+            router.on(RouterPath(operation.path), method: operation.method) { request, context in
+                await api.respond(to: request, context, with: operation)
             }
-            Self.refuseOthers(router, path, api, allowed: Array(declared.keys))
+            paths.add(operation.path, operation.method)
         }
         router.get(RouterPath(Self.documentPath)) { _, _ in Response.json(OpenAPIDocument.json) }
-        Self.refuseOthers(router, Self.documentPath, api, allowed: [.get])
+        paths.add(Self.documentPath, .get)
         // A middleware applies only to endpoints added after it: this one, added last, handles requests that no endpoint answers.
-        router.add(middleware: UnknownPath(api: api))
+        router.add(middleware: Unanswered(api: api, paths: paths))
         responder = router.buildResponder()
     }
 
     package static let documentPath = "/openapi.json"
-
-    private static func refuseOthers(
-        _ router: Router<CallContext>,
-        _ path: String,
-        _ api: NativeAPI,
-        allowed: [HTTPRequest.Method]
-    ) {
-        let names = (allowed + (allowed.contains(.get) ? [.head] : [])).map(\.rawValue).sorted()
-        for method in methods where !names.contains(method.rawValue) {
-            router.on(RouterPath(path), method: method) { request, context in
-                api.refuse(
-                    .methodNotAllowed(request.method.rawValue, allowed: names),
-                    request,
-                    context.remoteAddress,
-                    path: path
-                )
-            }
-        }
-    }
 
     package func respond(to request: Request, context: CallContext) async throws -> Response {
         try await responder.respond(to: request, context: context)
     }
 }
 
-/// Answers a path that belongs to no operation.
-private struct UnknownPath: RouterMiddleware {
+/// The paths of the operations, with the methods that they have.
+struct DeclaredPaths: Sendable {
+    /// By path, such as `/v1/messages/{message}`.
+    private var methods: [String: Set<String>] = [:]
+
+    mutating func add(_ path: String, _ method: HTTPRequest.Method) {
+        methods[path, default: []].insert(method.rawValue)
+        if method == .get { methods[path, default: []].insert(HTTPRequest.Method.head.rawValue) }
+    }
+
+    /// The declared path that a path has, and its methods in order. Of several, that with the fewest fields.
+    func match(_ path: String) -> (path: String, methods: [String])? {
+        let segments = path.split(separator: "/")
+        let found = methods.keys.filter { Self.fits($0, segments) }
+            .min { ($0.count { $0 == "{" }, $0) < ($1.count { $0 == "{" }, $1) }
+        return found.map { ($0, (methods[$0] ?? []).sorted()) }
+    }
+
+    private static func fits(_ declared: String, _ segments: [Substring]) -> Bool {
+        let parts = declared.split(separator: "/")
+        return parts.count == segments.count && zip(parts, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    }
+}
+
+/// Answers a path that belongs to no operation, and a method that its path does not have.
+private struct Unanswered: RouterMiddleware {
     let api: NativeAPI
+    let paths: DeclaredPaths
 
     func handle(
         _ request: Request,
         context: CallContext,
         next: (Request, CallContext) async throws -> Response
     ) async throws -> Response {
-        api.refuse(.notFound("no such path; /openapi.json lists all paths"), request, context.remoteAddress, path: nil)
+        guard let known = paths.match(request.uri.path) else {
+            let problem = Problem.notFound("no such path; /openapi.json lists all paths")
+            return api.refuse(problem, request, context.remoteAddress, path: nil)
+        }
+        let problem = Problem.methodNotAllowed(request.method.rawValue, allowed: known.methods)
+        return api.refuse(problem, request, context.remoteAddress, path: known.path)
     }
 }

@@ -192,8 +192,13 @@ package struct PlanFill: Sendable {
                 SELECT 'plan', 'shop', 'native', 'campaign-' || n, '', '{}', now(), now() FROM generate_series(1, 4000) n;
             INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, created_at)
                 SELECT 'plan', 'shop', 'native', 'key-' || n, '', now() FROM generate_series(1, 20000) n;
-            INSERT INTO gateway.audit (tenant_id, audit_id, actor, action, subject, position)
-                SELECT 'plan', pg_temp.id('u', n), '', '', '', n FROM generate_series(1, 20000) n;
+            INSERT INTO gateway.audit (tenant_id, audit_id, actor, action, subject, position, hash)
+                SELECT 'plan', pg_temp.id('u', n), '', '', 'app ' || n % 1000, n, CASE WHEN n > 5000 THEN '\\x00'::bytea END
+                FROM generate_series(1, 20000) n;
+            INSERT INTO gateway.audit_subject (tenant_id, pseudonym, subject)
+                SELECT 'plan', 'user ~' || n, 'user ' || n FROM generate_series(1, 20000) n;
+            INSERT INTO gateway.audit_checkpoint (tenant_id, position, hash, last_at, signer, signature)
+                SELECT 'plan', n, '\\x00', now(), '\\x00', '\\x00' FROM generate_series(5001, 20000) n;
             INSERT INTO gateway.sender (tenant_id, app_id, vendor, sender_id, name, callback_url)
                 SELECT 'plan', 'shop', 'native', 'sender-' || n, 'name-' || n, 'https://example.com' FROM generate_series(1, 4000) n
             """,

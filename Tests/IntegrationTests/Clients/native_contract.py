@@ -403,6 +403,22 @@ def check_analytics(api):
     api.call("showTimeseries", query={"interval": "quarterHour", "from": "2026-01-01T00:00:00Z"}, expect=422)
 
 
+def check_exports(api):
+    """Each export as lines and as CSV, and continued in the middle."""
+    for name, query in [("exportDeliveries", {"app": "shop"}), ("exportEvents", {}), ("exportDevices", {"app": "shop"})]:
+        lines = api.call(name, query=query)
+        check(len(lines) >= 2, f"{name} has lines")
+        rest = api.call(name, query=query | {"after": lines[0]["cursor"]})
+        check([line["cursor"] for line in rest] == [line["cursor"] for line in lines[1:]], f"{name} continues")
+        table = api.call(name, query=query | {"format": "csv"}).split("\r\n")
+        check(table[0].split(",") == list(lines[0]), f"{name}: columns {table[0]}")
+        check(len(table) == len(lines) + 2 and table[-1] == "", f"{name} as CSV")
+        api.call(name, query=query | {"after": "x"}, expect=422)
+        api.call(name, query=query | {"format": "pdf"}, expect=422)
+    for query in [{"from": "2020-01-01T00:00:00Z"}, {"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}]:
+        api.call("exportDeliveries", query=query, expect=422)
+
+
 def events_webhooks_and_captures(api: API) -> None:
     events = api.call("listEvents", query={"limit": 1000})
     check({"registered", "accepted", "sent"} <= {event["kind"] for event in events}, "the log tells what happened")
@@ -411,6 +427,7 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("listEvents", query={"format": "currents"})
     api.call("listEvents", query={"kinds": "sunt"}, expect=422)
     check_analytics(api)
+    check_exports(api)
     api.call("listKeys")
     entries = api.call("listAudit", query={"limit": 2})
     api.call("listAudit", query={"after": entries["next"]})

@@ -45,6 +45,23 @@ package struct AnswerShape<Value>: Sendable {
 
     let members: [Member]
     let schema: JSONSchema
+
+    /// The members of a shape as members of another one, which contains its value.
+    static func members<Part>(
+        _ members: [AnswerShape<Part>.Member],
+        of part: @escaping @Sendable (Value) -> Part
+    ) -> [Member] {
+        members.map { member in
+            Member(
+                member.name,
+                member.schema,
+                isRequired: member.isRequired,
+                isContent: member.isContent,
+                writePart: { member.write(part($0), $1) }
+            )
+        }
+    }
+
     /// Additional members whose names come from the value, after the declared members.
     private let others: (@Sendable (Value) -> JSONObject)?
 

@@ -6,9 +6,7 @@ import Store
 extension DeliveryExplanation {
     static let shape = AnswerShape<DeliveryExplanation>(
         "ExplainedDelivery",
-        NativeShapes.deliveryMembers.map { member in
-            .init(member.name, member.schema) { member.write($0.delivery, true) }
-        } + [.shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }]
+        AnswerShape.members(NativeShapes.deliveryMembers) { $0.delivery } + [.shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }]
     )
 
     package var json: JSON { Self.shape.json(self) }

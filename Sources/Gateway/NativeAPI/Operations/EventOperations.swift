@@ -197,7 +197,7 @@ extension NativeAPI {
             body: ResponseBody { writer in
                 // The permit is held until the stream ends, or until the response is dropped before the stream starts.
                 defer { permit.release() }
-                try await follower.run(after: start.through, into: &writer)
+                try await follower.run(after: start.through, into: writer)
             }
         )
     }

@@ -53,7 +53,7 @@ enum ExportOperations {
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
             .text("vendor", "The vendor of the call that sent it.", example: "native") { $0.vendor.rawValue },
             .optionalText("user", "The user.", example: "u-1") { $0.facts.user?.rawValue },
-        ] + NativeShapes.deliveryMembers
+        ] + AnswerShape.members(NativeShapes.deliveryMembers) { $0.facts }
     )
 
     static let deliveries = NativeOperation(
@@ -204,8 +204,9 @@ extension NativeAPI {
             )
             // The order is that of commits. A transaction ends within 90 s, so that no earlier event follows one that is later than that.
             let isOver = page.events.last.map { $0.at >= to + .seconds(90) } ?? false
+            let events = page.events.filter { event in event.at < to && from.map { $0 <= event.at } ?? true }
             return ExportStream.Page(
-                lines: page.events.filter { $0.at < to && from.map { $0 <= $1.at } ?? true }.map(lines.line),
+                lines: events.map(lines.line),
                 next: isOver || page.through >= page.head ? nil : "\(page.through)"
             )
         }

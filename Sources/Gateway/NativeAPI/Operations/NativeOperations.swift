@@ -16,6 +16,7 @@ enum NativeOperations {
         ImportOperations.all,
         EventOperations.all,
         AnalyticsOperations.all,
+        ExportOperations.all,
         WebhookOperations.all,
         CaptureOperations.all,
         KeyOperations.all,

@@ -20,7 +20,7 @@ enum CountSQL {
         SELECT t.tenant_id FROM gateway.tenant t
         LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
         CROSS JOIN LATERAL (
-            SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= coalesce(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x
+            SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= greatest(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x
         """
     )
 

@@ -98,7 +98,7 @@ enum MessageSQL {
         """
     )
 
-    private static let deliveryColumns = """
+    static let deliveryColumns = """
         \(StoreSQL.snapshotColumns), d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, \
         d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms
         """

@@ -1,0 +1,1 @@
+`GET /v1/exports/deliveries`, `events` and `devices` return a range as lines of JSON or as CSV; each line has a `cursor` after which a broken transfer continues. `push-gateway export` writes them to a file, shows progress and continues a file that was cut off.
