@@ -98,6 +98,7 @@ let crypto = Arrow.product("Crypto", .crypto)
 let cryptoExtras = Arrow.product("CryptoExtras", .crypto)
 let certificates = Arrow.product("X509", .certificates)
 let log = Arrow.product("Logging", .log)
+let tracing = Arrow.product("Tracing", .tracing)
 let coreMetrics = Arrow.product("CoreMetrics", .metrics)
 let metrics = Arrow.product("Metrics", .metrics)
 let lifecycle = Arrow.product("ServiceLifecycle", .serviceLifecycle)
@@ -204,6 +205,12 @@ var parts: [Part] = [
     .library(
         "Webhooks",
         [.ours("Model"), crypto, httpClient, lifecycle, locks, log, nioCore, nioPosix, nioHTTP1]
+    ),
+
+    // Traces of sampled calls, and their exporter.
+    .library(
+        "Traces",
+        [.ours("Model"), httpClient, lifecycle, locks, log, nioCore, nioHTTP1, nioPosix, nioSSL, tracing]
     ),
 
     // Apple's payloads: the one writer of `aps`.
@@ -424,6 +431,7 @@ var parts: [Part] = [
             nioHTTP1, httpClient,
         ]
     ),
+    .tests("TracesTests", [.ours("Model"), .ours("Traces"), locks, log, tracing]),
     .tests(
         "HTTP2Tests",
         [
