@@ -201,7 +201,7 @@ var parts: [Part] = [
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model")]),
     .library("Commands", [.ours("Model"), .ours("Store"), locks]),
-    .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle]),
+    .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     .library(
         "Webhooks",
         [.ours("Model"), crypto, httpClient, lifecycle, locks, log, nioCore, nioPosix, nioHTTP1]
@@ -277,7 +277,7 @@ var parts: [Part] = [
         "GatewayHTTP",
         path: "Sources/Gateway/HTTP",
         [
-            .ours("Model"), .ours("Observability"), hummingbird, hummingbirdCore,
+            .ours("Model"), .ours("Observability"), .ours("Traces"), tracing, hummingbird, hummingbirdCore,
             .product("HummingbirdTLS", .hummingbird), certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
@@ -318,8 +318,8 @@ var parts: [Part] = [
             .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
             .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
-            .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"), .ours("Webhooks"), hummingbird,
-            hummingbirdCore, nioSSL,
+            .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"),
+            hummingbird, hummingbirdCore, nioSSL, tracing,
             .product("Configuration", .configuration), .product("Yams", .yams),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
             metrics, nioCore, nioPosix,

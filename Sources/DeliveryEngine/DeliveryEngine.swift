@@ -2,6 +2,7 @@ package import Logging
 package import Model
 import NIOConcurrencyHelpers
 import ServiceLifecycle
+package import Tracing
 
 /// Delivers messages: audience → slices → lease → send → outcome.
 ///
@@ -25,6 +26,8 @@ package final class DeliveryEngine: Service {
     let payloads: PayloadWriter
     let identifiers: any IdentifierSource
     let random: @Sendable () -> Double
+    /// Nil: nothing is traced.
+    let tracer: (any Tracer)?
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -38,6 +41,7 @@ package final class DeliveryEngine: Service {
     ///   - clock: shared with everything that needs the database's time.
     ///   - timer: the clock for sleeping.
     ///   - random: 0..<1, for jitter.
+    ///   - tracer: makes the spans of pushes whose messages belong to sampled traces; nil: nothing is traced.
     ///   - logger: receives debug messages only.
     package init(
         store: any DeliveryStore,
@@ -49,6 +53,7 @@ package final class DeliveryEngine: Service {
         clock: DatabaseClock = DatabaseClock(),
         timer: any Clock<Duration> = ContinuousClock(),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        tracer: (any Tracer)? = nil,
         logger: Logger = Logger(label: "delivery")
     ) {
         self.store = store
@@ -58,6 +63,7 @@ package final class DeliveryEngine: Service {
         self.clock = clock
         self.timer = timer
         self.random = random
+        self.tracer = tracer
         self.logger = logger
         self.identifiers = identifiers
         self.payloads = payloads

@@ -111,6 +111,8 @@ package struct SliceWork: Sendable {
     package var localDue: LocalTime?
     /// Targets whose device has received as many messages as the app's cap allows; empty when no cap applies.
     package var capped: Set<Int>
+    /// The message's place in a sampled trace. Nil: its pushes have no spans.
+    package var trace: TraceContext?
 
     package init(
         app: AppID,

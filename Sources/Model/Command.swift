@@ -78,6 +78,8 @@ package struct CallScope: Sendable, Hashable {
     package var recipientsPerDay: Int?
     /// The actor in the audit for administrative acts: `key:backend`. Nil for a call in a vendor's dialect, whose acts are attributed to the vendor.
     package var actor: String?
+    /// The place of the call in a sampled trace. Nil: it is not traced.
+    package var trace: TraceContext?
 
     package init(
         tenant: TenantID,

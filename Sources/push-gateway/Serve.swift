@@ -79,6 +79,20 @@ struct Serve: AsyncParsableCommand {
             "Let short concurrent writes share one flush to disk. Not on Citus, where the workers flush their own logs."
     )
     var databaseSharedFlush: Bool?
+    @Option(
+        help:
+            "Collector of traces (OTLP over HTTP, JSON): http://host:4318 or https://host:4318. Default: nothing is traced."
+    )
+    var tracingEndpoint: String?
+    @Option(help: "Share of the calls that are traced, 0 to 1. Default 0.01.")
+    var tracingSample: String?
+    @Option(
+        help:
+            "File with secret headers for the collector, name=value, one per line. Or set them in the environment: TRACING_HEADERS."
+    )
+    var tracingHeadersFile: String?
+    @Option(help: "Authorities (PEM) of the collector's certificate. Default: those of the system.")
+    var tracingCa: String?
     @OptionGroup var limits: LimitOptions
     @OptionGroup var common: CommonOptions
 
@@ -104,12 +118,19 @@ struct Serve: AsyncParsableCommand {
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)
+        flags["tracing.endpoint"] = tracingEndpoint
+        flags["tracing.sample"] = tracingSample
+        flags["tracing.headers.file"] = tracingHeadersFile
+        flags["tracing.ca"] = tracingCa
         flags["database.notify"] = databaseNotify.map { "\($0)" }
         flags["database.shared.flush"] = databaseSharedFlush.map { "\($0)" }
         let configuration = try await common.load(flags)
 
         let level = configuration.logLevel
-        LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: level) }
+        LoggingSystem.bootstrap(
+            { JSONLogHandler(label: $0, level: level, metadataProvider: $1) },
+            metadataProvider: .request
+        )
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         try await GatewayRuntime(configuration: configuration, registry: registry).run()

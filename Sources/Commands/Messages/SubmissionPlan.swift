@@ -93,6 +93,7 @@ struct SubmissionPlan: Sendable {
         return plan.message(known, app, awaits ? nil : node).map { message in
             var message = message
             message.submitter = submitter
+            message.trace = context.call.trace
             message.awaitsApproval = awaits
             message.share = context.call.recipientsPerDay.map {
                 NewMessage.Share(recipients: plan.largestReach(known, app), limit: $0)

@@ -1,5 +1,6 @@
 import Logging
 import Model
+import Tracing
 
 /// Runs one `DeliveryMachine`; only this task uses it. The engine creates it for one lease, and it ends with the lease.
 struct SliceRunner: Sendable {
@@ -68,7 +69,11 @@ struct SliceRunner: Sendable {
                 if permit.isStopped { loop.stopped.insert(route.key) }
                 actions += loop.machine.permitted(route, permit, now: engine.clock.now())
             case .send(let number, let pushes, let platform, let key):
-                group.addTask { await send(number, pushes, over: platform, through: key) }
+                var spans: PushSpans?
+                if let tracer = engine.tracer, let trace = loop.machine.work?.trace {
+                    spans = self.spans(pushes, over: platform, in: trace, by: tracer)
+                }
+                group.addTask { [spans] in await send(number, pushes, over: platform, through: key, spans) }
             case .judge(let route, let sign):
                 for change in engine.observed(route, sign) { group.addTask { await engine.note(route.key, change) } }
             case .condemn(let verdicts, let answered):
@@ -93,14 +98,34 @@ struct SliceRunner: Sendable {
         }
     }
 
-    private func send(_ number: Int, _ pushes: [Push], over platform: Platform, through key: CredentialKey) async {
+    @inline(never)
+    private func spans(
+        _ pushes: [Push],
+        over platform: Platform,
+        in trace: TraceContext,
+        by tracer: any Tracer
+    ) -> PushSpans? {
+        guard let transport = engine.transports[platform] else { return nil }
+        return PushSpans(pushes, of: lease, in: trace, over: transport.name, by: tracer)
+    }
+
+    private func send(
+        _ number: Int,
+        _ pushes: [Push],
+        over platform: Platform,
+        through key: CredentialKey,
+        _ spans: PushSpans?
+    ) async {
+        var spans = spans
         if let transport = engine.transports[platform] {
             let answers = transport.send(pushes, through: key, deadline: engine.policy.pushDeadline)
             for await batch in answers {
                 engine.count(batch, over: transport.name)
+                spans?.completed(batch)
                 inbox.yield(.completed(batch))
             }
         }
+        spans?.ended()
         inbox.yield(.sendEnded(number))
     }
 

@@ -1,6 +1,7 @@
 import GatewayHTTP
 import HTTPTypes
 import Hummingbird
+import Logging
 import Model
 import NIOCore
 import NativeHTTP
@@ -13,10 +14,24 @@ struct AdminResponder: HTTPResponder {
     let readiness: @Sendable () async -> Readiness
     let registry: PrometheusRegistry
     let refresh: @Sendable () -> Void
+    let logger: Logger
     /// Whether the listener is open to this machine only. Its callers then name the machine or an address, not a domain.
     var isLocal = false
 
     func respond(to request: Request, context: CallContext) async throws -> Response {
+        let response = await answer(request)
+        if response.status.code >= 400 {
+            logger.info(
+                "admin call refused",
+                metadata: [
+                    LogKey.status: "\(response.status.code)", LogKey.peer: "\(context.remoteAddress ?? "?")",
+                ]
+            )
+        }
+        return response
+    }
+
+    private func answer(_ request: Request) async -> Response {
         guard request.method == .get || request.method == .head else {
             return Problem.methodNotAllowed(request.method.rawValue).response
         }

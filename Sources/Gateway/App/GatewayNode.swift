@@ -6,6 +6,7 @@ import DeliveryEngine
 import EngineStore
 import Foundation
 import GatewayHTTP
+import Hummingbird
 import Imports
 import Logging
 import Model
@@ -16,6 +17,7 @@ import PostgresClient
 import Secrets
 import ServiceLifecycle
 import Store
+import Traces
 import Webhooks
 
 /// The parts of one node, built in the order of their dependencies, and the services and responders made of them.
@@ -65,6 +67,8 @@ struct GatewayNode {
     /// Nil: the collector's certificate is verified with the system's authorities.
     let collectorTLS: NIOSSLContext?
     let sampler: DatabaseSampler
+    /// Nil: nothing is traced.
+    let tracing: NodeTracing?
     let shutdown = ShutdownProgress()
 
     /// Builds the parts and opens the provisioned credentials.
@@ -77,7 +81,8 @@ struct GatewayNode {
         _ logger: Logger
     ) async throws -> GatewayNode {
         let base = try await base(configuration, vendors, database, logger)
-        let delivery = try await delivery(base)
+        let tracing = try tracing(base)
+        let delivery = try await delivery(base, tracing)
         let provisioning = provisioning(base, delivery)
         await provisioning.service.follow()
         let limiter = CallLimiter(configuration.limits, logger: logger)
@@ -101,14 +106,37 @@ struct GatewayNode {
             bodies: LargeBodies(limiter: limiter),
             gate: AuditGate(limitSeconds: configuration.auditLagSeconds),
             collectorTLS: try configuration.auditCAFile.map(collectorTLS),
-            sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger)
+            sampler: DatabaseSampler(store: PostgresStatusStore(engine: database.engine), logger: logger),
+            tracing: tracing
         )
+    }
+
+    /// - Throws: `ConfigurationProblem` when the file with the collector's authorities cannot be read.
+    private static func tracing(_ base: Base) throws -> NodeTracing? {
+        guard let settings = base.configuration.tracing else { return nil }
+        var tls: TLSConfiguration?
+        if let file = settings.authoritiesFile {
+            guard (try? NIOSSLCertificate.fromPEMFile(file))?.isEmpty == false else {
+                let problem = "\(file) has no certificate that can be read"
+                throw ConfigurationProblem(setting: "tracing-ca", problem: problem)
+            }
+            tls = clientTLS(file)
+        }
+        // Without a node: it reads only.
+        let store = OperationStore(call: base.database.call, node: base.node)
+        let handler = CommandHandler(store: store, clock: base.clock, identifiers: base.identifiers, node: nil)
+        return NodeTracing(settings, tls: tls, node: base.node, handler: handler, logger: base.logger)
+    }
+
+    private static func clientTLS(_ authoritiesFile: String) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .file(authoritiesFile)
+        return tls
     }
 
     /// - Throws: `ConfigurationProblem` when the file cannot be read.
     private static func collectorTLS(_ file: String) throws -> NIOSSLContext {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .file(file)
+        let tls = clientTLS(file)
         do {
             return try NIOSSLContext(configuration: tls)
         } catch {
@@ -139,7 +167,7 @@ struct GatewayNode {
         )
     }
 
-    private static func delivery(_ base: Base) async throws -> Delivery {
+    private static func delivery(_ base: Base, _ tracing: NodeTracing?) async throws -> Delivery {
         let tokens = SealedProviderTokenStore(directory: base.directory, keyRing: base.keyRing)
         let transport = try APNsTransport(tokens: SharedTokens(store: tokens, clock: base.clock))
         var policy = EnginePolicy()
@@ -157,6 +185,7 @@ struct GatewayNode {
             policy: policy,
             node: base.node,
             clock: base.clock,
+            tracer: tracing?.tracer,
             logger: base.logger
         )
         try await startClock(engine, base)
@@ -225,27 +254,45 @@ extension GatewayNode {
     }
 
     /// The responder for calls of vendors and of the native API.
-    func responder() -> GatewayResponder {
+    func responder() -> IdentifiedResponder<GatewayResponder> {
         let directory = base.directory
-        return GatewayResponder(
-            mounts: VendorMounts(base.vendors.adapters),
-            pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
-            vendors: VendorEndpoint(
-                directory: provisioning.cache,
-                handler: handler,
-                handOver: handOver,
-                limiter: limiter,
-                bodies: bodies,
-                identifiers: base.identifiers,
-                logger: base.logger,
-                recorder: provisioning.recorder,
-                certificates: base.configuration.tlsClientCAFile.map { _ in PeerCertificateReader() },
-                proofs: proofs,
-                multiStep: base.vendors.multiStep
+        return identified(
+            GatewayResponder(
+                mounts: VendorMounts(base.vendors.adapters),
+                pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
+                vendors: VendorEndpoint(
+                    directory: provisioning.cache,
+                    handler: handler,
+                    handOver: handOver,
+                    limiter: limiter,
+                    bodies: bodies,
+                    identifiers: base.identifiers,
+                    logger: base.logger,
+                    recorder: provisioning.recorder,
+                    certificates: base.configuration.tlsClientCAFile.map { _ in PeerCertificateReader() },
+                    proofs: proofs,
+                    multiStep: base.vendors.multiStep,
+                    receipts: tracing?.receipts
+                ),
+                native: nativeAPI(),
+                proxies: proxies,
+                proxied: proxied,
+                logger: base.logger
             ),
-            native: nativeAPI(),
-            proxies: proxies,
-            proxied: proxied
+            tracing?.tracer
+        )
+    }
+
+    private func identified<Base: HTTPResponder>(
+        _ responder: Base,
+        _ tracer: GatewayTracer? = nil
+    ) -> IdentifiedResponder<Base> where Base.Context == CallContext {
+        IdentifiedResponder(
+            responder,
+            identifiers: base.identifiers,
+            clock: base.clock,
+            logger: base.logger,
+            tracer: tracer
         )
     }
 
@@ -253,7 +300,7 @@ extension GatewayNode {
         let call = base.database.call
         let queries = PostgresQueryStore(call: call)
         let devices = PostgresDeviceStore(call: call)
-        return NativeAPI(
+        var api = NativeAPI(
             callers: NativeCallers(
                 directory: provisioning.cache,
                 limiter: limiter,
@@ -296,6 +343,8 @@ extension GatewayNode {
             clock: base.clock,
             logger: base.logger
         )
+        if let receipts = tracing?.receipts { api.receipts = { receipts.note($0, $1, in: $2) } }
+        return api
     }
 
     /// Manages broadcast channels through this node's connections.
@@ -318,7 +367,7 @@ extension GatewayNode {
     }
 
     /// The responder for `/healthz`, `/readyz` and `/metrics`.
-    func adminResponder(_ registry: PrometheusRegistry) -> AdminResponder {
+    func adminResponder(_ registry: PrometheusRegistry, isLocal: Bool) -> IdentifiedResponder<AdminResponder> {
         let diagnosis = Diagnosis(database: base.database, keyRing: base.keyRing)
         let metrics = GatewayMetrics(
             engine: delivery.engine,
@@ -328,7 +377,7 @@ extension GatewayNode {
             expiries: provisioning.expiries,
             sampler: sampler
         )
-        return AdminResponder(
+        let responder = AdminResponder(
             readiness: { [shutdown] in
                 var readiness = await diagnosis.readiness()
                 if shutdown.stage > .running {
@@ -339,8 +388,11 @@ extension GatewayNode {
                 return readiness
             },
             registry: registry,
-            refresh: { metrics.refresh() }
+            refresh: { metrics.refresh() },
+            logger: base.logger,
+            isLocal: isLocal
         )
+        return identified(responder)
     }
 }
 
@@ -350,7 +402,7 @@ extension GatewayNode {
     /// The services that run next to the listeners, in the order of their dependencies: the group stops the last service first.
     func services() -> [any Service] {
         let engine = base.database.engine
-        return [
+        return traceServices + [
             ClusterService(database: base.database, logger: base.logger),
             TransportService(
                 transport: delivery.transport,
@@ -386,6 +438,9 @@ extension GatewayNode {
             provisioning.service,
         ] + auditCopies
     }
+
+    /// First, so that they stop after everything that makes spans.
+    private var traceServices: [any Service] { tracing.map { [$0.exporter, $0.receipts] } ?? [] }
 
     private var auditCopies: [any Service] {
         let keeper = PostgresAuditKeeper(engine: base.database.engine, node: base.node)

@@ -5,6 +5,7 @@ import Logging
 import Model
 import NIOCore
 import NativeHTTP
+import Observability
 
 /// Answers all calls from outside: first the native API, then the vendors, otherwise 404 as problem details.
 ///
@@ -18,6 +19,7 @@ final class GatewayResponder: HTTPResponder {
     private let native: NativeRouter
     private let proxies: TrustedProxies
     private let proxied: ProxiedClients?
+    private let logger: Logger
 
     init(
         mounts: VendorMounts,
@@ -25,11 +27,13 @@ final class GatewayResponder: HTTPResponder {
         vendors: VendorEndpoint,
         native: NativeAPI,
         proxies: TrustedProxies = TrustedProxies(),
-        proxied: ProxiedClients? = nil
+        proxied: ProxiedClients? = nil,
+        logger: Logger
     ) {
         self.mounts = mounts
         self.proxies = proxies
         self.proxied = proxied
+        self.logger = logger
         self.pages = pages
         self.vendors = vendors
         self.native = NativeRouter(native)
@@ -43,8 +47,13 @@ final class GatewayResponder: HTTPResponder {
         if path == "/v1" || path.hasPrefix("/v1/") || path == NativeRouter.documentPath {
             return try await native.respond(to: request, context: context)
         }
-        if path.hasPrefix("/r/"), let pages { return await pages.respond(to: path, method: request.method) }
+        if path.hasPrefix("/r/"), let pages {
+            let response = await pages.respond(to: path, method: request.method)
+            if response.status.code >= 400 { noteRefusal(response, "no such page", context) }
+            return response
+        }
         if let match = mounts.match(path: path, method: request.method) {
+            context.named("\(match.adapter.vendor) \(match.route.name)")
             let answer = await vendors.respond(
                 to: request,
                 match: match,
@@ -53,6 +62,20 @@ final class GatewayResponder: HTTPResponder {
             )
             return Response(answer)
         }
-        return Problem.notFound("no such path").response
+        let response = Problem.notFound("no such path").response
+        noteRefusal(response, "no such path", context)
+        return response
+    }
+
+    /// Logs a refused call without its path, which may contain anything.
+    @inline(never)
+    private func noteRefusal(_ response: Response, _ reason: String, _ context: CallContext) {
+        logger.info(
+            "call refused",
+            metadata: [
+                LogKey.status: "\(response.status.code)", LogKey.reason: "\(reason)",
+                LogKey.peer: "\(context.remoteAddress ?? "?")",
+            ]
+        )
     }
 }

@@ -89,7 +89,7 @@ package struct GatewayRuntime {
             expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
         )
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
-        var services = try adminListeners(node.adminResponder(registry), addresses, logger)
+        var services = try adminListeners(node, addresses, logger)
         services += node.services()
         services += try listeners(node, addresses, logger)
         services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
@@ -97,17 +97,15 @@ package struct GatewayRuntime {
     }
 
     private func adminListeners(
-        _ responder: AdminResponder,
+        _ node: GatewayNode,
         _ addresses: BoundAddresses,
         _ logger: Logger
     ) throws -> [any Service] {
         try configuration.adminListen.map { address in
-            var responder = responder
-            responder.isLocal = address.isLoopback
-            return try Listener.service(
+            try Listener.service(
                 .admin,
                 on: address,
-                responder: responder,
+                responder: node.adminResponder(registry, isLocal: address.isLoopback),
                 tls: nil,
                 addresses: addresses,
                 logger: logger

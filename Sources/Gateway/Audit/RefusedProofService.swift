@@ -37,7 +37,7 @@ struct RefusedProofService: Service {
                         "proof": .string(row.proof.kind.rawValue), "vendor": .string(row.proof.vendor.rawValue),
                         "calls": .int(row.calls), "following": .bool(row.isFollowing),
                     ]
-                )
+                ).of(row.request)
             }
             do {
                 try await handler.run(StoreRequest(WriteAudit(records, by: .gateway)) { (_: Void) in }, in: tenant)

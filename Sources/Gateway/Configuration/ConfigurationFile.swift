@@ -14,6 +14,7 @@ enum ConfigurationFile {
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",
         "limits.bodies.wait", "limits.exempt",
+        "tracing.endpoint", "tracing.sample", "tracing.headers", "tracing.headers.file", "tracing.ca",
         // Without effect. A node of the previous version may share the file.
         "calls.per.second",
     ]

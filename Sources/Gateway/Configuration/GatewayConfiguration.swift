@@ -41,6 +41,8 @@ package struct GatewayConfiguration: Sendable {
     /// Administrative calls and commands are refused while a copy of the audit is behind by more seconds. Nil: never.
     package var auditLagSeconds: Int?
     package var logLevel: Logger.Level
+    /// Nil: nothing is traced.
+    var tracing: TracingSettings?
     /// CIDR ranges of private addresses that webhooks may target.
     var webhookAllowedNetworks: [String]
     /// CIDR ranges of proxies whose `X-Forwarded-For` or `Forwarded` names the client of a call.
@@ -138,6 +140,7 @@ package struct GatewayConfiguration: Sendable {
         auditCAFile = reader.string(forKey: "audit.ca")
         auditLagSeconds = try settings.seconds("audit.lag.seconds", "audit-lag-seconds", in: Self.auditLag)
         logLevel = try settings.logLevel("log.level", "log-level")
+        tracing = try TracingSettings(reader)
         webhookAllowedNetworks = settings.list("webhook.allow")
         trustedProxies = settings.list("trusted.proxies")
         proxyProtocol = try settings.isOn("proxy.protocol", "proxy-protocol", default: false)

@@ -2,6 +2,7 @@ package import HTTPTypes
 package import Hummingbird
 package import Model
 package import NIOCore
+package import Tracing
 
 /// The context of a call: its connection and the client's address.
 package struct CallContext: RequestContext {
@@ -9,11 +10,19 @@ package struct CallContext: RequestContext {
     /// The client's address without the port: that of the connection, until `TrustedProxies` has read the headers.
     package var client: ClientAddress
     package let channel: any Channel
+    /// The call's span, if its trace is sampled. The parts that know the route name it.
+    package var span: (any Tracing.Span)?
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
         client = ClientAddress(text: source.channel.remoteAddress?.ipAddress, isKnown: true)
+    }
+
+    /// Names the call's span after its operation or route, which contains no id of a person or a device.
+    package func named(_ name: @autoclosure () -> String) {
+        guard let span else { return }
+        span.operationName = name()
     }
 
     /// The client's address as text.

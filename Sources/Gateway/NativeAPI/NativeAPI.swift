@@ -34,6 +34,8 @@ package struct NativeAPI: Sendable {
     let eventStreams = EventStreamLimit()
     let clock: any WallClock
     let logger: Logger
+    /// Notes the receipts of a call, for traces. Nil: nothing is traced.
+    package var receipts: (@Sendable ([Command], [Reply], CallScope) -> Void)?
 
     package init(
         callers: NativeCallers,
@@ -72,6 +74,7 @@ package struct NativeAPI: Sendable {
 
     /// Authenticates the caller, then reads, checks and executes one call of `operation`.
     func respond(to request: Request, _ context: CallContext, with operation: NativeOperation) async -> Response {
+        context.named("native \(operation.id)")
         do throws(Problem) {
             let caller: NativeCaller
             if operation.scope == nil {
@@ -137,7 +140,7 @@ package struct NativeAPI: Sendable {
             remoteAddress: caller.remoteAddress,
             recipientsPerDay: caller.grant.recipientsPerDay,
             actor: caller.actor.description
-        )
+        ).traced(receipts != nil)
     }
 
     /// Executes one command and returns its reply. `vendor` selects the dialect, for commands that only one dialect supports.
@@ -149,7 +152,9 @@ package struct NativeAPI: Sendable {
         app: AppID,
         vendor: Vendor = .native
     ) async throws(Problem) -> Reply {
-        let result = await handler.perform([command], in: scope(caller, app, vendor))
+        let scope = scope(caller, app, vendor)
+        let result = await handler.perform([command], in: scope)
+        receipts?([command], result.replies, scope)
         if !result.handover.isEmpty { handOver(result.handover) }
         guard let reply = result.replies.first else { throw .unavailable(5) }
         if case .refused(let refusal) = reply { throw problem(refusal, caller, app) }

@@ -143,7 +143,7 @@ enum OpenAPIDocument {
                 "example": [
                     "type": .string(Problem.type(first)), "title": .string(first.entry.title),
                     "status": .int(first.status), "code": .string(first.rawValue),
-                    "detail": .string(first.entry.advice),
+                    "detail": .string(first.entry.advice), "requestId": "0199b2f0-6a3c-7c1e-9d64-2f1f6d0c8a11",
                 ],
             ]
         ]
@@ -163,6 +163,11 @@ enum OpenAPIDocument {
                     true
                 ),
                 ("detail", JSONSchema.text().described("The error in this request."), true),
+                (
+                    "requestId",
+                    JSONSchema.text().described("The call's identifier, as in `X-Request-Id`. Log lines contain it."),
+                    false
+                ),
                 ("retryAfter", JSONSchema.integer(0...Int64.max).described("Seconds, as in `Retry-After`."), false),
             ],
             isOpen: true

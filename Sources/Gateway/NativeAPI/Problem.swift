@@ -28,6 +28,7 @@ package struct Problem: Error, Hashable {
             "status": .int(status), "code": .string(code.rawValue), "detail": .string(detail),
         ]
         if case .object(var object) = body {
+            object["requestId"] = CallID.current.map { .string($0.description) }
             if let retryAfterSeconds { object["retryAfter"] = .int(retryAfterSeconds) }
             if let more { object[more.0] = more.1 }
             body = .object(object)

@@ -41,7 +41,8 @@ package final class ReadAudit: Sendable {
     ///
     /// - Throws: `StoreError`; `.unavailable` also when too many calls wait.
     func note(_ records: [AuditRecord], by actor: AuditActor, in tenant: TenantID) async throws(StoreError) {
-        let entry = Entry(actor: actor, records: records)
+        // One statement per actor writes the rows of many calls, so each row names its call itself.
+        let entry = Entry(actor: actor.unnamed, records: records.map { $0.of(actor.request) })
         let turn: Turn = await withCheckedContinuation { continuation in
             let arrival = machine.withLockedValue {
                 $0.arrived(tenant, Waiter(entry: entry, continuation: continuation))

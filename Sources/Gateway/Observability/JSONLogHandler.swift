@@ -10,11 +10,13 @@ package struct JSONLogHandler: LogHandler {
 
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
     private let label: String
 
-    package init(label: String, level: Logger.Level) {
+    package init(label: String, level: Logger.Level, metadataProvider: Logger.MetadataProvider? = nil) {
         self.label = label
         self.logLevel = level
+        self.metadataProvider = metadataProvider
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -28,7 +30,8 @@ package struct JSONLogHandler: LogHandler {
         object["level"] = .string(event.level.rawValue)
         object["message"] = .string(event.message.description)
         object["label"] = .string(label)
-        for (key, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: {
+        let known = (metadataProvider?.get() ?? [:]).merging(metadata, uniquingKeysWith: { $1 })
+        for (key, value) in known.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: {
             $0.key < $1.key
         }) {
             object[key] = .string(String("\(value)".prefix(Self.valueLimitBytes)))
@@ -45,8 +48,16 @@ package struct JSONLogHandler: LogHandler {
     }
 }
 
+extension Logger.MetadataProvider {
+    /// Adds the identifier of the current call to each line that is written while the call is processed.
+    package static let request = Logger.MetadataProvider {
+        CallID.current.map { [LogKey.request: "\($0)"] } ?? [:]
+    }
+}
+
 /// The keys of log metadata.
 package enum LogKey {
+    package static let request = "request"
     package static let tenant = "tenant"
     package static let vendor = "vendor"
     package static let route = "route"

@@ -12,6 +12,7 @@ package enum MetricName: String, CaseIterable {
     case proofsRefused = "proofs_refused_total"
     case capturedExchanges = "captured_exchanges_total"
     case capturesDropped = "captured_exchanges_dropped_total"
+    case traceSpans = "trace_spans_total"
 
     // Connections to Apple.
     case apnsReachable = "apns_reachable"
@@ -72,8 +73,8 @@ package enum MetricName: String, CaseIterable {
     /// A counter of this process.
     package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
 
-    /// Adds one to a counter, for events that are too rare to keep the counter.
-    package func count(_ labels: [(String, String)]) { counter(labels).increment() }
+    /// Adds to a counter, for events that are too rare to keep the counter.
+    package func count(_ labels: [(String, String)], by count: Int = 1) { counter(labels).increment(by: count) }
 
     /// A gauge: a value that goes up and down.
     package func meter(_ labels: [(String, String)] = []) -> Meter { Meter(label: rawValue, dimensions: labels) }

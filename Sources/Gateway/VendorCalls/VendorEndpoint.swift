@@ -21,6 +21,7 @@ final class VendorEndpoint: Sendable {
     private let recorder: CaptureRecorder?
     private let certificates: PeerCertificateReader?
     private let multiStep: [Vendor: any MultiStepVendor]
+    private let receipts: ReceiptTracing?
     private let counts = VendorCallCounts()
 
     /// Without a recorder, no call is captured; without a reader of certificates, none is looked at, because no listener asks clients for one.
@@ -35,7 +36,8 @@ final class VendorEndpoint: Sendable {
         recorder: CaptureRecorder? = nil,
         certificates: PeerCertificateReader? = nil,
         proofs: RefusedProofs = RefusedProofs(),
-        multiStep: [Vendor: any MultiStepVendor]
+        multiStep: [Vendor: any MultiStepVendor],
+        receipts: ReceiptTracing? = nil
     ) {
         self.directory = directory
         self.handler = handler
@@ -48,6 +50,7 @@ final class VendorEndpoint: Sendable {
         self.certificates = certificates
         self.proofs = proofs
         self.multiStep = multiStep
+        self.receipts = receipts
     }
 
     /// The answer to `request`, always in the vendor's format.
@@ -92,9 +95,12 @@ final class VendorEndpoint: Sendable {
         recorder?.offer(call, response, record, vendor: match.adapter.vendor)
         counts.count(match.adapter.vendor, match.route.name, response.status)
         let elapsed = ContinuousClock.now - started
-        logger.debug(
-            "vendor call",
+        let isError = record.isUnloggedError(response.status)
+        logger.log(
+            level: isError ? .info : .debug,
+            isError ? "vendor call refused" : "vendor call",
             metadata: [
+                LogKey.reason: "\(record.reason ?? "none")", LogKey.peer: "\(call.remoteAddress ?? "?")",
                 LogKey.vendor: "\(match.adapter.vendor)", LogKey.route: "\(match.route.name)",
                 LogKey.status: "\(response.status)", LogKey.milliseconds: "\(elapsed.milliseconds)",
             ]
@@ -202,6 +208,7 @@ final class VendorEndpoint: Sendable {
                 binding = try await bound(key)
                 verdict = try await judged(call, caller, adapter, binding, channel)
             } catch {
+                record.isLogged = true
                 note(call, adapter, "\(error)")
                 return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
             }
@@ -222,7 +229,7 @@ final class VendorEndpoint: Sendable {
                 isProvenSender: caller == .sender && verdict.isProven,
                 provingKey: verdict.provingKey?.name,
                 recipientsPerDay: verdict.provingKey?.recipientsPerDay
-            )
+            ).traced(receipts != nil)
             let result = try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope)
             switch result {
             case .success(let replies):
@@ -238,7 +245,7 @@ final class VendorEndpoint: Sendable {
                 return limited(excess, call, adapter, &record, settings)
             }
             note(call, adapter, "\(error)")
-            record.refused(error)
+            record.refused(error, isLogged: true)
             return adapter.refuse(error, for: call, settings: settings)
         }
     }
@@ -359,6 +366,7 @@ final class VendorEndpoint: Sendable {
         let result = await handler.perform(commands, in: scope)
         if !result.handover.isEmpty { handOver(result.handover) }
         limits.report(result.replies, of: scope.app, in: scope.tenant)
+        receipts?.note(commands, result.replies, in: scope)
         return result.replies
     }
 
@@ -441,7 +449,7 @@ final class VendorEndpoint: Sendable {
         if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, binding.settings) }
         note(call, adapter, reason)
         let error = AdapterError(.unauthorized)
-        record.refused(error)
+        record.refused(error, isLogged: true)
         return adapter.refuse(error, for: call, settings: binding.settings)
     }
 

@@ -190,6 +190,8 @@ extension PostgresSession {
         guard let tenant = transaction.tenant else { return }
         // SET LOCAL with a literal instead of set_config(), because Citus propagates only SET LOCAL to its workers.
         plan.body.commands.append(.control("SET LOCAL gateway.tenant = \(try SQLText.literal(tenant))"))
+        guard let request = transaction.request else { return }
+        plan.body.commands.append(.control("SET LOCAL gateway.request = \(try SQLText.literal(request))"))
     }
 
     private func add(_ statements: [Statement], _ plan: inout Plan) throws(PostgresError) {

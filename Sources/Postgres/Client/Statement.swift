@@ -62,6 +62,9 @@ package struct Transaction: Sendable {
     /// How the statements join those of other calls (`PostgresPool.run(gathered:)`): one entry per statement, or empty if they do not.
     package var batches: [StatementBatch] = []
 
+    /// The call that the functions of the schema name in rows of the audit which they write themselves (`gateway.request`). Nil: none.
+    package var request: String?
+
     /// Each step of `then` costs one more round trip while the transaction is open.
     package init(tenant: String?, _ statements: [Statement], flushes: Bool = false, then: NextStep? = nil) {
         self.tenant = tenant

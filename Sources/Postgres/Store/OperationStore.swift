@@ -44,6 +44,7 @@ package struct OperationStore: Sendable {
         let act = KeptAct(
             request.operations.map { $0.statement(call) },
             keep,
+            request: Self.request(of: request.operations),
             read: { (results) throws(PostgresError) in try request.read(results) },
             last: { (results) throws(PostgresError) in try request.lastOperations(results).map { $0.statement(call) } }
         )
@@ -57,10 +58,11 @@ package struct OperationStore: Sendable {
     ) async throws(PostgresError) -> Answer {
         let call = StoreCall(tenant: tenant, node: node)
         let statements = request.operations.map { $0.statement(call) }
-        let transaction = Transaction(tenant: tenant.rawValue, statements, flushes: true) {
+        var transaction = Transaction(tenant: tenant.rawValue, statements, flushes: true) {
             (results) throws(PostgresError) in
             Step(try request.lastOperations(results).map { $0.statement(call) })
         }
+        transaction.request = Self.request(of: request.operations)
         return try request.read(try await pool.run(transaction))
     }
 
@@ -85,7 +87,13 @@ package struct OperationStore: Sendable {
             flushes: operations.contains { $0.writes }
         )
         transaction.batches = operations.compactMap { $0.batch(call) }
+        transaction.request = Self.request(of: operations)
         return transaction
+    }
+
+    /// The call that the schema's functions name in the audit, if they write rows for these operations.
+    private static func request(of operations: [any StoreOperation]) -> String? {
+        operations.contains { $0.isAuditedBySchema } ? CallID.current?.description : nil
     }
 
     /// Whether these operations run together with those of other calls and share one commit: they are short, and one of them writes.

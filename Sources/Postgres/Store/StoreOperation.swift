@@ -24,12 +24,17 @@ package protocol StoreOperation: Sendable {
     /// Whether it reads and writes few rows for every caller. Only such operations share a commit with other calls, because the other calls wait for them.
     var sharesCommit: Bool { get }
 
+    /// Whether a function of the schema writes rows of the audit for it. The transaction then names the call (`CallID.current`). It must not share a commit.
+    var isAuditedBySchema: Bool { get }
+
     /// The form in which many calls share one statement. Nil when this call must run alone.
     func batch(_ call: StoreCall) -> StatementBatch?
 }
 
 extension StoreOperation {
     package var sharesCommit: Bool { false }
+
+    package var isAuditedBySchema: Bool { false }
 
     package func batch(_ call: StoreCall) -> StatementBatch? { nil }
 }

@@ -174,6 +174,7 @@ private final class SharedOperation<Operation: StoreOperation>: StoreOperation {
 
     var writes: Bool { operation.writes }
     var sharesCommit: Bool { operation.sharesCommit }
+    var isAuditedBySchema: Bool { operation.isAuditedBySchema }
     func statement(_ call: StoreCall) -> Statement { operation.statement(call) }
     func batch(_ call: StoreCall) -> StatementBatch? { operation.batch(call) }
     func read(_ result: ResultSet) throws(PostgresError) -> Operation.Answer { try operation.read(result) }

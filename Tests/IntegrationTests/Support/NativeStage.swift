@@ -225,7 +225,8 @@ struct NativeStage: Sendable {
                 ),
                 clock: clock,
                 logger: logger
-            )
+            ),
+            logger: logger
         )
     }
 

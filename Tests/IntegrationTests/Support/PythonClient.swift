@@ -50,6 +50,12 @@ struct PythonClient {
         return try await run([script.path] + arguments, environment: environment)
     }
 
+    /// Starts `Clients/<name>.py`, which runs until it is killed. Its output goes to `logFile`.
+    func start(script name: String, _ arguments: [String], logFile: String) throws -> ChildProcess {
+        let script = try #require(Bundle.module.url(forResource: "Clients/\(name)", withExtension: "py"))
+        return try ChildProcess("python3", program: program, arguments: [script.path] + arguments, logFile: logFile)
+    }
+
     private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> (
         status: Int32?, log: String
     ) {

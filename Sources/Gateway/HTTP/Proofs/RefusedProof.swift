@@ -37,4 +37,6 @@ package struct RefusedProofRow: Sendable, Hashable {
     /// Refused calls: 1 for the first one of a minute; in a second row, those that followed it within the minute.
     package var calls: Int
     package var isFollowing: Bool
+    /// The first call of a minute. Nil in the row about those that followed it.
+    package var request: CallID?
 }

@@ -1,4 +1,4 @@
-import Model
+package import Model
 
 /// Samples refused proofs: per tenant, dialect and kind, the first one of each minute becomes a row at once, and those that follow it within the minute become
 /// one further row with their number. Pure: times are seconds from any fixed moment.
@@ -11,6 +11,7 @@ package struct RefusedProofState: Sendable {
     private struct Sample: Sendable {
         var subject: String
         var began: Double
+        var request: CallID?
         var isFirstWritten = false
         var following = 0
     }
@@ -20,13 +21,13 @@ package struct RefusedProofState: Sendable {
     package init() {}
 
     /// Counts a refused proof. Returns false if the limit is reached, and it is not counted.
-    package mutating func note(_ proof: RefusedProof, subject: String, at now: Double) -> Bool {
+    package mutating func note(_ proof: RefusedProof, subject: String, request: CallID? = nil, at now: Double) -> Bool {
         if samples[proof] != nil {
             samples[proof]?.following += 1
             return true
         }
         guard samples.count < Self.limit else { return false }
-        samples[proof] = Sample(subject: subject, began: now)
+        samples[proof] = Sample(subject: subject, began: now, request: request)
         return true
     }
 
@@ -35,7 +36,13 @@ package struct RefusedProofState: Sendable {
         var rows: [RefusedProofRow] = []
         for (proof, sample) in samples {
             func row(_ calls: Int, _ isFollowing: Bool) -> RefusedProofRow {
-                RefusedProofRow(proof: proof, subject: sample.subject, calls: calls, isFollowing: isFollowing)
+                RefusedProofRow(
+                    proof: proof,
+                    subject: sample.subject,
+                    calls: calls,
+                    isFollowing: isFollowing,
+                    request: isFollowing ? nil : sample.request
+                )
             }
             if !sample.isFirstWritten {
                 rows.append(row(1, false))

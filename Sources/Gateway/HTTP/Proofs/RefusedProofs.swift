@@ -33,7 +33,7 @@ package final class RefusedProofs: Sendable {
         let isAudited = tenant.map { tenant in
             let proof = RefusedProof(tenant: tenant, vendor: vendor, kind: kind)
             return state.withLockedValue {
-                $0.samples.note(proof, subject: subject ?? "tenant \(tenant)", at: now())
+                $0.samples.note(proof, subject: subject ?? "tenant \(tenant)", request: CallID.current, at: now())
             }
         }
         let outcome = isAudited.map { $0 ? "sampled" : "dropped" } ?? "unknown"

@@ -20,9 +20,11 @@ struct NativeCaller: Sendable {
     var bodyLimitBytes = NativeAPI.bodyLimitBytes
     /// The number of objects that the call returns, for the audit.
     let found = FoundCount()
+    /// The identifier of the call, for the audit.
+    let id = CallID.current
 
     var tenant: TenantID { grant.tenant }
-    var actor: AuditActor { .key(grant.name) }
+    var actor: AuditActor { .key(grant.name, in: id) }
 
     /// - Throws: `Problem` when the key lacks the scope for every app. `admin` includes every other scope.
     func require(_ scope: APIScope) throws(Problem) {

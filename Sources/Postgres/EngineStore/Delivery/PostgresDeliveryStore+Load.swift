@@ -26,14 +26,15 @@ extension PostgresDeliveryStore {
             let results = try await engine.run(statements, tenant: nil)
             guard let row = try results.result(0).first else { return nil }
             var targets = try Self.targets(try results.result(2))
-            let content = ContentCoding.decode(try row.object("content"))
+            let document = try row.object("content")
+            let content = ContentCoding.decode(document)
             if let step = content.badgeStep { try await takeBadges(step, lease, open, &targets) }
             if content.variants != nil { try await findVariants(lease, open, &targets) }
             if content.isTemplate { try await fillVariables(lease, open, &targets) }
             if let activity = content.activity { try await findActivityTokens(activity, lease, &targets) }
             if content.consent == .optedIn { try await findOptedIn(lease, open, &targets) }
             let timing = TimingCoding.read(try row.object("defaults"))
-            return SliceWork(
+            var work = SliceWork(
                 app: try row.id("app_id"),
                 notification: try NotificationRow.read(row),
                 state: try row.word("state"),
@@ -47,6 +48,8 @@ extension PostgresDeliveryStore {
                 localDue: try row.optionalInt("due_local").map { LocalTime(seconds: Int64($0)) },
                 capped: try await capped(lease, app: try row.id("app_id"), targets, try row.lane("lane"), timing.cap)
             )
+            work.trace = ContentCoding.trace(in: document)
+            return work
         }
     }
 

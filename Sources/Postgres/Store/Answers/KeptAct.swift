@@ -8,22 +8,26 @@ package import PostgresClient
 package struct KeptAct<Result: Sendable>: Sendable {
     private let statements: [Statement]
     private let keep: Keep<Result>
+    private let request: String?
     private let read: @Sendable ([ResultSet]) throws(PostgresError) -> Result
     private let last: @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
 
     /// - Parameters:
     ///   - statements: the statements of the call.
     ///   - keep: the key, and the answer to store under it.
+    ///   - request: the call, if functions of the schema write rows of the audit.
     ///   - read: converts the results of the statements.
     ///   - last: the statements that end the transaction, such as a row of the audit.
     package init(
         _ statements: [Statement],
         _ keep: Keep<Result>,
+        request: String? = nil,
         read: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> Result,
         last: @escaping @Sendable ([ResultSet]) throws(PostgresError) -> [Statement]
     ) {
         self.statements = statements
         self.keep = keep
+        self.request = request
         self.read = read
         self.last = last
     }
@@ -48,7 +52,8 @@ package struct KeptAct<Result: Sendable>: Sendable {
 
     private func transaction(_ tenant: TenantID) -> Transaction {
         let find = AnswerSQL.find(.id(tenant), .string(keep.key.key), .string(keep.key.bodyHash))
-        return Transaction(tenant: tenant.rawValue, [find], flushes: true) { (found) throws(PostgresError) in
+        var transaction = Transaction(tenant: tenant.rawValue, [find], flushes: true) {
+            (found) throws(PostgresError) in
             guard try found.result(0).only().text("outcome") == "new" else { return .commit }
             return Step(statements) { (results) throws(PostgresError) in
                 let result = try read(results)
@@ -59,6 +64,8 @@ package struct KeptAct<Result: Sendable>: Sendable {
                 return Step((kept.map { [$0] } ?? []) + ending)
             }
         }
+        transaction.request = request
+        return transaction
     }
 
     /// The statement that stores an answer.

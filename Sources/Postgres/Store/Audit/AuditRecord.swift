@@ -69,11 +69,18 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
 /// The author of an act.
 package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
     package let description: String
+    /// The call in which the actor acts, for the data of the rows. Nil: not a call.
+    package private(set) var request: CallID?
 
-    private init(_ description: String) { self.description = description }
+    private init(_ description: String, in request: CallID? = nil) {
+        self.description = description
+        self.request = request
+    }
 
     /// A caller of the native API, identified by the name of its key.
-    package static func key(_ name: String) -> AuditActor { AuditActor("key:\(name)") }
+    package static func key(_ name: String, in request: CallID? = nil) -> AuditActor {
+        AuditActor("key:\(name)", in: request)
+    }
     /// A person at a shell, identified by the number of the system account, and by the name that the person gave.
     package static func command(user: UInt32, name: String? = nil) -> AuditActor {
         AuditActor("cli:\(user)" + suffix(name))
@@ -85,7 +92,23 @@ package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
     /// A provisioning file that the named person applied.
     package static func provisioning(by name: String?) -> AuditActor { AuditActor("provisioning" + suffix(name)) }
 
+    /// The author without the call.
+    package var unnamed: AuditActor { AuditActor(description) }
+
     private static func suffix(_ name: String?) -> String { name.map { " \($0)" } ?? "" }
+}
+
+extension AuditRecord {
+    /// The record with the call that it belongs to. A record that names one keeps it.
+    package func of(_ request: CallID?) -> AuditRecord {
+        guard let request, var object = data == nil ? JSONObject() : data?.object, object["request"] == nil else {
+            return self
+        }
+        object["request"] = .string(request.description)
+        var record = self
+        record.data = .object(object)
+        return record
+    }
 }
 
 /// A stored row of the audit.
@@ -108,7 +131,7 @@ extension [AuditRecord] {
             .string(actor.description),
             .strings(map(\.action.rawValue)),
             .strings(map(\.subject)),
-            .strings(map { $0.data.map(DocumentText.of) })
+            .strings(map { $0.of(actor.request).data.map(DocumentText.of) })
         )
     }
 }

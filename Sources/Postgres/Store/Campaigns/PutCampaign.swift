@@ -19,6 +19,8 @@ package struct PutCampaign: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("put_campaign", 8, columns: "put_campaign AS is_new")
 
     package func statement(_ call: StoreCall) -> Statement {

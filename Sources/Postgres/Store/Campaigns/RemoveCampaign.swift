@@ -13,6 +13,8 @@ package struct RemoveCampaign: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("remove_campaign", 5, columns: "remove_campaign AS count")
 
     package func statement(_ call: StoreCall) -> Statement {

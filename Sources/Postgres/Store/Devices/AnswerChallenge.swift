@@ -8,6 +8,8 @@ package struct AnswerChallenge: StoreWrite {
     /// - Parameter digest: SHA-256 of the nonce.
     package init(digest: [UInt8]) { self.digest = digest }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("answer_challenge", 2, columns: "answer_challenge AS count")
 
     package func statement(_ call: StoreCall) -> Statement { Self.sql(.id(call.tenant), .bytes(digest)) }

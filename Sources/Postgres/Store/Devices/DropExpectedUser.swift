@@ -13,6 +13,8 @@ package struct DropExpectedUser: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("drop_expected_user", 4, columns: "drop_expected_user AS count")
 
     package func statement(_ call: StoreCall) -> Statement {

@@ -11,6 +11,8 @@ package struct EraseDevice: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("erase_devices", 4, columns: "erase_devices AS count")
 
     package func statement(_ call: StoreCall) -> Statement {

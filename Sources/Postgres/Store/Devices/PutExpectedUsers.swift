@@ -28,6 +28,8 @@ package struct PutExpectedUsers: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("put_expected_users", 8, columns: "put_expected_users AS count")
 
     package func statement(_ call: StoreCall) -> Statement {

@@ -13,6 +13,8 @@ package struct VouchIdentity: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("vouch_identity", 4, columns: "vouch_identity AS count")
 
     package func statement(_ call: StoreCall) -> Statement {

@@ -36,7 +36,7 @@ package struct AcceptMessage: StoreWrite {
         p.own { $0.scope }
         p["p_id"] = { .id($1.id) }
         p["p_sender"] = { .id($1.sender) }
-        p["p_content"] = { .document(ContentCoding.encode($1.content)) }
+        p["p_content"] = { .document(ContentCoding.encode($1.content, trace: $1.trace)) }
         p["p_collapse"] = { .string($1.collapseID) }
         p["p_lane"] = { .int16($1.lane.rawValue) }
         p["p_accepted"] = { .time($1.times.acceptedAt) }

@@ -15,6 +15,8 @@ package struct ControlMessage: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.tenant(
         """
         SELECT control_message AS count,

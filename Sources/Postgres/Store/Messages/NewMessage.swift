@@ -21,6 +21,8 @@ package struct NewMessage: Sendable, Hashable {
     package var awaitsApproval = false
     /// The recipients that it takes from those that the submitter's key has per day. Nil: the key has no limit.
     package var share: Share?
+    /// The place of its call in a sampled trace. Nil: it is not traced.
+    package var trace: TraceContext?
 
     package init(
         id: MessageID,

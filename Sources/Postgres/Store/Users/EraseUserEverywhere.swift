@@ -11,6 +11,8 @@ package struct EraseUserEverywhere: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function(
         "erase_user",
         3,

@@ -13,6 +13,8 @@ package struct EraseUsers: StoreWrite {
         self.actor = actor
     }
 
+    package var isAuditedBySchema: Bool { true }
+
     private static let sql = StoreSQL.function("erase_users", 5, columns: "erase_users AS count")
 
     package func statement(_ call: StoreCall) -> Statement {

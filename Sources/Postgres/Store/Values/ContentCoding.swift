@@ -29,10 +29,16 @@ package enum ContentCoding {
         static let assurance = "minAssurance"
         static let campaign = "campaign"
         static let campaignVariant = "campaignVariant"
+        static let trace = "trace"
     }
 
-    /// The JSON of `content`.
-    package static func encode(_ content: Content) -> JSON {
+    /// The place in a sampled trace that is kept with a message. Nil: none.
+    package static func trace(in object: JSONObject) -> TraceContext? {
+        object[Key.trace]?.string.flatMap { TraceContext(stored: $0) }
+    }
+
+    /// The JSON of `content`, and of the message's place in a sampled trace.
+    package static func encode(_ content: Content, trace: TraceContext? = nil) -> JSON {
         var object = JSONObject()
         object[Key.title] = content.title.map(JSON.string)
         object[Key.subtitle] = content.subtitle.map(JSON.string)
@@ -59,6 +65,7 @@ package enum ContentCoding {
         object[Key.campaignVariant] = content.campaignVariant.map(JSON.string)
         object[Key.pageID] = content.page.map { .string($0.id) }
         object[Key.pageName] = content.page.map { .string($0.name) }
+        object[Key.trace] = trace.map { .string($0.stored) }
         return .object(object)
     }
 

@@ -1,0 +1,3 @@
+-- `write_audit` names the call in the data of its rows.
+-- Oldest program: 39
+-- Routines: d441dde97f020394

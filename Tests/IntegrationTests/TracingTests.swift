@@ -1,0 +1,187 @@
+import CommandSupport
+import Foundation
+import Model
+import Testing
+
+/// Traces at a collector in Python, which decodes them with `opentelemetry-proto` from PyPI.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct TracingTests {
+    private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    private static let caller = "00f067aa0ba902b7"
+
+    /// A running collector, and what it has printed.
+    private struct Collector {
+        let port: Int64
+        let logFile: String
+
+        var lines: [JSON] {
+            get throws {
+                try String(contentsOfFile: logFile, encoding: .utf8).split(separator: "\n").map {
+                    try JSONParser.parse(Array($0.utf8))
+                }
+            }
+        }
+
+        var spans: [JSON] { get throws { try lines.filter { $0["span"] != nil } } }
+    }
+
+    /// Runs `body` with a collector. If the machine lacks Python or the package index, the test is skipped with the reason.
+    private func withCollector(
+        _ mode: String,
+        header: [String] = [],
+        _ body: (Collector) async throws -> Void
+    ) async throws {
+        // Only its directory is used.
+        let place = try World()
+        var skipped: String?
+        do {
+            let python = try await PythonClient(place, installing: "opentelemetry-proto==1.45.2")
+            let log = place.material.path("collector.log")
+            let process = try python.start(script: "trace_collector", [mode] + header, logFile: log)
+            let port = try await first("the collector's port") {
+                let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+                return text.split(separator: "\n").first.flatMap { try? JSONParser.parse(Array($0.utf8)) }?["port"]?.int
+            }
+            do {
+                try await body(Collector(port: port, logFile: log))
+            } catch {
+                Issue.record(error)
+            }
+            process.kill()
+            _ = await process.stop()
+        } catch let skip as PythonClient.Skip {
+            skipped = skip.reason
+        } catch {
+            Issue.record(error)
+        }
+        await place.close()
+        if let skipped { try Test.cancel("\(skipped)") }
+    }
+
+    private func post(
+        _ world: World,
+        _ path: String,
+        _ body: JSON,
+        headers: [String: String] = [:]
+    ) async throws -> JSON {
+        let answer = try await world.http.call("POST", path, body, headers: headers)
+        try #require(answer.status == 200, "\(path): \(answer.status) \(answer.text)")
+        return try #require(answer.json)
+    }
+
+    /// Registers a device and a back end of RationalOwl.
+    private func registered(_ world: World) async throws -> (device: JSON, sender: JSON) {
+        let facts: JSON = [
+            "sId": .string(world.service), "name": "n", "dt": 2, "tk": .string(String(repeating: "b1", count: 32)),
+            "env": "prod", "bundleId": "com.example.umsdemo", "model": "iPhone15,2", "osVer": "18.1",
+        ]
+        let device = try #require(try await post(world, "/ro/v1/device/register", facts)["dRId"])
+        let server: JSON = ["serviceId": .string(world.service), "registerName": "shop", "privateNetwork": 1]
+        let sender = try #require(try await post(world, "/server/register/", server)["serverRegId"])
+        let client: JSON = [
+            "cId": 1, "r": 1, "t": 12, "sId": .string(world.service), "mcn": "shop", "rId": sender,
+            "aId": .string(world.account), "ip": "203.0.113.10",
+        ]
+        _ = try await post(world, "/msgClient/register", client)
+        return (device, sender)
+    }
+
+    // Issue 21, 9: one connected trace, from the vendor's call over the push to the receipt.
+    @Test func aSampledPushIsOneTraceFromTheCallToTheReceipt() async throws {
+        try await withCollector("take", header: ["X-Collector-Key", "secret-7"]) { collector in
+            let secrets = try World()
+            let file = secrets.material.path("headers")
+            try "X-Collector-Key=secret-7\n".write(toFile: file, atomically: true, encoding: .utf8)
+            let arguments = [
+                "--tracing-endpoint", "http://127.0.0.1:\(collector.port)", "--tracing-sample", "0",
+                "--tracing-headers-file", file,
+            ]
+            try await World.with(serveArguments: arguments) { world in
+                #expect(try await world.apply().status == 0)
+                let (device, sender) = try await registered(world)
+                let body: JSON = [
+                    "rId": sender, "aId": .string(world.account), "ip": "203.0.113.10",
+                    "msg": ["title": "t", "body": "b"], "dest": ["t": 2, "tg": [["dId": device]]],
+                ]
+                let headers = [
+                    "traceparent": "00-\(Self.trace)-\(Self.caller)-01", "tracestate": "congo=t61rcWkgMzE",
+                    "X-Request-Id": "order-17",
+                ]
+                let path = "/msgClient/msgClientSendMsgByDeviceId"
+                let message = try #require(try await post(world, path, body, headers: headers)["mId"]?.string)
+                _ = try await post(world, path, body)
+                try await eventually("the push is written") {
+                    try await world.value(
+                        "SELECT count(*)::text AS value FROM gateway.delivery WHERE state = 'sent'"
+                    ) == "2"
+                }
+                let delivered: JSON = [
+                    "sId": .string(world.service), "dRId": device, "mId": .string(message), "t": 1_731_999_999_123,
+                ]
+                _ = try await post(world, "/ro/v1/noti/delivered", delivered)
+                try await eventually("the three spans arrive", within: .seconds(30)) {
+                    try collector.spans.count >= 3
+                }
+                let lines = try collector.lines
+                #expect(lines.allSatisfy { $0["error"] == nil }, "\(lines)")
+                let spans = try collector.spans
+                #expect(spans.count == 3, "other calls are not sampled: \(spans)")
+                #expect(Set(spans.map { $0["trace"]?.string }) == [Self.trace])
+                #expect(Set(spans.map { $0["state"]?.string }) == ["congo=t61rcWkgMzE"])
+                let call = try #require(spans.first { $0["kind"] == .int(2) })
+                let push = try #require(spans.first { $0["name"] == "push" })
+                let receipt = try #require(spans.first { $0["name"] == "receipt" })
+                #expect(call["parent"]?.string == Self.caller)
+                #expect(call["name"]?.string?.hasPrefix("rationalowl ") == true)
+                #expect(push["parent"] == call["span"] && receipt["parent"] == call["span"])
+                #expect(call["attributes"]?["request.id"] == "order-17")
+                #expect(push["attributes"]?["push.outcome"] == "accepted")
+                #expect(receipt["attributes"]?["push.receipt"] == "received")
+                let text = try String(contentsOfFile: collector.logFile, encoding: .utf8)
+                #expect(!text.contains(String(repeating: "b1", count: 32)), "no token in a trace")
+                #expect(try await world.metric("trace_spans_total", "end=\"exported\"") == 3)
+                #expect(try !world.gatewayLog().contains("secret-7"))
+            }
+            await secrets.close()
+        }
+    }
+
+    // A collector that takes calls and never answers.
+    @Test func aSlowCollectorCostsCallersNothing() async throws {
+        try await withCollector("hang") { collector in
+            let arguments = ["--tracing-endpoint", "http://127.0.0.1:\(collector.port)", "--tracing-sample", "1"]
+            try await World.with(serveArguments: arguments) { world in
+                try await expectAnswers(world, calls: 3000)
+                #expect(try await world.metric("trace_spans_total", "end=\"overflow\"") > 0, "drops are counted")
+            }
+        }
+    }
+
+    @Test func anUnavailableCollectorCostsCallersNothing() async throws {
+        // A port on which nobody listens.
+        let absent = try await SyslogReceiver.tcp()
+        let port = absent.port
+        await absent.close()
+        let arguments = ["--tracing-endpoint", "http://127.0.0.1:\(port)", "--tracing-sample", "1"]
+        try await World.with(serveArguments: arguments) { world in
+            try await expectAnswers(world, calls: 200)
+            try await eventually("the lost spans are counted", within: .seconds(60)) {
+                try await world.metric("trace_spans_total", "end=\"failed\"") > 0
+            }
+            #expect(try world.gatewayLog().contains("the collector of traces takes no spans"))
+            try await expectAnswers(world, calls: 200)
+        }
+    }
+
+    private func expectAnswers(_ world: World, calls: Int) async throws {
+        let http = world.http
+        var slowest = Duration.zero
+        for _ in 0..<calls {
+            let begun = ContinuousClock.now
+            #expect(try await http.call("GET", "/openapi.jsonx").status == 404)
+            slowest = max(slowest, ContinuousClock.now - begun)
+        }
+        // Far below the time limit of a call to the collector.
+        #expect(slowest < .seconds(5), "\(slowest)")
+    }
+}
