@@ -1,3 +1,7 @@
+import Commands
+import DatabaseSupport
+import DeliveryEngine
+import EngineStore
 import Model
 import Testing
 
@@ -14,5 +18,27 @@ struct TracedMessageTests {
         #expect(plain["trace"] == nil && ContentCoding.trace(in: plain) == nil)
         #expect(traced["trace"] == .string(Self.parent + " a=1") && ContentCoding.trace(in: traced) == trace)
         #expect(ContentCoding.decode(traced) == ContentCoding.decode(plain), "not part of the content")
+    }
+
+    // The push on any node, and the receipt days later, belong to the trace of the call.
+    @Test func aSampledMessageKeepsItsTraceForPushesAndReceipts() async throws {
+        let world = try await CommandWorld.make()
+        await world.device("k1", phone: "01011111111")
+        let trace = try #require(TraceContext(parent: Self.parent))
+        var call = world.call
+        call.trace = trace
+        let submission = Submission(
+            content: Content(body: "b"),
+            audience: .listed([Addressee(.deviceKey("k1"))])
+        )
+        let traced = await world.handler.perform([.submission(.submit(submission))], in: call)
+        let plain = await world.submit(submission)
+        let lease = try #require(traced.handover.first)
+        let other = try #require(plain.handover.first)
+        #expect(try await world.stores.delivery.load(lease)?.trace == trace)
+        #expect(try await world.stores.delivery.load(other)?.trace == nil)
+        let ids = [lease.key.message, other.key.message].map { "\($0)" }
+        let request = StoreRequest(FindTraces(world.scope, ids + ["unknown"])) { $0 }
+        #expect(try await world.handler.run(request, in: world.tenant) == [ids[0]: trace])
     }
 }
