@@ -18,6 +18,7 @@ import Testing
         "user_group",
         "group_member", "group_count", "webhook",
         "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
+        "event_reader", "receipt_mark", "latency", "device_sketch", "device_change",
     ]
 
     /// The number of tenant tables that each text names, and the number of its `tenant_id` conditions.

@@ -418,6 +418,7 @@ extension GatewayNode {
                 clock: base.clock,
                 logger: base.logger
             ),
+            EventReaderService(reader: PostgresEventReader(engine: engine, node: base.node), logger: base.logger),
             AuditCheckpointService(
                 keeper: PostgresAuditKeeper(engine: engine, node: base.node),
                 store: PostgresAuditStore(call: base.database.call),

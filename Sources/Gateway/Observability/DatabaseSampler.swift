@@ -78,6 +78,9 @@ package final class DatabaseSampler: Service {
             MetricName.callbacksFailingSeconds.meter(labels).set(lag.failingSeconds)
         }
         MetricName.callbacksStopped.meter().set(gauges.webhooks.stopped)
+        MetricName.readerLag.meter().set(gauges.reading.events)
+        MetricName.readerLagSeconds.meter().set(gauges.reading.seconds)
+        MetricName.readerLost.meter().set(gauges.reading.lost)
         MetricName.nodesAlive.meter().set(gauges.nodesAlive)
         MetricName.credentialsStopped.meter().set(gauges.credentialsStopped)
         MetricName.oldestTransaction.meter().set(gauges.oldestTransactionSeconds)

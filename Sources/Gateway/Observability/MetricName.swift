@@ -48,6 +48,12 @@ package enum MetricName: String, CaseIterable {
     case callbacksFailingSeconds = "callbacks_failing_seconds"
     case callbacksStopped = "callbacks_stopped"
 
+    // The event reader.
+    case readerLag = "analytics_lag_events"
+    case readerLagSeconds = "analytics_lag_seconds"
+    case readerLost = "analytics_lost_events"
+    case readerSteps = "analytics_steps_total"
+
     // The database.
     case databaseConnections = "database_connections_open"
     case databaseWaiting = "database_waiting"

@@ -41,6 +41,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     /// Acts of users.
     package var actsRemoved = 0
     package var talliesRemoved = 0
+    /// Latencies, sketches, changes of devices, and marks of receipts.
+    package var figuresRemoved = 0
     package var nodesSwept = 0
 
     package init() {}
@@ -69,6 +71,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
     case identities, captures, challenges
     case keyDays = "days of keys"
     case counts, countedReasons = "counts by reason"
+    case figures
 
     /// The number in the report that the step increases.
     package var count: WritableKeyPath<MaintenanceReport, Int> {
@@ -94,6 +97,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .challenges: \.challengesRemoved
         case .keyDays: \.keyDaysRemoved
         case .counts, .countedReasons: \.countsRemoved
+        case .figures: \.figuresRemoved
         }
     }
 }

@@ -196,4 +196,39 @@ enum MaintenanceSQL {
             WHERE t.tenant_id = $1 AND t.noted_at < now() - $2::interval ORDER BY t.noted_at LIMIT \(rows))
         """
     )
+
+    // Figures of the event reader.
+
+    static let dropLatencies = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.latency WHERE tenant_id = $1 AND (quarter, app_id, vendor, kind) IN (
+            SELECT l.quarter, l.app_id, l.vendor, l.kind FROM gateway.latency l
+            WHERE l.tenant_id = $1 AND l.quarter < $2 * 96 ORDER BY l.quarter LIMIT \(rows))
+        """
+    )
+
+    static let dropSketches = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.device_sketch WHERE tenant_id = $1 AND (day, app_id, subject, stage) IN (
+            SELECT s.day, s.app_id, s.subject, s.stage FROM gateway.device_sketch s
+            WHERE s.tenant_id = $1 AND s.day < $2 ORDER BY s.day LIMIT \(rows))
+        """
+    )
+
+    static let dropDeviceChanges = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.device_change WHERE tenant_id = $1 AND (day, app_id) IN (
+            SELECT c.day, c.app_id FROM gateway.device_change c
+            WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT \(rows))
+        """
+    )
+
+    /// Marks of deliveries that are not kept any longer.
+    static let dropMarks = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.receipt_mark WHERE tenant_id = $1 AND (due_day, message_id, target_id) IN (
+            SELECT r.due_day, r.message_id, r.target_id FROM gateway.receipt_mark r
+            WHERE r.tenant_id = $1 AND r.due_day < $2 ORDER BY r.due_day LIMIT \(rows))
+        """
+    )
 }

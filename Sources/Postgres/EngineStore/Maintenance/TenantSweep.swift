@@ -86,7 +86,19 @@ struct TenantSweep: Sendable {
             Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
         ]
-        self.sweeps = sweeps[...]
+        self.sweeps = (sweeps + Self.figures(id, before: .int32(now.back(policy.figures).day), today))[...]
+    }
+
+    /// The figures of the event reader, and its marks of deliveries before `firstDay`.
+    private static func figures(
+        _ tenant: PostgresValue,
+        before day: PostgresValue,
+        _ firstDay: PostgresValue
+    ) -> [Sweep] {
+        [
+            MaintenanceSQL.dropLatencies(tenant, day), MaintenanceSQL.dropSketches(tenant, day),
+            MaintenanceSQL.dropDeviceChanges(tenant, day), MaintenanceSQL.dropMarks(tenant, firstDay),
+        ].map { Sweep(step: .figures, statement: $0, limit: MaintenanceSQL.rows) }
     }
 }
 

@@ -26,10 +26,21 @@ package struct QueueGauges: Sendable, Hashable {
         package var stopped: Int
     }
 
+    /// How far the event reader is behind, over all tenants.
+    package struct Reading: Sendable, Hashable {
+        /// The number of events that are not counted yet.
+        package var events: Int
+        /// The age of the oldest of them.
+        package var seconds: Double
+        /// The number of events that retention removed before they were counted.
+        package var lost: Int
+    }
+
     /// Lanes without due slices are omitted.
     package var lanes: [Lane: Due]
     package var webhooks: Lag
     package var senders: Lag
+    package var reading: Reading
     /// The number of processes whose last heartbeat is younger than 20 s.
     package var nodesAlive: Int
     package var credentialsStopped: Int
@@ -62,7 +73,7 @@ extension PostgresStatusStore {
             // Each statement is a separate transaction, so that none holds the snapshot of the others.
             let statements = [
                 GaugeSQL.queue(), GaugeSQL.webhooks(), GaugeSQL.senders(), GaugeSQL.nodes(), GaugeSQL.credentials(),
-                GaugeSQL.activity(),
+                GaugeSQL.activity(), EventReaderSQL.lag(),
             ]
             let outcomes = try await engine.run(
                 pipeline: statements.map { Transaction(tenant: nil, [$0]) },
@@ -83,6 +94,7 @@ extension PostgresStatusStore {
                 lanes: lanes,
                 webhooks: try Self.lag(try results[1].only()),
                 senders: try Self.lag(try results[2].only()),
+                reading: try Self.reading(try results[6].only()),
                 nodesAlive: try results[3].only().int("nodes"),
                 credentialsStopped: try results[4].only().int("stopped"),
                 oldestTransactionSeconds: max(0, try activity.double("oldest")),
@@ -111,6 +123,14 @@ extension PostgresStatusStore {
                 weeksAhead: max(0, Int(end) / 7 - Int(today) / 7 - 1)
             )
         }
+    }
+
+    private static func reading(_ row: Row) throws(PostgresError) -> QueueGauges.Reading {
+        QueueGauges.Reading(
+            events: try row.int("events"),
+            seconds: max(0, try row.double("seconds")),
+            lost: try row.int("lost")
+        )
     }
 
     private static func lag(_ row: Row) throws(PostgresError) -> QueueGauges.Lag {

@@ -1,5 +1,5 @@
 -- Drops the daily partitions of the event log before p_before_day, oldest first, and returns how many. Stops at a day from p_pending_day on with events that a
--- webhook has not received, so that no log gets a gap, and at the first table lock that it does not get within 200 ms; the next call continues. Also empties
+-- webhook has not received or the event reader has not counted, so that no log gets a gap, and at the first table lock that it does not get within 200 ms; the next call continues. Also empties
 -- `event_single` when none of its rows is kept any longer.
 CREATE OR REPLACE FUNCTION gateway.drop_event_partitions(p_before_day integer, p_pending_day integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '200ms' AS $$
@@ -18,7 +18,9 @@ BEGIN
         IF v_day >= p_pending_day THEN
             EXECUTE format(
                 'SELECT EXISTS (SELECT FROM gateway.webhook w WHERE EXISTS ('
-                    'SELECT FROM gateway.event_batch_d%s b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor))',
+                    'SELECT FROM gateway.event_batch_d%1$s b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor)) OR '
+                    'EXISTS (SELECT FROM gateway.event_reader r WHERE EXISTS ('
+                    'SELECT FROM gateway.event_batch_d%1$s b WHERE b.tenant_id = r.tenant_id AND b.last > r.cursor))',
                 v_day) INTO v_is_pending;
             EXIT WHEN v_is_pending;
         END IF;

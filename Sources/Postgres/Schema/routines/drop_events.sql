@@ -1,5 +1,5 @@
 -- Removes a tenant's oldest events from before p_before_day, without gaps, at most p_limit batches. Stops at an event from p_pending_day on that a webhook has
--- not received. count: at least p_limit if more may be left.
+-- not received, or the event reader has not counted. count: at least p_limit if more may be left.
 CREATE OR REPLACE FUNCTION gateway.drop_events(p_tenant text, p_before_day integer, p_pending_day integer, p_limit integer)
 RETURNS TABLE (count bigint, events bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -11,6 +11,7 @@ DECLARE
     v record;
 BEGIN
     SELECT min(w.cursor) INTO v_cursor FROM gateway.webhook w WHERE w.tenant_id = p_tenant;
+    SELECT least(v_cursor, min(r.cursor)) INTO v_cursor FROM gateway.event_reader r WHERE r.tenant_id = p_tenant;
     v_cursor := coalesce(v_cursor, 9223372036854775807);
 
     SELECT coalesce(min(o.position) FILTER (WHERE o.at >= o.kept OR o.at >= o.pending AND o.position > v_cursor), max(o.position) + 1)

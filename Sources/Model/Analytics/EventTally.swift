@@ -1,0 +1,162 @@
+/// Counts events of the log, in their order. Each fact of a delivery is counted at one event, whenever the event is read: the delivery's times do not change
+/// after they were written, and a state never returns to an earlier one. So counting all events once gives what a recount of the deliveries gives.
+///
+/// - A delivery time is counted with the outcome.
+/// - The first receipt is counted with the event that follows the outcome: `received` after `sent`, or `read` after `sent`. A read is counted with the event `read`.
+/// - Receipts before the outcome wait for it in a mark (`ReceiptMark`).
+/// - A receipt that contradicts the outcome may be noted twice in the log, because an app that polls also notes receipts that do not change the state.
+///   A mark remembers that it was counted.
+package struct EventTally: Sendable {
+    private var additions = EventAdditions()
+    private var marks: [LoggedDelivery.Key: ReceiptMark]
+    private let due: [MessageID: DueTime]
+    private let zones: [AppID: TimeZoneName]
+    private let hash: KeyedHash
+    /// The local days of quarter hours. The table of zones is slow.
+    private var days: [EventAdditions.DayKey: Int32] = [:]
+
+    /// - Parameters:
+    ///   - due: when the messages of the events were due. Deliveries of others are not counted.
+    ///   - zones: the time zones of apps; UTC for others.
+    ///   - marks: the marks of the deliveries of the events.
+    ///   - hash: hashes devices and users with the tenant's key.
+    package init(
+        due: [MessageID: DueTime],
+        zones: [AppID: TimeZoneName],
+        marks: [LoggedDelivery.Key: ReceiptMark],
+        hash: KeyedHash
+    ) {
+        self.due = due
+        self.zones = zones
+        self.marks = marks
+        self.hash = hash
+    }
+
+    /// Counts events.
+    package static func count(
+        _ events: [LoggedEvent],
+        due: [MessageID: DueTime],
+        zones: [AppID: TimeZoneName],
+        marks: [LoggedDelivery.Key: ReceiptMark],
+        hash: KeyedHash
+    ) -> EventAdditions {
+        var tally = EventTally(due: due, zones: zones, marks: marks, hash: hash)
+        for event in events { tally.add(event) }
+        return tally.additions
+    }
+
+    private mutating func add(_ event: LoggedEvent) {
+        switch event.kind {
+        case .registered: change(event) { $0.gained += 1 }
+        case .unregistered, .replaced: change(event) { $0.lost += 1 }
+        case .tokenInvalidated: change(event) { $0.invalidated += 1 }
+        case .sent, .failed, .received, .read:
+            guard let delivery = event.delivery, let due = due[delivery.key.message] else { return }
+            switch event.kind {
+            case .sent, .failed: outcome(of: delivery, event, due)
+            default: receipt(of: delivery, event, due)
+            }
+            distinct(delivery, event, due)
+        }
+    }
+
+    // MARK: Latencies
+
+    private mutating func outcome(of delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
+        guard let sent = delivery.sentAt else { return }
+        if delivery.hasTransport, due.isSingle { add(.delivery, from: due.at, to: sent, event, due) }
+        guard let mark = marks[delivery.key], mark.isEarly else { return }
+        if mark.isReceived { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
+        if mark.isRead { add(.read, from: sent, to: delivery.readAt, event, due) }
+        set(nil, delivery.key)
+    }
+
+    private mutating func receipt(of delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
+        // A state that is not one of these was kept: the device fetched a message that was not sent to it.
+        guard delivery.isReceived else { return }
+        let isRead = event.kind == .read
+        if var mark = marks[delivery.key] ?? newMark(before: event.before) {
+            let isNewReceipt = !mark.isReceived
+            let isNewRead = isRead && delivery.isRead && !mark.isRead
+            mark.isReceived = true
+            if isNewRead { mark.isRead = true }
+            set(mark, delivery.key)
+            guard !mark.isEarly, let sent = delivery.sentAt else { return }
+            if isNewReceipt { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
+            if isNewRead { add(.read, from: sent, to: delivery.readAt, event, due) }
+            return
+        }
+        guard let sent = delivery.sentAt else { return }
+        if event.before == "sent" { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
+        if isRead { add(.read, from: sent, to: delivery.readAt, event, due) }
+    }
+
+    /// The new mark of a delivery whose state before the receipt was not one of an accepted push.
+    private func newMark(before: String?) -> ReceiptMark? {
+        switch before {
+        case "sent", "received": nil
+        case nil: ReceiptMark(isEarly: true)
+        default: ReceiptMark(isEarly: false)
+        }
+    }
+
+    private mutating func set(_ mark: ReceiptMark?, _ key: LoggedDelivery.Key) {
+        marks[key] = mark
+        additions.marks[key] = .some(mark)
+    }
+
+    private mutating func add(
+        _ kind: LatencyKind,
+        from start: Timestamp,
+        to end: Timestamp?,
+        _ event: LoggedEvent,
+        _ due: DueTime
+    ) {
+        guard let end else { return }
+        let key = EventAdditions.LatencyKey(quarter: due.quarter, app: event.app, vendor: event.vendor, kind: kind)
+        additions.latencies[key, default: LatencyHistogram()].add((end - start).milliseconds)
+    }
+
+    // MARK: Distinct devices and users
+
+    /// A value that is added twice changes nothing, so the state at the time of reading decides.
+    private mutating func distinct(_ delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
+        guard delivery.isReached, delivery.device != nil || delivery.user != nil else { return }
+        var stages: [DistinctStage] = [.reached]
+        if delivery.isReceived, event.kind != .sent, event.kind != .failed { stages.append(.received) }
+        if delivery.isRead, event.kind == .read { stages.append(.read) }
+        let day = EventAdditions.DayKey(day: day(of: due.at, event.app), app: event.app)
+        if let device = delivery.device { add(hash(Array("device \(device)".utf8)), .device, stages, day) }
+        if let user = delivery.user { add(hash(Array("user \(user.rawValue)".utf8)), .user, stages, day) }
+    }
+
+    private mutating func add(
+        _ hash: UInt64,
+        _ subject: DistinctSubject,
+        _ stages: [DistinctStage],
+        _ day: EventAdditions.DayKey
+    ) {
+        for stage in stages {
+            let key = EventAdditions.SketchKey(day: day, subject: subject, stage: stage)
+            additions.sketches[key, default: DistinctSketch()].add(hash)
+        }
+    }
+
+    // MARK: Devices gained and lost
+
+    private mutating func change(_ event: LoggedEvent, _ body: (inout DeviceChanges) -> Void) {
+        let key = EventAdditions.DayKey(day: day(of: event.at, event.app), app: event.app)
+        body(&additions.changes[key, default: DeviceChanges()])
+    }
+
+    /// The day in the app's time zone. Its offset only changes at the beginning of a quarter hour.
+    private mutating func day(of time: Timestamp, _ app: AppID) -> Int32 {
+        let quarter = time.seconds / QuarterRange.seconds
+        let key = EventAdditions.DayKey(day: Int32(clamping: quarter), app: app)
+        if let day = days[key] { return day }
+        let start = Timestamp(seconds: quarter * QuarterRange.seconds)
+        let day = (start + .seconds(zones[app]?.offset(at: start) ?? 0)).day
+        days[key] = day
+        return day
+    }
+}

@@ -1,0 +1,38 @@
+import Model
+import PostgresClient
+import Store
+
+/// Reads the rows of `EventReaderSQL.page`.
+enum LoggedEventRow {
+    /// Nil: an event of a kind that is not counted.
+    static func read(_ row: Row) throws(PostgresError) -> LoggedEvent? {
+        guard let kind = LoggedEvent.Kind(rawValue: try row.text("kind")) else { return nil }
+        return LoggedEvent(
+            kind,
+            at: try row.time("at"),
+            before: try row.optionalText("before"),
+            app: try row.id("app_id"),
+            vendor: try row.optionalID("vendor") ?? "",
+            delivery: try delivery(row)
+        )
+    }
+
+    /// Nil: the event has none, or it was removed.
+    private static func delivery(_ row: Row) throws(PostgresError) -> LoggedDelivery? {
+        guard let state = try row.optionalText("state") else { return nil }
+        return LoggedDelivery(
+            key: LoggedDelivery.Key(
+                dueDay: Int32(clamping: try row.int("due_day")),
+                message: try row.id("message_id"),
+                target: try row.id("target_id")
+            ),
+            state: state,
+            hasTransport: try row.bool("has_transport"),
+            sentAt: try row.optionalTime("sent_at"),
+            receivedAt: try row.optionalTime("received_at"),
+            readAt: try row.optionalTime("read_at"),
+            device: try row.optionalID("device_id"),
+            user: try row.optionalID("user_id")
+        )
+    }
+}
