@@ -10,7 +10,9 @@ struct AnalyticsCommand: AsyncParsableCommand {
         abstract: "Show how many deliveries were accepted, received and read, and why the others were not.",
         discussion:
             "Uses /v1/analytics, with the API key from the environment variable PUSH_GATEWAY_KEY. docs/metrics.md defines the numbers.",
-        subcommands: [FunnelCommand.self, LossesCommand.self, RecountCommand.self]
+        subcommands: [
+            FunnelCommand.self, LossesCommand.self, LatencyCommand.self, DeviceFiguresCommand.self, RecountCommand.self,
+        ]
     )
 
     /// The deliveries to count.
@@ -114,12 +116,12 @@ enum FunnelText {
         return ([heading(answer)] + none + end).joined(separator: "\n")
     }
 
-    private static func heading(_ answer: JSON) -> String {
+    static func heading(_ answer: JSON) -> String {
         func text(_ name: String) -> String { answer[name]?.string ?? "?" }
         return "\(text("from")) to \(text("to")) (days of \(text("zone")))\n"
     }
 
-    private static func name(_ group: JSON?) -> String {
+    static func name(_ group: JSON?) -> String {
         let parts = (group?.object?.pairs ?? []).map { "\($0.key) \($0.value.string ?? "")" }
         return parts.isEmpty ? "all" : parts.joined(separator: ", ")
     }
@@ -174,7 +176,7 @@ enum FunnelText {
     }
 
     /// Thousands separated by commas.
-    private static func grouped(_ value: Int64) -> String {
+    static func grouped(_ value: Int64) -> String {
         var text = ""
         for (place, digit) in String(value).reversed().enumerated() {
             if place > 0, place % 3 == 0, digit != "-" { text.append(",") }
@@ -184,7 +186,7 @@ enum FunnelText {
     }
 
     /// Columns; numbers end at the same place.
-    private static func aligned(_ rows: [[String]]) -> [String] {
+    static func aligned(_ rows: [[String]]) -> [String] {
         let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
             rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
         }

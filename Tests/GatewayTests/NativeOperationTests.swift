@@ -101,6 +101,8 @@ import Testing
         "showFunnel": "counts",
         "showTimeseries": "counts",
         "showLosses": "counts",
+        "showLatency": "counts",
+        "showDeviceFigures": "counts",
         "showVendors": "facts about vendors",
         "listWebhooks": "settings",
         "showWebhook": "settings",

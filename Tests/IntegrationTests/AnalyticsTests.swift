@@ -66,6 +66,73 @@ struct AnalyticsTests {
         #expect(wrong.status == 2 && wrong.log.contains("no range"), "\(wrong.log)")
     }
 
+    /// Asks until the reader has counted everything that happened before the call.
+    private func counted(_ path: String) async throws -> JSON {
+        let now = Timestamp(seconds: Int64(Date().timeIntervalSince1970) + 1)
+        var answer: JSON = [:]
+        try await eventually("the events are counted") {
+            answer = try await ask(path)
+            return (answer["countedUntil"]?.string).flatMap { Timestamp(rfc3339: $0) }.map { $0 > now } ?? false
+        }
+        return answer
+    }
+
+    @Test func latenciesAreThoseOfTheDeliveries() async throws {
+        let answer = try await counted("/v1/analytics/latency?app=shop&vendor=native&by=app,vendor")
+        let lines = try #require(answer["latencies"]?.array)
+        #expect(lines.map { $0["kind"]?.string } == ["delivery", "receipt", "read"])
+        #expect(lines.map { $0["count"]?.int } == [10, 3, 2], "\(JSONWriter.text(answer))")
+        for line in lines {
+            #expect(line["group"] == ["app": "shop", "vendor": "native"])
+            let counts = (line["histogram"]?.array ?? []).compactMap { $0["count"]?.int }
+            #expect(counts.reduce(0, +) == line["count"]?.int)
+            #expect((0...600_000).contains(line["p99"]?.int ?? -1) && line["p50"]?.int ?? 0 <= line["p99"]?.int ?? 0)
+        }
+        let other = try await ask("/v1/analytics/latency?app=shop&vendor=upmc")
+        #expect(other["latencies"] == [])
+        let old = try await ask("/v1/analytics/latency?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z")
+        #expect(old["latencies"] == [])
+    }
+
+    @Test func devicesAndUsersAreCountedOnce() async throws {
+        let answer = try await counted("/v1/analytics/devices?app=shop&by=app&interval=day")
+        let total = try #require(answer["total"])
+        let expected: [(String, Int64)] = [
+            ("devicesReached", 8), ("devicesReceived", 3), ("devicesRead", 2), ("usersReached", 8),
+            ("usersReceived", 3),
+            ("usersRead", 2), ("gained", 10), ("lost", 0), ("invalidated", 2),
+        ]
+        for (name, count) in expected { #expect(total[name]?.int == count, "\(name): \(JSONWriter.text(answer))") }
+        #expect(answer["groups"]?.array?.first?["group"] == ["app": "shop"])
+        #expect(answer["parts"]?.array?.isEmpty == false)
+        #expect(answer["zone"] == "UTC" || answer["zone"]?.string?.contains("/") == true)
+    }
+
+    @Test(arguments: [
+        ("latency?by=transport", "by"), ("latency?by=mood", "by"), ("devices?by=vendor", "by"),
+        ("devices?interval=hour", "interval"), ("devices?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to"),
+        ("latency?from=2020-01-01T00:00:00Z", "to"), ("latency?zone=Mars/Olympus", "zone"),
+        ("devices?vendor=upmc", "vendor"),
+    ])
+    func aWrongQuestionIsRefusedWithItsField(_ path: String, _ field: String) async throws {
+        let answer = try await SharedWorld.current.native("GET", "/v1/analytics/\(path)")
+        #expect(answer.status == 422 && answer.text.contains(field), "\(answer.status) \(answer.text)")
+    }
+
+    @Test func theCommandsPrintLatenciesAndDevices() async throws {
+        let world = try SharedWorld.current
+        _ = try await counted("/v1/analytics/latency?app=shop")
+        let latency = try await world.apiCommand(["analytics", "latency", "--app", "shop", "--by", "vendor"])
+        #expect(latency.status == 0 && latency.log.contains(/delivery +10\b/), "\(latency.log)")
+        #expect(latency.log.contains("counted until 20") && latency.log.contains("vendor native"), "\(latency.log)")
+        let devices = try await world.apiCommand([
+            "analytics", "devices", "--app", "shop", "--interval", "week", "--by-app",
+        ])
+        #expect(devices.status == 0 && devices.log.contains(/all +8 +3 +2 +8 +3 +2 +10 +0 +2/), "\(devices.log)")
+        let csv = try await world.apiCommand(["analytics", "devices", "--app", "shop", "--csv"])
+        #expect(csv.log.contains("devicesReached,") && csv.log.contains("8,3,2,8,3,2,10,0,2"), "\(csv.log)")
+    }
+
     @Test func theCommandPrintsAReadableFunnel() async throws {
         let world = try SharedWorld.current
         let funnel = try await world.apiCommand([

@@ -28,11 +28,12 @@ struct KeyCrawlTests {
     /// Operations that span the apps of a tenant unless the call names one.
     private static let filtered: Set<String> = [
         "listMessages", "listDevices", "listEvents", "showFunnel", "showTimeseries", "showLosses",
-        "exportDeliveries", "exportEvents", "exportDevices",
+        "exportDeliveries", "exportEvents", "exportDevices", "showLatency", "showDeviceFigures",
     ]
     private static let filteredPaths = [
         "/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel", "/v1/analytics/timeseries",
         "/v1/analytics/losses", "/v1/exports/deliveries", "/v1/exports/events", "/v1/exports/devices",
+        "/v1/analytics/latency", "/v1/analytics/devices",
     ]
     /// Operations of the scope `send` for a key that is limited to one kind of audience.
     private static let audienceSends: Set<String> = [

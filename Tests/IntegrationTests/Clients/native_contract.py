@@ -393,6 +393,15 @@ def check_analytics(api):
     check(losses["complete"] and sum(loss["count"] for loss in losses["losses"]) == sum(total[s] for s in lost), "losses")
     vendors = {entry["vendor"]: entry["reports"] for entry in api.call("showVendors")["vendors"]}
     check(vendors["notificationhubs"] == {"received": "never", "read": "never"}, "what an SDK cannot report")
+    latency = api.call("showLatency", query={"app": "shop", "by": "vendor"})
+    check(all(line["p50"] <= line["p99"] and line["count"] == sum(b["count"] for b in line["histogram"])
+              for line in latency["latencies"]), "percentiles and histograms")
+    devices = api.call("showDeviceFigures", query={"app": "shop", "by": "app", "interval": "week"})
+    check(devices["firstDay"] <= devices["lastDay"] and devices["countedUntil"], "days and up to when they are counted")
+    check(api.call("showLatency", query={"format": "csv"}).startswith("kind,count,negative,p50"), "latencies as CSV")
+    check(api.call("showDeviceFigures", query={"format": "csv"}).startswith("devicesReached,"), "devices as CSV")
+    api.call("showLatency", query={"by": "transport"}, expect=422)
+    api.call("showDeviceFigures", query={"interval": "hour"}, expect=422)
     lines = api.call("showFunnel", query={"app": "shop", "by": "vendor", "format": "csv"}).split("\r\n")
     check(lines[0].startswith("from,to,vendor,targets,") and lines[-1] == "" and len(lines) >= 3, "the funnel as CSV")
     for query in [

@@ -69,6 +69,37 @@ enum Recount {
         HAVING count(*) <> max(e.position) - min(e.position) + 1 OR count(DISTINCT e.position) <> count(*)
         """
 
+    /// The numbers of latencies by tenant, app, dialect and kind that differ between the event reader's figures and the deliveries, as sentences.
+    static func figures(in database: Database) async throws -> [String] {
+        var counted: [String: Int64] = [:]
+        for row in try await database.engine.run(Statement(histograms), tenant: nil) {
+            let histogram = try #require(LatencyHistogram(encoded: try row.bytes("histogram")))
+            counted[try row.text("name"), default: 0] += histogram.count
+        }
+        var expected: [String: Int64] = [:]
+        for row in try await database.engine.run(Statement(latencies), tenant: nil) {
+            expected[try row.text("name")] = try row.int64("count")
+        }
+        return Set(counted.keys).union(expected.keys).sorted().compactMap { name in
+            let (one, other) = (counted[name] ?? 0, expected[name] ?? 0)
+            return one == other ? nil : "latencies of \(name): \(one), not \(other)"
+        }
+    }
+
+    private static let histograms = """
+        SELECT l.tenant_id || '/' || l.app_id || '/' || l.vendor || '/' || l.kind AS name, l.histogram FROM gateway.latency l
+        """
+
+    private static let latencies = """
+        SELECT d.tenant_id || '/' || d.app_id || '/' || d.vendor || '/' || k.kind AS name, count(*) AS count
+        FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = d.tenant_id AND m.message_id = d.message_id
+        CROSS JOIN LATERAL (
+            SELECT 'delivery' AS kind WHERE d.transport IS NOT NULL AND m.due_local IS NULL AND m.pace_count IS NULL
+            UNION ALL SELECT 'receipt' WHERE d.state IN ('received', 'read')
+            UNION ALL SELECT 'read' WHERE d.state = 'read') k
+        WHERE d.sent_at IS NOT NULL GROUP BY 1
+        """
+
     /// Compares the funnel that the API shows with the rows of each message.
     static func expectFunnels(
         of messages: [String],
@@ -99,7 +130,7 @@ enum Recount {
 }
 
 extension Cluster {
-    /// Expects that counters, events and funnels equal the rows of `delivery`. Counters may be folded for up to a minute.
+    /// Expects that counters, events, funnels and the event reader's figures equal the rows of `delivery`. Counting may take up to a minute.
     func expectEqualCounts(
         of messages: [String],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -118,9 +149,11 @@ extension World {
     ) async throws {
         let end = ContinuousClock.now + .seconds(60)
         var differences = try await Recount.differences(in: database)
+        differences += try await Recount.figures(in: database)
         while !differences.isEmpty, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(100))
             differences = try await Recount.differences(in: database)
+            differences += try await Recount.figures(in: database)
         }
         #expect(differences == [], sourceLocation: sourceLocation)
         try await Recount.expectFunnels(of: messages, self, in: database, sourceLocation: sourceLocation)

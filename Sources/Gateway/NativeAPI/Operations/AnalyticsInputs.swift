@@ -5,17 +5,21 @@ import Imports
 import Model
 import Store
 
-/// The inputs that all questions about the funnel have.
-protocol AnalyticsFields: InputFields {
+/// The inputs that all questions about figures have.
+protocol FigureFields: InputFields {
     var from: InputField<Timestamp?> { get }
     var to: InputField<Timestamp?> { get }
     var zone: InputField<TimeZoneName?> { get }
     var app: InputField<[AppID]> { get }
+    var format: InputField<AnalyticsFormat> { get }
+}
+
+/// The inputs that all questions about the funnel have.
+protocol AnalyticsFields: FigureFields {
     var vendor: InputField<[Vendor]> { get }
     var deviceVendor: InputField<[String]> { get }
     var transport: InputField<[String]> { get }
     var by: InputField<[FunnelGrouping]> { get }
-    var format: InputField<AnalyticsFormat> { get }
 }
 
 /// The form of an answer.
@@ -86,6 +90,19 @@ enum AnalyticsInputs {
     }
 }
 
+/// The range of a question, and the clock of its days.
+struct AnalyticsRange: Sendable {
+    var quarters: QuarterRange
+    var zone: TimeZoneName
+
+    /// The first and the last day of the zone that the range touches. Days since 1970.
+    var days: ClosedRange<Int32> {
+        func day(_ time: Timestamp) -> Int32 { (time + .seconds(zone.offset(at: time))).day }
+        let first = day(quarters.start)
+        return first...max(first, day(quarters.end + .milliseconds(-1)))
+    }
+}
+
 /// A question about the funnel: what to count, in which range, and how to split it.
 struct FunnelQuestion: Sendable {
     var range: QuarterRange
@@ -111,13 +128,28 @@ extension NativeAPI {
     ///
     /// - Throws: `Problem` when the range is empty or too long.
     func question(_ call: NativeCall<some AnalyticsFields>) async throws(Problem) -> FunnelQuestion {
-        let filter = FunnelFilter(
-            apps: try call.app,
-            vendors: try call.vendor,
-            deviceVendors: try call.deviceVendor,
-            transports: try call.transport
+        let range = try await range(call)
+        let merged = try await asked { () async throws(StoreError) in try await queries.mergedCounts(of: call.tenant) }
+        return FunnelQuestion(
+            range: range.quarters,
+            zone: range.zone,
+            filter: FunnelFilter(
+                apps: try call.app,
+                vendors: try call.vendor,
+                deviceVendors: try call.deviceVendor,
+                transports: try call.transport
+            ),
+            groupings: Set(try call.by),
+            format: try call.format,
+            daysOnlyUntil: merged.flatMap { range.quarters.start < $0 ? $0 : nil }
         )
-        let zone = try await zone(of: filter, try call.zone, call.tenant)
+    }
+
+    /// The range of a call.
+    ///
+    /// - Throws: `Problem` when the range is empty or too long.
+    func range(_ call: NativeCall<some FigureFields>) async throws(Problem) -> AnalyticsRange {
+        let zone = try await zone(of: try call.app, try call.zone, call.tenant)
         let now = clock.now()
         let from = try call.from ?? FunnelQuestion.midnight(-6, after: now, in: zone)
         let to = try call.to ?? max(FunnelQuestion.midnight(1, after: now, in: zone), from + .seconds(1))
@@ -126,24 +158,16 @@ extension NativeAPI {
         guard to.seconds - from.seconds <= AnalyticsInputs.dayLimit * 86_400 + 3600 else {
             throw .invalid("to", "must be at most \(AnalyticsInputs.dayLimit) days after from")
         }
-        let merged = try await asked { () async throws(StoreError) in try await queries.mergedCounts(of: call.tenant) }
-        return FunnelQuestion(
-            range: QuarterRange(from..<to),
-            zone: zone,
-            filter: filter,
-            groupings: Set(try call.by),
-            format: try call.format,
-            daysOnlyUntil: merged.flatMap { from < $0 ? $0 : nil }
-        )
+        return AnalyticsRange(quarters: QuarterRange(from..<to), zone: zone)
     }
 
     private func zone(
-        of filter: FunnelFilter,
+        of apps: [AppID],
         _ named: TimeZoneName?,
         _ tenant: TenantID
     ) async throws(Problem) -> TimeZoneName {
         if let named { return named }
-        guard filter.apps.count == 1, let app = filter.apps.first else { return .utc }
+        guard apps.count == 1, let app = apps.first else { return .utc }
         let timing = try await asked { () async throws(StoreError) in try await queries.timing(of: app, in: tenant) }
         guard let zone = timing?.timeZone, zone.isKnown else { return .utc }
         return zone

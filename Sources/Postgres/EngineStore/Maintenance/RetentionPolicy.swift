@@ -20,12 +20,10 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var captures: Duration
     /// Acts of users. While an act is kept, a repeated report of it is recognised.
     package var acts: Duration
-    /// Counts of deliveries, by day.
+    /// Counts of deliveries, and the figures of the event reader, by whole days.
     package var analytics: Duration
     /// How often a user did something, counted from the last time.
     package var tallies: Duration
-    /// Figures that the event reader counts, by whole days.
-    package var figures = Duration.seconds(400 * 86400)
     /// After this time without a heartbeat, a node counts as dead.
     package var deadNode: Duration
     /// The number of weekly partitions created ahead: eight, so that a lock that lasts for weeks does not matter.

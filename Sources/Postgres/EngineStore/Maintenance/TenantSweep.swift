@@ -86,7 +86,7 @@ struct TenantSweep: Sendable {
             Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
         ]
-        self.sweeps = (sweeps + Self.figures(id, before: .int32(now.back(policy.figures).day), today))[...]
+        self.sweeps = (sweeps + Self.figures(id, before: .int32(now.back(policy.analytics).day), today))[...]
     }
 
     /// The figures of the event reader, and its marks of deliveries before `firstDay`.

@@ -1,0 +1,115 @@
+package import Model
+import PostgresClient
+
+extension PostgresQueryStore {
+    /// 200,000 histograms of one question: the quarter hours of 400 days of one app, one vendor and every kind. About 20 MB here.
+    package static let latencyRowLimit = 200_000
+    /// 10,000 sketches of one question: about 40 MB here. An app has 2,400 in 400 days.
+    package static let sketchRowLimit = 10_000
+
+    /// From when on and up to when the figures below are counted. Ask before the figures, which may then contain more.
+    ///
+    /// - Throws: `StoreError`.
+    package func countedSpan(of tenant: TenantID) async throws(StoreError) -> CountedSpan {
+        try await asStore { () throws(PostgresError) in
+            guard let row = try await call.run(ReadingSQL.span(.id(tenant)), tenant: tenant.rawValue).first else {
+                return CountedSpan()
+            }
+            return CountedSpan(since: try row.time("since"), until: try row.time("until"))
+        }
+    }
+
+    /// The latencies of messages due in a range, by kind and group.
+    ///
+    /// - Returns: in no order; nil if they are in more than `latencyRowLimit` rows.
+    /// - Throws: `StoreError`.
+    package func latencies(
+        in range: QuarterRange,
+        apps: [AppID],
+        vendors: [Vendor],
+        by groupings: Set<FunnelGrouping>,
+        of tenant: TenantID
+    ) async throws(StoreError) -> [GroupLatencies]? {
+        let statement = ReadingSQL.latencies(
+            .id(tenant),
+            .int32(range.from),
+            .int32(range.to),
+            apps.isEmpty ? .null : .strings(apps.map(\.rawValue)),
+            vendors.isEmpty ? .null : .strings(vendors.map(\.rawValue)),
+            .bool(groupings.contains(.app)),
+            .bool(groupings.contains(.vendor)),
+            .int(Self.latencyRowLimit + 1)
+        )
+        return try await asStore { () throws(PostgresError) -> [GroupLatencies]? in
+            let rows = try await call.run(statement, tenant: tenant.rawValue)
+            guard rows.count <= Self.latencyRowLimit else { return nil }
+            struct Key: Hashable {
+                var kind: LatencyKind
+                var group: FunnelGroup
+            }
+            var sums: [Key: LatencyHistogram] = [:]
+            for row in rows {
+                var group = FunnelGroup()
+                group.values[.app] = try row.optionalText("app_id")
+                group.values[.vendor] = try row.optionalText("vendor")
+                // A kind of a newer program is left out.
+                guard let kind = LatencyKind(rawValue: try row.text("kind")) else { continue }
+                guard let histogram = LatencyHistogram(encoded: try row.bytes("histogram")) else {
+                    throw PostgresError(.other, reason: "a stored histogram is malformed")
+                }
+                sums[Key(kind: kind, group: group), default: LatencyHistogram()].merge(histogram)
+            }
+            return sums.map { GroupLatencies(kind: $0.key.kind, group: $0.key.group, histogram: $0.value) }
+        }
+    }
+
+    /// Distinct devices and users, and devices gained and lost, by app and day of the app's time zone.
+    ///
+    /// - Parameters:
+    ///   - days: days since 1970.
+    ///   - apps: empty: all.
+    ///   - tenant: whose devices.
+    /// - Returns: in no order; nil if they are in more than `sketchRowLimit` rows.
+    /// - Throws: `StoreError`.
+    package func deviceFigures(
+        of days: ClosedRange<Int32>,
+        apps: [AppID],
+        in tenant: TenantID
+    ) async throws(StoreError) -> [DayFigures]? {
+        let parameters: [PostgresValue] = [
+            .id(tenant), .int32(days.lowerBound), .int32(days.upperBound),
+            apps.isEmpty ? .null : .strings(apps.map(\.rawValue)), .int(Self.sketchRowLimit + 1),
+        ]
+        return try await asStore { () throws(PostgresError) -> [DayFigures]? in
+            let statements = [ReadingSQL.sketches.with(parameters), ReadingSQL.changes.with(parameters)]
+            let results = try await call.run(Transaction(tenant: tenant.rawValue, statements))
+            let (sketches, changes) = (try results.result(0), try results.result(1))
+            guard max(sketches.count, changes.count) <= Self.sketchRowLimit else { return nil }
+            struct Key: Hashable {
+                var app: AppID
+                var day: Int32
+            }
+            func key(_ row: Row) throws(PostgresError) -> Key {
+                Key(app: try row.id("app_id"), day: Int32(clamping: try row.int("day")))
+            }
+            var found: [Key: DeviceFigures] = [:]
+            for row in sketches {
+                guard let subject = DistinctSubject(rawValue: try row.text("subject")),
+                    let stage = DistinctStage(rawValue: try row.text("stage"))
+                else { continue }
+                guard let sketch = DistinctSketch(encoded: try row.bytes("sketch")) else {
+                    throw PostgresError(.other, reason: "a stored sketch is malformed")
+                }
+                found[try key(row), default: DeviceFigures()].sketches[.init(subject, stage)] = sketch
+            }
+            for row in changes {
+                found[try key(row), default: DeviceFigures()].changes = DeviceChanges(
+                    gained: try row.int64("gained"),
+                    lost: try row.int64("lost"),
+                    invalidated: try row.int64("invalidated")
+                )
+            }
+            return found.map { DayFigures(app: $0.key.app, day: $0.key.day, figures: $0.value) }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Model
+import PostgresClient
+
+/// Figures that the event reader counts.
+enum ReadingSQL {
+    /// The time of the first event that is not counted, else now.
+    static let span = StoreSQL.tenant(
+        """
+        SELECT r.since, coalesce((
+            SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), now()) AS until
+        FROM gateway.event_reader r WHERE r.tenant_id = $1
+        """
+    )
+
+    /// `$2`, `$3`: quarter hours since 1970, the second excluded. `$4`, `$5`: apps and dialects of senders; null: all. `$6`, `$7`: whether by app and by
+    /// dialect. `$8`: the maximum number of rows.
+    static let latencies = StoreSQL.tenant(
+        """
+        SELECT l.kind, CASE WHEN $6 THEN l.app_id END AS app_id, CASE WHEN $7 THEN l.vendor END AS vendor, l.histogram
+        FROM gateway.latency l
+        WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND ($4::text[] IS NULL OR l.app_id = ANY ($4))
+            AND ($5::text[] IS NULL OR l.vendor = ANY ($5))
+        LIMIT $8
+        """
+    )
+
+    /// `$2`, `$3`: days since 1970, both included. `$4`: apps; null: all. `$5`: the maximum number of rows.
+    static let sketches = StoreSQL.tenant(
+        """
+        SELECT s.day, s.app_id, s.subject, s.stage, s.sketch FROM gateway.device_sketch s
+        WHERE s.tenant_id = $1 AND s.day >= $2 AND s.day <= $3 AND ($4::text[] IS NULL OR s.app_id = ANY ($4)) LIMIT $5
+        """
+    )
+
+    static let changes = StoreSQL.tenant(
+        """
+        SELECT c.day, c.app_id, c.gained, c.lost, c.invalidated FROM gateway.device_change c
+        WHERE c.tenant_id = $1 AND c.day >= $2 AND c.day <= $3 AND ($4::text[] IS NULL OR c.app_id = ANY ($4)) LIMIT $5
+        """
+    )
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Model
+
+/// The range and the apps of figures that the event reader counts.
+struct FigureRange: ParsableArguments {
+    @Option(help: "From this time on (RFC 3339). Default: the beginning of the day six days ago.") var from: String?
+    @Option(help: "Before this time. Default: the end of today.") var to: String?
+    @Option(help: "Time zone of days. Default: that of the app, else UTC.") var zone: String?
+    @Option(help: "Only this app; may be repeated.") var app: [String] = []
+    @Flag(help: "Print CSV.") var csv = false
+    @OptionGroup var api: APIOptions
+
+    func show(
+        _ command: String,
+        _ path: String,
+        _ lists: [(String, [String])],
+        _ text: (JSON) -> String
+    ) async throws {
+        var query: [(String, String)] = []
+        for (name, value) in [("from", from), ("to", to), ("zone", zone)] {
+            if let value { query.append((name, value)) }
+        }
+        for (name, values) in [("app", app)] + lists where !values.isEmpty {
+            query.append((name, values.joined(separator: ",")))
+        }
+        if csv { query.append(("format", "csv")) }
+        let parameters = query.map { "\($0)=\(HTTPCaller.encode($1))" }.joined(separator: "&")
+        let answer = try await api.answer(command, "GET", parameters.isEmpty ? path : "\(path)?\(parameters)")
+        if csv {
+            Console.print(answer.text.trimmingCharacters(in: .newlines))
+        } else {
+            api.show(answer.json ?? [:], text)
+        }
+    }
+}
+
+/// `analytics latency`.
+struct LatencyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latency",
+        abstract: "Show how long deliveries, receipts and reads took."
+    )
+    @Option(help: "Only messages sent through this vendor's API; may be repeated.") var vendor: [String] = []
+    @Option(help: "Split by app or vendor; may be repeated once.") var by: [String] = []
+    @OptionGroup var range: FigureRange
+
+    func run() async throws {
+        let lists = [("vendor", vendor), ("by", by)]
+        try await range.show("analytics latency", "/v1/analytics/latency", lists, ReadingText.latency)
+    }
+}
+
+/// `analytics devices`.
+struct DeviceFiguresCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "devices",
+        abstract: "Show the distinct devices and users reached, and the devices gained and lost."
+    )
+    @Option(help: "Also show each day, week or month.") var interval: String?
+    @Flag(help: "Also show each app.") var byApp = false
+    @OptionGroup var range: FigureRange
+
+    func run() async throws {
+        let lists = [("interval", interval.map { [$0] } ?? []), ("by", byApp ? ["app"] : [])]
+        try await range.show("analytics devices", "/v1/analytics/devices", lists, ReadingText.devices)
+    }
+}
+
+/// Writes answers about latencies and devices for people.
+enum ReadingText {
+    static func latency(_ answer: JSON) -> String {
+        let names = ["p50", "p90", "p95", "p99"]
+        let rows = (answer["latencies"]?.array ?? []).map { line -> [String] in
+            let group = FunnelText.name(line["group"])
+            return [line["kind"]?.string ?? "", FunnelText.grouped(line["count"]?.int ?? 0)]
+                + names.map { duration(line[$0]?.int ?? 0) } + [group == "all" ? "" : group]
+        }
+        let table =
+            rows.isEmpty ? ["nothing was counted"] : FunnelText.aligned([["latency", "count"] + names + [""]] + rows)
+        return ([heading(answer)] + table).joined(separator: "\n")
+    }
+
+    static func devices(_ answer: JSON) -> String {
+        var rows = [["", "devices", "received", "read", "users", "received", "read", "gained", "lost", "invalidated"]]
+        func add(_ name: String, _ figures: JSON?) {
+            let columns = [
+                "devicesReached", "devicesReceived", "devicesRead", "usersReached", "usersReceived", "usersRead",
+                "gained", "lost", "invalidated",
+            ]
+            rows.append([name] + columns.map { FunnelText.grouped(figures?[$0]?.int ?? 0) })
+        }
+        for part in answer["parts"]?.array ?? [] {
+            let group = FunnelText.name(part["group"])
+            add("from \(part["day"]?.string ?? "")" + (group == "all" ? "" : " \(group)"), part["figures"])
+        }
+        for entry in answer["groups"]?.array ?? [] { add(FunnelText.name(entry["group"]), entry["figures"]) }
+        add("all", answer["total"])
+        return ([heading(answer)] + FunnelText.aligned(rows)).joined(separator: "\n")
+    }
+
+    /// The range, and up to when it is counted.
+    private static func heading(_ answer: JSON) -> String {
+        let until = answer["countedUntil"]?.string.map { "counted until \($0)" } ?? "nothing is counted yet"
+        return "\(FunnelText.heading(answer))\(until)\n"
+    }
+
+    /// `340 ms`, `2.5 s`, `3 min`, `2.0 h`.
+    static func duration(_ milliseconds: Int64) -> String {
+        let seconds = Double(milliseconds) / 1000
+        switch milliseconds {
+        case ..<1000: return "\(milliseconds) ms"
+        case ..<60_000: return String(format: "%.1f s", seconds)
+        case ..<3_600_000: return String(format: "%.0f min", seconds / 60)
+        default: return String(format: "%.1f h", seconds / 3600)
+        }
+    }
+}

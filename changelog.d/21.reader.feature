@@ -1,0 +1,1 @@
+Latencies of deliveries, receipts and reads, distinct devices and users, and devices gained and lost: `GET /v1/analytics/latency` and `/v1/analytics/devices`, JSON or CSV, and `push-gateway analytics latency|devices`. A reader of the event log counts them exactly once, without delaying deliveries; each answer states up to when they are counted.
