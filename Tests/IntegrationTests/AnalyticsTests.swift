@@ -80,8 +80,8 @@ struct AnalyticsTests {
     @Test func latenciesAreThoseOfTheDeliveries() async throws {
         let answer = try await counted("/v1/analytics/latency?app=shop&vendor=native&by=app,vendor")
         let lines = try #require(answer["latencies"]?.array)
-        #expect(lines.map { $0["kind"]?.string } == ["delivery", "receipt", "read"])
-        #expect(lines.map { $0["count"]?.int } == [10, 3, 2], "\(JSONWriter.text(answer))")
+        #expect(lines.map { $0["kind"]?.string } == ["delivery", "transport", "receipt", "read"])
+        #expect(lines.map { $0["count"]?.int } == [10, 10, 3, 2], "\(JSONWriter.text(answer))")
         for line in lines {
             #expect(line["group"] == ["app": "shop", "vendor": "native"])
             let counts = (line["histogram"]?.array ?? []).compactMap { $0["count"]?.int }

@@ -37,6 +37,7 @@ import Testing
                 WHERE d.tenant_id = $1 AND d.sent_at IS NOT NULL),
             l AS (
                 SELECT 'delivery' AS kind, quarter, sent - floor(extract(epoch FROM due_at) * 1000) AS ms FROM d WHERE transport IS NOT NULL
+                UNION ALL SELECT 'transport', quarter, transport_ms FROM d WHERE transport_ms IS NOT NULL
                 UNION ALL SELECT 'receipt', quarter, received - sent FROM d WHERE state IN ('received', 'read')
                 UNION ALL SELECT 'read', quarter, read - sent FROM d WHERE state = 'read')
             SELECT kind, quarter, CASE WHEN ms <= 1 THEN 0 ELSE least(248, floor(8 * ln(ms::float8) / ln(2::float8) + 1e-9))::integer END AS bucket,
@@ -145,6 +146,7 @@ import Testing
             )
             progress.results[0].device = devices[index].device
             progress.results[0].user = UserID("u\(index % 7)")
+            if state != .expired { progress.results[0].attempt.latency = Int32.random(in: 0...3000, using: &random) }
             _ = try await fixture.delivery.record(progress, by: fixture.node)
             current = progress.lease
         }

@@ -2,6 +2,8 @@
 package enum LatencyKind: String, Sendable, Hashable, CaseIterable {
     /// From the time at which the message was due to the outcome. Not counted for messages whose parts are due at different times.
     case delivery
+    /// From the hand-over of the last attempt to the answer of the transport.
+    case transport
     /// From the outcome to the receipt.
     case receipt
     /// From the outcome to the read.

@@ -1,7 +1,7 @@
 /// Counts events of the log, in their order. Each fact of a delivery is counted at one event, whenever the event is read: the delivery's times do not change
 /// after they were written, and a state never returns to an earlier one. So counting all events once gives what a recount of the deliveries gives.
 ///
-/// - A delivery time is counted with the outcome.
+/// - The times of delivery and of the transport are counted with the outcome.
 /// - The first receipt is counted with the event that follows the outcome: `received` after `sent`, or `read` after `sent`. A read is counted with the event `read`.
 /// - Receipts before the outcome wait for it in a mark (`ReceiptMark`).
 /// - A receipt that contradicts the outcome may be noted twice in the log, because an app that polls also notes receipts that do not change the state.
@@ -65,6 +65,7 @@ package struct EventTally: Sendable {
     private mutating func outcome(of delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
         guard let sent = delivery.sentAt else { return }
         if delivery.hasTransport, due.isSingle { add(.delivery, from: due.at, to: sent, event, due) }
+        if let latency = delivery.transportMilliseconds { add(.transport, latency, event, due) }
         guard let mark = marks[delivery.key], mark.isEarly else { return }
         if mark.isReceived { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
         if mark.isRead { add(.read, from: sent, to: delivery.readAt, event, due) }
@@ -112,9 +113,12 @@ package struct EventTally: Sendable {
         _ event: LoggedEvent,
         _ due: DueTime
     ) {
-        guard let end else { return }
+        if let end { add(kind, (end - start).milliseconds, event, due) }
+    }
+
+    private mutating func add(_ kind: LatencyKind, _ milliseconds: Int64, _ event: LoggedEvent, _ due: DueTime) {
         let key = EventAdditions.LatencyKey(quarter: due.quarter, app: event.app, vendor: event.vendor, kind: kind)
-        additions.latencies[key, default: LatencyHistogram()].add((end - start).milliseconds)
+        additions.latencies[key, default: LatencyHistogram()].add(milliseconds)
     }
 
     // MARK: Distinct devices and users

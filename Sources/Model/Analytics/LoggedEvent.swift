@@ -47,6 +47,8 @@ package struct LoggedDelivery: Sendable, Hashable {
     package var state: String
     /// Whether the push was given to a transport in its last attempt. It does not change after the outcome.
     package var hasTransport: Bool
+    /// How long the transport took to answer. Unit: milliseconds. Nil: it did not answer.
+    package var transportMilliseconds: Int64?
     /// The time of the outcome; nil while only a receipt has arrived.
     package var sentAt: Timestamp?
     package var receivedAt: Timestamp?
@@ -75,6 +77,7 @@ package struct LoggedDelivery: Sendable, Hashable {
         key: Key,
         state: String,
         hasTransport: Bool,
+        transportMilliseconds: Int64? = nil,
         sentAt: Timestamp?,
         receivedAt: Timestamp? = nil,
         readAt: Timestamp? = nil,
@@ -84,6 +87,7 @@ package struct LoggedDelivery: Sendable, Hashable {
         self.key = key
         self.state = state
         self.hasTransport = hasTransport
+        self.transportMilliseconds = transportMilliseconds
         self.sentAt = sentAt
         self.receivedAt = receivedAt
         self.readAt = readAt

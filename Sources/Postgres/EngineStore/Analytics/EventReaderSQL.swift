@@ -59,7 +59,7 @@ enum EventReaderSQL {
     static let page = StoreSQL.tenant(
         """
         SELECT e.kind, e.at, e.before, e.app_id, e.vendor, e.due_day, e.message_id, e.target_id, d.state,
-            d.transport IS NOT NULL AS has_transport, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id
+            d.transport IS NOT NULL AS has_transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id
         FROM (
             SELECT b.last - b.count + i AS position, b.kind, b.at, b.before, b.app_id, b.vendor,
                 CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id,
@@ -74,7 +74,7 @@ enum EventReaderSQL {
                 greatest($2::bigint - b.last + b.count, 0)::integer + 1, least($3::bigint - b.last + b.count, b.count)::integer) AS i
             ORDER BY b.last, i LIMIT \(EventReaderMachine.stepLimit + 1)) e
         LEFT JOIN LATERAL (
-            SELECT d.state, d.transport, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id FROM gateway.delivery d
+            SELECT d.state, d.transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id FROM gateway.delivery d
             WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id LIMIT 1) d
             ON true
         ORDER BY e.position

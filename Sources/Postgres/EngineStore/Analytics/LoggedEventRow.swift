@@ -28,6 +28,7 @@ enum LoggedEventRow {
             ),
             state: state,
             hasTransport: try row.bool("has_transport"),
+            transportMilliseconds: try row.optionalInt("transport_ms").map { Int64($0) },
             sentAt: try row.optionalTime("sent_at"),
             receivedAt: try row.optionalTime("received_at"),
             readAt: try row.optionalTime("read_at"),
