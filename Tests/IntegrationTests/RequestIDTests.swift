@@ -95,7 +95,11 @@ struct RequestIDTests {
     @Test func rowsOfTheAuditNameTheirCall() async throws {
         let world = try world
         let base = world.http.base
-        let key = world.apiKey
+        let new = try await world.command(["key", "create", "--tenant", "acme", "--name", "ops", "--scopes", "admin"])
+        let key = try #require(
+            new.log.split(separator: "\n").map(String.init).first { $0.hasPrefix("pgw_") },
+            "\(new.log)"
+        )
         let device: JSON = [
             "app": "shop", "platform": "ios", "key": "audit-1", "user": "kim",
             "token": .string(String(repeating: "c1", count: 32)),

@@ -139,7 +139,10 @@ struct TracingTests {
                 #expect(receipt["attributes"]?["push.receipt"] == "received")
                 let text = try String(contentsOfFile: collector.logFile, encoding: .utf8)
                 #expect(!text.contains(String(repeating: "b1", count: 32)), "no token in a trace")
-                #expect(try await world.metric("trace_spans_total", "end=\"exported\"") == 3)
+                // They are counted when the answer of the collector has arrived.
+                try await eventually("the spans are counted") {
+                    try await world.metric("trace_spans_total", "end=\"exported\"") == 3
+                }
                 #expect(try !world.gatewayLog().contains("secret-7"))
             }
             await secrets.close()
