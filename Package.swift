@@ -300,19 +300,28 @@ var parts: [Part] = [
         ]
     ),
     .library(
+        "Explain",
+        path: "Sources/Gateway/Explain",
+        [
+            .ours("APNs"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"), .ours("EngineStore"),
+            .ours("Model"), .ours("Routing"), .ours("Store"),
+        ]
+    ),
+    .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
             .ours("EngineStore"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"), .ours("Observability"),
-            .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes, lifecycle, locks, log, metrics, nioCore,
+            .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"),
+            .ours("Observability"), .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes, lifecycle, locks, log,
+            metrics, nioCore,
         ]
     ),
     .library(
         "Gateway",
         path: "Sources/Gateway",
-        exclude: ["HTTP", "Imports", "NativeAPI", "Observability", "Secrets"],
+        exclude: ["Explain", "HTTP", "Imports", "NativeAPI", "Observability", "Secrets"],
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"),
@@ -480,8 +489,9 @@ var parts: [Part] = [
             .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
             coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), crypto,
             cryptoExtras,
-            .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
-            .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"), .ours("TestKit"),
+            .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"),
+            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"),
+            .ours("TestKit"),
             .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),

@@ -16,9 +16,24 @@ package struct Router: Sendable {
         topic: String,
         credentials: [PushEnvironment: CredentialID]
     ) -> Route {
-        guard let credential = credentials[target.destination.environment] else { return .none }
+        route(
+            to: target.destination.platform,
+            target.destination.environment,
+            topic: topic,
+            credentials: credentials
+        )
+    }
+
+    /// The route to the devices of a platform and environment.
+    package func route(
+        to platform: Platform,
+        _ environment: PushEnvironment,
+        topic: String,
+        credentials: [PushEnvironment: CredentialID]
+    ) -> Route {
+        guard let credential = credentials[environment] else { return .none }
         // APNs refuses a push without a topic for the whole credential (MissingTopic). One misconfigured app must not stop the credential.
-        if target.destination.platform == .ios && topic.isEmpty { return .none }
+        if platform == .ios && topic.isEmpty { return .none }
         return .direct(credential)
     }
 }

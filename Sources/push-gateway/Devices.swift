@@ -15,8 +15,8 @@ extension DeviceFormat: ExpressibleByArgument {}
 /// Imports devices from a file, such as another vendor's export, and exports them.
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Import and export devices, and confirm their users.",
-        subcommands: [Import.self, Export.self, Vouch.self]
+        abstract: "Import, export and diagnose devices, and confirm their users.",
+        subcommands: [Import.self, Export.self, Vouch.self, DiagnoseCommand.self]
     )
 
     struct Import: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import DeliveryEngine
 import Model
 import Testing
 
-@testable import NativeHTTP
+@testable import Explain
 
 /// Every reason that a delivery can have is explained.
 struct ReasonTextTests {

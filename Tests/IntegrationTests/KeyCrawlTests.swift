@@ -19,15 +19,16 @@ struct KeyCrawlTests {
     private static let administration: Set<String> = [
         "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
         "rotateWebhookSecret", "startCapture", "listCaptures", "showCapture", "deleteCapture", "stopCapture",
-        "listKeys",
+        "listKeys", "listCredentials", "showBindings", "listNodes",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [
         "listApps", "eraseUser", "listWebhooks", "showWebhook", "vouchIdentity", "showVendors",
+        "showQueue",
     ]
     /// Operations that span the apps of a tenant unless the call names one.
     private static let filtered: Set<String> = [
-        "listMessages", "listDevices", "listEvents", "showFunnel", "showTimeseries", "showLosses",
+        "find", "listMessages", "listDevices", "listEvents", "showFunnel", "showTimeseries", "showLosses",
         "exportDeliveries", "exportEvents", "exportDevices", "showLatency", "showDeviceFigures",
     ]
     private static let filteredPaths = [
@@ -121,6 +122,10 @@ struct KeyCrawlTests {
                 let both = try await stage.native(.GET, "\(path)?app=news,shop", as: other)
                 #expect(both.status == 403, "\(path): \(both.text)")
             }
+            for (app, status) in [("shop", 403), ("news", 200)] {
+                let found = try await stage.native(.POST, "/v1/find", ["value": "k", "app": .string(app)], as: other)
+                #expect(found.status == status, "\(found.text)")
+            }
             #expect(try await stage.native(.GET, "/v1/messages/\(UUID())", as: other).status == 404)
         }
     }
@@ -153,6 +158,8 @@ struct KeyCrawlTests {
             for path in Self.filteredPaths {
                 #expect(try await stage.native(.GET, "\(path)?app=shop", as: own).status == 200, "\(path)")
             }
+            let found = try await stage.native(.POST, "/v1/find", ["value": "k", "app": "shop"], as: own)
+            #expect(found.status == 200, "\(found.text)")
         }
     }
 

@@ -52,8 +52,8 @@ extension DeliveryMachine {
         if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
         // The store keeps it back until the message is resumed.
         if work.state == .paused { return .putBack(.zero) }
-        guard let facts = work.targets[slot], facts.identityState == .active, facts.destination.tokenState == .active,
-            let token = facts.destination.token
+        guard let facts = work.targets[slot], facts.identityState == .active,
+            let token = facts.destination.usableToken
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
         guard facts.assurance >= work.notification.content.minAssurance else {
             return .settle(.suppressed, reason: SuppressionReason.assurance.rawValue)
@@ -238,15 +238,5 @@ extension DeliveryMachine {
     /// Milliseconds since the push was handed over; nil: it was not.
     private func latency(of slot: Int, now: Timestamp) -> Int32? {
         targets[slot].sentAt.map { Int32(clamping: max(0, (now - $0).milliseconds)) }
-    }
-}
-
-extension ConsentRule {
-    fileprivate func allows(_ facts: TargetFacts) -> Bool {
-        switch self {
-        case .optedIn: facts.acceptsPush && facts.isOptedIn
-        case .subscribed: facts.acceptsPush
-        case .all: true
-        }
     }
 }

@@ -317,7 +317,10 @@ extension GatewayNode {
                 captures: provisioning.captures,
                 bindingSecrets: BindingSecrets(base.keyRing),
                 webhookSecrets: PostgresWebhookSecretStore(engine: base.database.engine),
-                keys: PostgresKeyStore(engine: base.database.engine)
+                keys: PostgresKeyStore(engine: base.database.engine),
+                operators: PostgresOperatorStore(engine: base.database.engine),
+                audiences: PostgresAudienceCounter(engine: base.database.engine),
+                keyRing: base.keyRing
             ),
             identifiers: base.identifiers,
             previews: PayloadPreview(

@@ -37,7 +37,8 @@ extension NativeAPI {
         _ call: NativeCall<some InputFields>,
         count: Int?
     ) async throws(Problem) {
-        let records = ReadSubjects(call.values, tenant: call.tenant).records(of: operation, count: count)
+        let records = ReadSubjects(call.values, tenant: call.tenant)
+            .records(of: operation, count: count, found: call.caller.found.subjects)
         try await asked { () async throws(StoreError) in
             try await reads.note(records, by: call.actor, in: call.tenant)
         }

@@ -14,6 +14,10 @@ package struct NativeStores: Sendable {
     /// Replaces the secrets of webhooks.
     let webhookSecrets: PostgresWebhookSecretStore
     let keys: PostgresKeyStore
+    let operators: PostgresOperatorStore
+    let audiences: PostgresAudienceCounter
+    /// Opens credentials, to check them.
+    let keyRing: KeyRing
 
     package init(
         queries: PostgresQueryStore,
@@ -22,7 +26,10 @@ package struct NativeStores: Sendable {
         captures: PostgresCaptureStore,
         bindingSecrets: BindingSecrets,
         webhookSecrets: PostgresWebhookSecretStore,
-        keys: PostgresKeyStore
+        keys: PostgresKeyStore,
+        operators: PostgresOperatorStore,
+        audiences: PostgresAudienceCounter,
+        keyRing: KeyRing
     ) {
         self.queries = queries
         self.devices = devices
@@ -31,5 +38,8 @@ package struct NativeStores: Sendable {
         self.bindingSecrets = bindingSecrets
         self.webhookSecrets = webhookSecrets
         self.keys = keys
+        self.operators = operators
+        self.audiences = audiences
+        self.keyRing = keyRing
     }
 }

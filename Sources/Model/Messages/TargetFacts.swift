@@ -86,4 +86,18 @@ package struct PushDestination: Sendable, Hashable {
         self.tokenState = tokenState
         self.tokenRegisteredAt = tokenRegisteredAt
     }
+
+    /// The token if pushes may be sent to it.
+    package var usableToken: DeviceToken? { tokenState == .active ? token : nil }
+}
+
+extension ConsentRule {
+    /// Whether a message with this rule may be sent to the target.
+    package func allows(_ facts: TargetFacts) -> Bool {
+        switch self {
+        case .optedIn: facts.acceptsPush && facts.isOptedIn
+        case .subscribed: facts.acceptsPush
+        case .all: true
+        }
+    }
 }

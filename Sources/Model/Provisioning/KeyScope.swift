@@ -105,8 +105,11 @@ package struct KeyScopes: Sendable, Hashable, ExpressibleByArrayLiteral {
         }.contains(app)
     }
 
-    /// Whether the operations that the key may call show it the content of the app's messages.
-    package func mayReadContent(of app: AppID) -> Bool { apps(.content).contains(app) }
+    /// Whether the operations that the key may call show it the content of the app's messages; nil: of those of every app.
+    package func mayReadContent(of app: AppID?) -> Bool {
+        let apps = apps(.content)
+        return app.map { apps.contains($0) } ?? (apps == .all)
+    }
 
     private func apps(_ isGranted: (KeyScope) -> Bool) -> Apps {
         let granted = scopes.filter(isGranted)

@@ -64,6 +64,10 @@ package struct AppTiming: Sendable, Hashable {
         /// The limited lanes. Messages in the other lanes are expected by their receivers.
         package static let lanes: Set<Lane> = [.bulk, .background]
 
+        /// Four days: the latest time after its due day, rounded, at which a message is sent that waits for its time zone and for hours. A message that waits
+        /// longer, for a credential, is not counted.
+        private static let slackDays: Int32 = 4
+
         package var count: Int
         package var period: Duration
 
@@ -72,6 +76,11 @@ package struct AppTiming: Sendable, Hashable {
             guard Self.counts.contains(count), Self.periods.contains(period) else { return nil }
             self.count = count
             self.period = period
+        }
+
+        /// The first due day of the messages that count for one that is due on `day`.
+        package func firstDay(_ day: Int32) -> Int32 {
+            day - Int32(clamping: period.components.seconds / 86_400) - Self.slackDays
         }
     }
 

@@ -47,4 +47,31 @@ package struct StoreSQL: Sendable {
 
     /// The columns that `ClockRow` reads, of `device d`.
     package static let clockColumns = "d.time_zone, d.window_from, d.window_to"
+
+    /// The columns that `TargetRow` reads, of `identity i` and `device d`. A registration that has ended is `unregistered`.
+    package static let targetColumns = """
+        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
+            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+            CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+            d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+            d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+            \(clockColumns)
+        """
+
+    /// The messages of the app `app` that the device `device` was sent within `period`, at most `limit`. Only messages that were due since the day `since`
+    /// count: without that limit, every partition would be read.
+    package static func sentWithin(
+        _ period: String,
+        to device: String,
+        of app: String,
+        since: String,
+        limit: String
+    ) -> String {
+        """
+        SELECT 1 FROM gateway.delivery d
+                WHERE d.tenant_id = $1 AND d.device_id = \(device) AND d.due_day >= \(since) AND d.app_id = \(app)
+                    AND d.state IN ('sent', 'received', 'read') AND d.sent_at > now() - \(period)::interval
+                LIMIT \(limit)
+        """
+    }
 }

@@ -197,6 +197,14 @@ def devices_and_messages(api: API) -> None:
     check(len(first["devices"]) == 1 and first["devices"][0] not in rest["devices"], "pages of devices overlap")
     shown = api.call("showDevice", {"device": device})
     check(token not in json.dumps(shown), "a token is shown in full")
+    for value, kind in ((token, "token"), (phone, "phone"), ("u-contract", "user"), ("contract-1", "key"), (device, "device")):
+        found = api.call("find", body={"value": value})
+        check([one["kind"] for one in found["matches"]] == [kind], f"find {kind}: {found}")
+        check(token not in json.dumps(found), "a token is shown in full")
+    api.call("find", body={"value": " "}, expect=422)
+    diagnosis = api.call("diagnoseDevice", {"device": device}, {"lane": "transactional"})
+    check(diagnosis["reachable"] and token not in json.dumps(diagnosis), f"the device is reachable: {diagnosis}")
+    api.call("diagnoseDevice", {"device": device}, {"lane": "fast"}, expect=422)
     api.call("updateDevice", {"device": device}, body={"name": "Lee", "tags": ["seoul", "vip"]})
     identity = {"identity": shown["identities"][0]["id"]}
     check(shown["identities"][0]["assurance"] == "vouched", "a back end's registration is vouched")
@@ -246,6 +254,13 @@ def controls(api: API) -> None:
     api.call("withdrawMessage", {"message": other})
     for query in ({}, {"app": "shop"}, {"state": "canceled"}, {"app": "none"}):
         api.call("listMessages", query=query)
+    for query in ({"text": "LATER"}, {"vendor": "native", "from": 0, "to": "2100-01-01T00:00:00Z"}, {"label": "none"}):
+        api.call("listMessages", query=query)
+    search = api.call("listMessages", query={"vendor": "native", "limit": 1})
+    check(search["searchedTo"] is not None, "a search says how far it went")
+    api.call("listMessages", query={"vendor": "native", "after": search["next"]})
+    api.call("listMessages", query={"vendor": "ipns", "after": search["next"]}, expect=422)
+    api.call("listMessages", query={"from": 2, "to": 1}, expect=422)
     newest = api.call("listMessages", query={"limit": 1})
     after = api.call("listMessages", query={"after": newest["next"], "app": "shop"})
     identifiers = [one["id"] for one in newest["messages"] + after["messages"]]
@@ -301,6 +316,9 @@ def users_and_groups(api: API) -> None:
     first = api.call("listGroups", app, {"limit": 1})
     check([one["group"] for one in first["groups"]] == ["early birds"], f"groups by name: {first}")
     check([one["group"] for one in api.call("listGroups", app, {"after": first["next"]})["groups"]] == ["late birds"], "next")
+    size = api.call("countAudience", app, body={"to": {"groups": ["early birds"]}})
+    check(size == {"count": 0, "precision": "exact"}, f"members without a device: {size}")
+    api.call("countAudience", {"app": "none"}, body={"to": "everyone"}, expect=404)
     api.call("deleteGroup", group, expect=204)
     api.call("showGroup", group, expect=404)
     api.call("eraseUser", {"user": "u-other"})
@@ -438,6 +456,12 @@ def events_webhooks_and_captures(api: API) -> None:
     check_analytics(api)
     check_exports(api)
     api.call("listKeys")
+    credentials = api.call("listCredentials")["credentials"]
+    check(len(credentials) > 0 and all(one["usable"] for one in credentials), f"credentials: {credentials}")
+    api.call("showBindings", {"app": "shop"})
+    api.call("showBindings", {"app": "none"}, expect=404)
+    check(len(api.call("showQueue")["lanes"]) > 0, "the tenant has lanes")
+    check(len(api.call("listNodes")["nodes"]) > 0, "a node runs")
     entries = api.call("listAudit", query={"limit": 2})
     api.call("listAudit", query={"after": entries["next"]})
     hook = {"url": "https://events.example/hook", "order": "device", "active": False}

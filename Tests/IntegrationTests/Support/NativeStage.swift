@@ -185,7 +185,10 @@ struct NativeStage: Sendable {
                     captures: PostgresCaptureStore(call: database.call, engine: database.engine),
                     bindingSecrets: BindingSecrets(try KeyRing([MasterKey(bytes: masterKeyBytes)])),
                     webhookSecrets: PostgresWebhookSecretStore(engine: database.engine),
-                    keys: PostgresKeyStore(engine: database.engine)
+                    keys: PostgresKeyStore(engine: database.engine),
+                    operators: PostgresOperatorStore(engine: database.engine),
+                    audiences: PostgresAudienceCounter(engine: database.engine),
+                    keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                 ),
                 identifiers: identifiers,
                 previews: PayloadPreview(

@@ -272,19 +272,27 @@ struct AnswerPage<Item>: Sendable {
     let shape: AnswerShape<Item>
     let schema: JSONSchema
 
-    /// `next` is the schema of a non-null `next`. `title` is the name of the page's schema; by default it is `name`.
-    init(_ name: String, _ shape: AnswerShape<Item>, next: JSONSchema = .text(), title: String? = nil) {
+    /// `next` is the schema of a non-null `next`. `title` is the name of the page's schema; by default it is `name`. `more`: further members of the page.
+    init(
+        _ name: String,
+        _ shape: AnswerShape<Item>,
+        next: JSONSchema = .text(),
+        title: String? = nil,
+        more: [(String, JSONSchema)] = []
+    ) {
         self.name = name
         self.shape = shape
         let title = title ?? name.prefix(1).uppercased() + name.dropFirst()
-        schema = JSONSchema.object([
-            (name, .list(of: shape.schema), true),
-            (
-                "next",
-                next.nullable.described("The value of `after` for the next page; null on the last page."),
-                true
-            ),
-        ]).named("\(title)Page")
+        schema = JSONSchema.object(
+            [
+                (name, .list(of: shape.schema), true),
+                (
+                    "next",
+                    next.nullable.described("The value of `after` for the next page; null on the last page."),
+                    true
+                ),
+            ] + more.map { ($0.0, $0.1, true) }
+        ).named("\(title)Page")
     }
 
     /// `next` is written when the page is full, because more items may follow.
@@ -300,14 +308,17 @@ struct AnswerPage<Item>: Sendable {
         ]
     }
 
-    /// A page that may be followed by others although it is not full.
-    func json(
-        _ page: LookPage<Item, some UUIDIdentifier>,
-        withContent: (Item) -> Bool = { _ in true }
+    /// A page that may be followed by others although it is not full. `more`: the values of its further members.
+    func json<ID: UUIDIdentifier>(
+        _ page: LookPage<Item, ID>,
+        withContent: (Item) -> Bool = { _ in true },
+        next: (ID) -> String = { $0.description },
+        more: [(String, JSON)] = []
     ) -> JSON {
-        [
-            name: .array(page.items.map { shape.json($0, withContent: withContent($0)) }),
-            "next": page.next.map { .string($0.description) } ?? .null,
+        let members: [(String, JSON)] = [
+            (name, .array(page.items.map { shape.json($0, withContent: withContent($0)) })),
+            ("next", page.next.map { .string(next($0)) } ?? .null),
         ]
+        return .object(JSONObject(members + more))
     }
 }

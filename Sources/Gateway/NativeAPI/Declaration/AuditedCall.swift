@@ -35,6 +35,7 @@ struct ReadSubjects: Sendable, Hashable {
         if let phone = values.text("phone") { people.append("phone \(phone.filter(\.isNumber))") }
         if let key = values.text("key") { people.append("device-key \(key)") }
         if let token = values.text("token") { people.append("token \(token)") }
+        if let text = values.text("value").flatMap({ FindText($0) }) { people += text.people }
         var details = JSONObject()
         for name in ["app", "vendor", "group", "target", "state", "format"] {
             if let text = values.text(name) { details[name] = .string(Self.name(text)) }
@@ -52,12 +53,13 @@ struct ReadSubjects: Sendable, Hashable {
     /// - Parameters:
     ///   - operation: the operation's id.
     ///   - count: the number of returned objects; nil: it is not known when the row is written.
+    ///   - found: further subjects, which name no person.
     /// - Returns: a row per subject.
-    func records(of operation: String, count: Int?) -> [AuditRecord] {
+    func records(of operation: String, count: Int?, found: [String] = []) -> [AuditRecord] {
         var data: JSONObject = ["operation": .string(operation)]
         for (name, value) in details.pairs { data[name] = value }
         data["count"] = count.map { .int($0) }
-        return subjects.map { AuditRecord(.read, $0, data: .object(data)) }
+        return (subjects + found).map { AuditRecord(.read, $0, data: .object(data)) }
     }
 
     private static func name(_ text: String) -> String { String(decoding: text.utf8.prefix(nameBytes), as: UTF8.self) }
@@ -68,9 +70,18 @@ struct ReadSubjects: Sendable, Hashable {
 
 /// The number of objects that a call returns. The operation sets it; one call uses it.
 final class FoundCount: Sendable {
-    private let value = NIOLockedValueBox<Int?>(nil)
+    private struct Found {
+        var count: Int?
+        var subjects: [String] = []
+    }
 
-    var count: Int? { value.withLockedValue { $0 } }
+    private let value = NIOLockedValueBox(Found())
 
-    func set(_ count: Int) { value.withLockedValue { $0 = count } }
+    var count: Int? { value.withLockedValue { $0.count } }
+    /// The subjects that the call named without saying what they are. They name no person.
+    var subjects: [String] { value.withLockedValue { $0.subjects } }
+
+    func set(_ count: Int, subjects: [String] = []) {
+        value.withLockedValue { $0 = Found(count: count, subjects: subjects) }
+    }
 }

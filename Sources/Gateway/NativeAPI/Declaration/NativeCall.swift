@@ -31,8 +31,8 @@ struct NativeCaller: Sendable {
         guard grant.scopes.apps(scope) != .only([]) else { throw .forbidden(scope) }
     }
 
-    /// Whether answers show the caller the content of the app's messages.
-    func mayReadContent(of app: AppID) -> Bool { grant.scopes.mayReadContent(of: app) }
+    /// Whether answers show the caller the content of the app's messages; nil: of those of every app.
+    func mayReadContent(of app: AppID?) -> Bool { grant.scopes.mayReadContent(of: app) }
 
     /// - Throws: `Problem` when the key may not send to such an audience of the app. Nil: to every audience.
     func requireSending(to reach: KeyScope.Reach?, of app: AppID) throws(Problem) {
@@ -53,8 +53,8 @@ struct NativeCall<Input: InputFields>: Sendable {
     var tenant: TenantID { caller.tenant }
     var actor: AuditActor { caller.actor }
 
-    /// Reports the number of objects that an audited call returns.
-    func found(_ count: Int) { caller.found.set(count) }
+    /// Reports the number of objects that an audited call returns, and subjects that the call named without saying what they are.
+    func found(_ count: Int, subjects: [String] = []) { caller.found.set(count, subjects: subjects) }
 
     subscript<Value>(dynamicMember member: KeyPath<Input, InputField<Value>>) -> Value {
         get throws(Problem) { try values[dynamicMember: member] }

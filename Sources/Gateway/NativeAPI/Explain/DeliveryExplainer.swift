@@ -3,6 +3,7 @@ import ApplePayload
 import Commands
 import DeliveryEngine
 package import EngineStore
+import Explain
 import Foundation
 package import Model
 package import Store

@@ -1,4 +1,5 @@
 import EngineStore
+import Explain
 package import Model
 import Store
 

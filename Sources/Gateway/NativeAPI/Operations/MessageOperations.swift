@@ -122,18 +122,52 @@ enum MessageOperations {
     struct ListInput: InputFields {
         let app = CommonInputs.appFilter
         let state = QueryField.optional("state", .word(MessageState.self), "Only in this state.")
-        let after = CommonInputs.after(MessageID.self)
+        let vendor = QueryField.optional("vendor", .vendor, "Only sent through this vendor's API.")
+        let submittedBy = QueryField.optional(
+            "submittedBy",
+            .text(256, atLeast: 1).example("key:crm"),
+            "Only of this sender, `submittedBy` of a message."
+        )
+        let label = QueryField.optional(
+            "label",
+            .text(256, atLeast: 1).example("winter"),
+            "Only with this label: a name under which the vendor's API counts messages together, such as a campaign."
+        )
+        let from = QueryField.optional("from", .time, "Only due at or after this time.")
+        let to = QueryField.optional("to", .time, "Only due before this time.")
+        let text = QueryField.optional(
+            "text",
+            .text(256, atLeast: 1).example("parcel"),
+            "Only with this text in title or body, whatever the case of its letters. Needs the scope `content` for the app."
+        )
+        let after = QueryField.optional(
+            "after",
+            .messageCursor,
+            "`next` of the previous page, with the same filters."
+        )
         let limit = CommonInputs.limit
     }
 
-    static let page = AnswerPage("messages", NativeShapes.messageSummary, next: .uuid)
+    static let page = AnswerPage(
+        "messages",
+        NativeShapes.messageSummary,
+        next: .text(example: "0198a1f0-7c00-7000-8000-000000000001"),
+        more: [
+            (
+                "searchedTo",
+                .time.nullable.described(
+                    "The messages that are due after this were searched; null: all messages were, and this is the last page."
+                )
+            )
+        ]
+    )
 
     static let list = NativeOperation(
         "listMessages",
         .get,
         "/v1/messages",
         scope: .read,
-        "List messages of every vendor, the latest due first. `showMessage` shows the counts of a message.",
+        "List and search messages of every vendor, the latest due first. `showMessage` shows the counts of a message.",
         input: ListInput(),
         answers: [.json(page.schema, "A page of messages.")],
         NativeAPI.listMessages

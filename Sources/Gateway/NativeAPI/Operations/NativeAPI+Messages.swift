@@ -121,15 +121,38 @@ extension NativeAPI {
     }
 
     func listMessages(_ call: NativeCall<MessageOperations.ListInput>) async throws(Problem) -> Response {
-        let app = try call.app
-        let state = try call.state
+        let filter = MessageFilter(
+            app: try call.app,
+            state: try call.state,
+            vendor: try call.vendor,
+            submitter: try call.submittedBy,
+            label: try call.label,
+            from: try call.from,
+            to: try call.to,
+            text: try call.text
+        )
+        if let from = filter.from, let to = filter.to, to <= from { throw .invalid("to", "must be after from") }
+        // Whether a message is found says what is in it.
+        if filter.text != nil, !call.caller.mayReadContent(of: filter.app) {
+            throw .forbidden(KeyScope(.content, app: filter.app))
+        }
         let after = try call.after
+        if let after, !after.continues(filter, identifiers) {
+            throw .invalid("after", "is not from a page with these filters; begin without it")
+        }
         let limit = try call.limit
         let page = try await asked { () async throws(StoreError) in
-            try await queries.messages(in: call.tenant, app: app, state: state, after: after, limit: limit)
+            try await queries.messages(in: call.tenant, filter, after: after?.message, limit: limit)
         }
         call.found(page.items.count)
-        return .json(MessageOperations.page.json(page) { call.caller.mayReadContent(of: $0.scope.app) })
+        return .json(
+            MessageOperations.page.json(
+                page,
+                withContent: { call.caller.mayReadContent(of: $0.scope.app) },
+                next: { MessageCursor($0, of: filter, identifiers).text },
+                more: [("searchedTo", page.next.map { .string($0.dueAt.rfc3339) } ?? .null)]
+            )
+        )
     }
 
     func message(_ reference: String, in tenant: TenantID) async throws(Problem) -> MessageFacts {

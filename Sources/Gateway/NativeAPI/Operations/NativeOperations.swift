@@ -1,14 +1,17 @@
 /// Every operation of the native API, in the order of the document. A new resource adds one line.
 enum NativeOperations {
     static let all: [NativeOperation] = [
+        FindOperations.all,
         MessageOperations.all,
         DeviceOperations.all,
+        DiagnosisOperations.all,
         PossessionOperations.all,
         ExpectationOperations.all,
         AppOperations.all,
         DeviceTokenOperations.all,
         UserOperations.all,
         GroupOperations.all,
+        AudienceSizeOperations.all,
         CampaignOperations.all,
         ActivityOperations.all,
         ChannelOperations.all,
@@ -20,5 +23,6 @@ enum NativeOperations {
         WebhookOperations.all,
         CaptureOperations.all,
         KeyOperations.all,
+        OperatorOperations.all,
     ].flatMap(\.self)
 }

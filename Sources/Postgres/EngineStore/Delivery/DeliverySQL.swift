@@ -78,7 +78,7 @@ enum DeliverySQL {
 
     static let targets = StoreSQL.tenant(
         """
-        SELECT t.place, \(targetColumns)
+        SELECT t.place, \(StoreSQL.targetColumns)
         FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
         LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
@@ -88,7 +88,7 @@ enum DeliverySQL {
     /// For a single target: without a list, the server can reuse one plan instead of planning each call.
     static let target = StoreSQL.tenant(
         """
-        SELECT $2::bigint AS place, \(targetColumns)
+        SELECT $2::bigint AS place, \(StoreSQL.targetColumns)
         FROM gateway.identity i
         LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.tenant_id = $1 AND i.identity_id = $3
@@ -98,7 +98,7 @@ enum DeliverySQL {
     /// Targets that are variants of an identity, with the properties of the identity. Only for messages to variants.
     static let variants = StoreSQL.tenant(
         """
-        SELECT t.place, v.name AS variant, i.attributes::text AS attributes, \(targetColumns)
+        SELECT t.place, v.name AS variant, i.attributes::text AS attributes, \(StoreSQL.targetColumns)
         FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
         JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
@@ -114,15 +114,6 @@ enum DeliverySQL {
             ON a.tenant_id = $1 AND a.device_id = t.device AND a.kind = $4 AND a.name = $5
         """
     )
-
-    private static let targetColumns = """
-        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
-            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
-            CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
-            d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
-            d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
-            \(StoreSQL.clockColumns)
-        """
 
     /// Indexes of targets whose device was already notified by another target of the message. `$4` is the message, `$5` its due day.
     static let duplicates = StoreSQL.tenant(
@@ -141,10 +132,7 @@ enum DeliverySQL {
         SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
         CROSS JOIN LATERAL (
             SELECT count(*) AS sent FROM (
-                SELECT 1 FROM gateway.delivery d
-                WHERE d.tenant_id = $1 AND d.device_id = t.device AND d.due_day >= $5 AND d.app_id = $4
-                    AND d.state IN ('sent', 'received', 'read') AND d.sent_at > now() - $6::interval
-                LIMIT $7) AS x) AS n
+                \(StoreSQL.sentWithin("$6", to: "t.device", of: "$4", since: "$5", limit: "$7"))) AS x) AS n
         WHERE n.sent >= $7
         """
     )

@@ -159,16 +159,12 @@ extension PostgresDeliveryStore {
             .ints(known.map(\.0)),
             .ids(known.map(\.1)),
             .id(app),
-            .int32(lease.dueDay - Int32(clamping: cap.period.components.seconds / 86_400) - Self.capSlackDays),
+            .int32(cap.firstDay(lease.dueDay)),
             .interval(cap.period),
             .int(cap.count)
         )
         return try Self.places(try await engine.run(statement, tenant: nil))
     }
-
-    /// Four days: the latest time after its due day, rounded, at which a message is sent that waits for its time zone and for hours. A message that waits
-    /// longer, for a credential, is not counted.
-    private static let capSlackDays: Int32 = 4
 
     private static func targets(_ result: ResultSet) throws(PostgresError) -> [Int: TargetFacts] {
         var targets: [Int: TargetFacts] = [:]

@@ -92,6 +92,12 @@ package struct CredentialAssignment: Sendable, Hashable {
     package var environment: PushEnvironment
 }
 
+/// A credential with its uses. Its secret is sealed.
+package struct ListedCredential: Sendable, Hashable {
+    package var stored: StoredCredential
+    package var uses: [CredentialAssignment]
+}
+
 /// One use of an API key.
 package struct KeyUse: Sendable, Hashable {
     package var tenant: TenantID

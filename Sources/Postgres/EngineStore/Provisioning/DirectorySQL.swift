@@ -6,13 +6,21 @@ enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
     static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_grant($1)")
 
-    static let credentials = StoreSQL.global(
-        """
+    private static let storedCredentials = """
         SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
             c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, t.pushes_per_second AS tenant_pushes_per_second
         FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id
-        ORDER BY c.tenant_id, c.credential_id
         """
+
+    static let credentials = StoreSQL.global("\(storedCredentials) ORDER BY c.tenant_id, c.credential_id")
+
+    /// One tenant's credentials after an id.
+    static let credentialPage = StoreSQL.tenant(
+        "\(storedCredentials) WHERE c.tenant_id = $1 AND c.credential_id > $2 ORDER BY c.credential_id LIMIT $3"
+    )
+
+    static let platformsOfTenant = StoreSQL.tenant(
+        "SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE tenant_id = $1 AND retired_at IS NULL ORDER BY app_id"
     )
 
     /// One row per binding; its keys have the same settings.

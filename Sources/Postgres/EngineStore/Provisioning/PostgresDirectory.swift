@@ -103,20 +103,47 @@ package struct PostgresDirectory: Sendable {
     /// - Throws: `StoreError`.
     package func assignments() async throws(StoreError) -> [CredentialAssignment] {
         try await asStore { () throws(PostgresError) in
-            var assignments: [CredentialAssignment] = []
-            for row in try await engine.run(DirectorySQL.everyPlatforms(), tenant: nil) {
-                let tenant: TenantID = try row.id("tenant_id")
-                for route in PlatformRouteCoding.decode(try row.object("platforms")).values {
-                    assignments += route.credentials.map { environment, credential in
-                        CredentialAssignment(
-                            key: CredentialKey(tenant: tenant, credential: credential),
-                            topic: route.topic,
-                            environment: environment
-                        )
-                    }
+            try Self.assignments(try await engine.run(DirectorySQL.everyPlatforms(), tenant: nil))
+        }
+    }
+
+    private static func assignments(_ result: ResultSet) throws(PostgresError) -> [CredentialAssignment] {
+        var assignments: [CredentialAssignment] = []
+        for row in result {
+            let tenant: TenantID = try row.id("tenant_id")
+            for route in PlatformRouteCoding.decode(try row.object("platforms")).values {
+                assignments += route.credentials.map { environment, credential in
+                    CredentialAssignment(
+                        key: CredentialKey(tenant: tenant, credential: credential),
+                        topic: route.topic,
+                        environment: environment
+                    )
                 }
             }
-            return assignments
+        }
+        return assignments
+    }
+
+    /// Returns a tenant's credentials by id, beginning after `id`, with their uses by apps that are not retired.
+    ///
+    /// - Throws: `StoreError`.
+    package func credentials(
+        of tenant: TenantID,
+        after id: String?,
+        limit: Int
+    ) async throws(StoreError) -> [ListedCredential] {
+        try await asStore { () throws(PostgresError) in
+            let results = try await engine.run(
+                [
+                    DirectorySQL.credentialPage(.id(tenant), .string(id ?? ""), .int(limit)),
+                    DirectorySQL.platformsOfTenant(.id(tenant)),
+                ],
+                tenant: nil
+            )
+            let uses = Dictionary(grouping: try Self.assignments(try results.result(1)), by: \.key)
+            return try results.result(0).rows(Self.credential).map { stored in
+                ListedCredential(stored: stored, uses: uses[stored.key] ?? [])
+            }
         }
     }
 

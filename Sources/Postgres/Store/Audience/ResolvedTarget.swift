@@ -40,19 +40,19 @@ extension ResolvedTarget {
     static func columns(of person: Person?) -> String {
         """
         i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-            \(isOutranked(person)) AS is_outranked, \(StoreSQL.clockColumns)
+            \(person.map { isOutranked($0) } ?? "false") AS is_outranked, \(StoreSQL.clockColumns)
         """
     }
 
-    /// One probe of an index that contains only identities above `claimed`.
-    private static func isOutranked(_ person: Person?) -> String {
-        guard let person else { return "false" }
-        return """
-            EXISTS (
+    /// Whether the person of `identity i` has an identity of a higher level in the app `app`: one probe of an index that contains only identities above
+    /// `claimed`.
+    static func isOutranked(_ person: Person, app: String = "$2") -> String {
+        """
+        EXISTS (
                 SELECT FROM gateway.identity h
-                WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.\(person.rawValue) = i.\(person.rawValue)
+                WHERE h.tenant_id = $1 AND h.app_id = \(app) AND h.\(person.rawValue) = i.\(person.rawValue)
                     AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active')
-            """
+        """
     }
 
     /// The order in which one of several identities of a person is chosen: the highest level first, unless the app mixes levels.

@@ -45,6 +45,11 @@ package struct SettingChanges: Sendable, Hashable {
         return .array(entries)
     }
 
+    /// The values after the act by setting, without removed ones.
+    package var after: JSONObject {
+        JSONObject(changes.compactMap { change in change.after.map { (change.setting, $0) } })
+    }
+
     /// The scheme, host and port of a URL: path and query may contain a secret.
     package static func place(of url: String) -> String {
         guard let parts = URLComponents(string: url), let host = parts.host else { return "" }

@@ -3,7 +3,7 @@ import PostgresClient
 
 /// Devices, as the native API reads them.
 enum DeviceSQL {
-    private static let columns = """
+    static let columns = """
         d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
         \(StoreSQL.clockColumns)
         """

@@ -8,7 +8,7 @@ enum MessageSQL {
         "CASE WHEN m.awaits_approval AND m.state = 'paused' THEN '\(awaiting.rawValue)' ELSE m.state END"
     }
 
-    private static let messageColumns = """
+    static let messageColumns = """
         \(StoreSQL.messageColumns), m.sender_id, \(state()) AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, \
         m.is_counted
         """
@@ -98,6 +98,7 @@ enum MessageSQL {
         """
     )
 
+    /// The columns that `PostgresQueryStore.delivery` reads, of `delivery d` and `message m`.
     static let deliveryColumns = """
         \(StoreSQL.snapshotColumns), d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, \
         d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms
@@ -149,11 +150,7 @@ enum MessageSQL {
     /// The addressee that an identity reaches now.
     static let addressee = StoreSQL.tenant(
         """
-        SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
-            i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push, i.assurance, d.device_id,
-            coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
-            coalesce(d.token_state, 'none') AS token_state, d.token_registered_at, d.token_reason,
-            \(StoreSQL.clockColumns)
+        SELECT \(StoreSQL.targetColumns), d.token_reason
         FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
         WHERE i.tenant_id = $1 AND i.identity_id = $2
         """

@@ -1,10 +1,10 @@
-import Model
+package import Model
 import PostgresClient
 
 /// Encodes the audience of a message as the JSON of its row, which `gateway.next_candidates` and `gateway.meant` read.
-enum AudienceCoding {
+package enum AudienceCoding {
     /// The JSON of `audience`. Nil when the row needs none: the targets are in the slices, or the message is for everyone.
-    static func encode(_ audience: Audience) -> JSON? {
+    package static func encode(_ audience: Audience) -> JSON? {
         switch audience {
         case .listed, .everyone: nil
         case .users(let users): ["users": .array(users.map { .string($0.rawValue) })]

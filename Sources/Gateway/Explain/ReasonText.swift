@@ -2,20 +2,20 @@ import APNs
 import ApplePayload
 import DeliveryEngine
 import Model
-import Store
+package import Store
 
 /// Explains the reasons of deliveries and the recommended actions. All sentences about reasons are in this file.
 ///
 /// A test checks that it covers every reason of the gateway and every documented reason of APNs.
-enum ReasonText {
-    struct Entry: Sendable, Equatable {
-        var meaning: String
+package enum ReasonText {
+    package struct Entry: Sendable, Equatable {
+        package var meaning: String
         /// The party that should act, and how.
-        var advice: String
+        package var advice: String
     }
 
     /// The sentences of a reason; nil for a reason that is not in this table, such as a new one of a push service.
-    static func entry(_ reason: String) -> Entry? { table[reason] }
+    package static func entry(_ reason: String) -> Entry? { table[reason] }
 
     /// The gateway's reasons, then those of APNs (docs/contracts/apns.md#9, docs/contracts/apns.md#12), each by the delivery's reason.
     private static let table: [String: Entry] = Dictionary(
@@ -241,7 +241,7 @@ enum ReasonText {
     ]
 
     /// The state of a delivery, as a sentence.
-    static func standing(_ facts: DeliveryFacts, queue: QueueWords?) -> String {
+    package static func standing(_ facts: DeliveryFacts, queue: QueueWords?) -> String {
         switch facts.snapshot.state {
         case .queued: queue?.sentence ?? "It has left the queue, and its outcome is not written yet."
         case .sent where !facts.isCertain:
@@ -257,19 +257,39 @@ enum ReasonText {
     }
 
     /// The facts of a queued delivery that its sentence needs.
-    struct QueueWords {
-        var isLeased: Bool
-        var isPaused: Bool
-        var isReserved: Bool
-        var attempts: Int
+    package struct QueueWords {
+        package var isLeased: Bool
+        package var isPaused: Bool
+        package var isReserved: Bool
+        package var attempts: Int
         /// The credential it waits for, with the push service's reason if it was refused.
-        var holder: (id: String, refusal: String?)?
+        package var holder: (id: String, refusal: String?)?
         /// The reason why its slice gave up.
-        var deadReason: String?
+        package var deadReason: String?
         /// A sentence about the hours for which the target waits.
-        var hours: String?
+        package var hours: String?
         /// The time of the next try, in RFC 3339 format.
-        var nextTry: String
+        package var nextTry: String
+
+        package init(
+            isLeased: Bool,
+            isPaused: Bool,
+            isReserved: Bool,
+            attempts: Int,
+            holder: (id: String, refusal: String?)?,
+            deadReason: String?,
+            hours: String?,
+            nextTry: String
+        ) {
+            self.isLeased = isLeased
+            self.isPaused = isPaused
+            self.isReserved = isReserved
+            self.attempts = attempts
+            self.holder = holder
+            self.deadReason = deadReason
+            self.hours = hours
+            self.nextTry = nextTry
+        }
 
         fileprivate var sentence: String {
             if let hours, !isLeased, !isPaused, deadReason == nil { return hours }

@@ -1,18 +1,29 @@
 import Foundation
-import Model
+package import Model
 
 /// Describes the hours for which a target waits, by the present rules.
-struct HoursWords {
-    var why: TimingRules.Wait
-    var until: Timestamp
-    var rules: TimingRules
-    var clock: DeviceClock
+package struct HoursWords: Sendable {
+    package var why: TimingRules.Wait
+    package var until: Timestamp
+    package var rules: TimingRules
+    package var clock: DeviceClock
+
+    package init(why: TimingRules.Wait, until: Timestamp, rules: TimingRules, clock: DeviceClock) {
+        self.why = why
+        self.until = until
+        self.rules = rules
+        self.clock = clock
+    }
+
+    /// The zone of the hours.
+    package var hoursZone: TimeZoneName { why == .quietHours ? quietZone : zone }
 
     private var zone: TimeZoneName { rules.app.zone(of: clock) }
 
     private var quietZone: TimeZoneName { rules.app.quietHours?.zone ?? zone }
 
-    var sentence: String {
+    /// The wait and its cause.
+    package var sentence: String {
         let date = Date(timeIntervalSince1970: Double(until.milliseconds) / 1000)
         let start = "It waits until \(date.formatted(.iso8601)), because"
         switch why {
@@ -24,15 +35,4 @@ struct HoursWords {
             return "\(start) of the device's receiving window, \(clock.window?.description ?? "") in \(zone)."
         }
     }
-
-    static let shape = AnswerShape<HoursWords>(
-        "WaitingHours",
-        [
-            .time("until", "When the push can be sent.") { $0.until },
-            .word("because", "The cause of the wait.") { $0.why },
-            .text("timeZone", "The zone of the hours.", example: "Asia/Seoul") { hours in
-                (hours.why == .quietHours ? hours.quietZone : hours.zone).text
-            },
-        ]
-    )
 }

@@ -1,0 +1,59 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import Model
+
+/// `devices diagnose`: why pushes reach a device, or why not, through a running gateway's native API.
+struct DiagnoseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diagnose",
+        abstract: "Show each condition for pushes to a device, and what to do about those that are not met.",
+        discussion:
+            "Uses GET /v1/devices/{device}/diagnosis, with the API key from the environment variable PUSH_GATEWAY_KEY. 'push-gateway find' finds the device's id."
+    )
+
+    @Argument(help: "The device's id.") var device: String
+    @Option(help: "The lane of the message: urgent, transactional, bulk or background.") var lane = "bulk"
+    @OptionGroup var api: APIOptions
+
+    func validate() throws {
+        guard DeviceID(text: device) != nil else { throw ValidationError("the device '\(device)' is not a UUID") }
+    }
+
+    func run() async throws {
+        let path = "/v1/devices/\(device)/diagnosis?lane=\(HTTPCaller.encode(lane))"
+        let answer = try await api.call("devices diagnose", "GET", path)
+        api.show(answer, Self.text)
+    }
+
+    static func text(_ answer: JSON) -> String {
+        let conditions = answer["conditions"]?.array ?? []
+        let rows = conditions.map(row)
+        var lines = [answer["answer"]?.string ?? "", ""]
+        lines.append(Console.table(["", "condition", "vendor", "since", "state"], rows))
+        var actions: [String] = []
+        for condition in conditions where condition["met"]?.bool == false {
+            guard let action = condition["action"]?.string else { continue }
+            let line = "\(condition["condition"]?.string ?? ""): \(action)"
+            if !actions.contains(line) { actions.append(line) }
+        }
+        if !actions.isEmpty {
+            lines += ["", "recommended actions:"]
+            lines += actions.map { action in "  \(action)" }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func row(_ condition: JSON) -> [String] {
+        let name = condition["condition"]?.string ?? ""
+        let vendor = condition["identity"]?["vendor"]?.string ?? ""
+        let since = condition["since"]?.string ?? "–"
+        return [mark(condition), name, vendor, since, condition["text"]?.string ?? ""]
+    }
+
+    /// ok: met; ×: prevents a push; !: not met, but prevents nothing; ?: not known.
+    private static func mark(_ condition: JSON) -> String {
+        guard let isMet = condition["met"]?.bool else { return "?" }
+        return isMet ? "ok" : condition["blocks"]?.bool == true ? "×" : "!"
+    }
+}

@@ -1,0 +1,224 @@
+import CommandSupport
+import EngineStore
+import Foundation
+import Model
+import NIOHTTP1
+import PostgresClient
+import Store
+import Testing
+
+@testable import Gateway
+@testable import NativeHTTP
+
+/// `POST /v1/find` and `GET /v1/devices/{device}/diagnosis`, on real PostgreSQL.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct NativeFindTests {
+    private static let token = String(repeating: "ab", count: 32)
+
+    /// The matches of a text by kind.
+    private func found(
+        _ stage: NativeStage,
+        _ value: String,
+        app: String? = nil,
+        as bearer: String? = nil
+    ) async throws -> [String: JSON] {
+        var body = JSONObject([("value", .string(value))])
+        body["app"] = app.map { .string($0) }
+        let answer = try await stage.native(.POST, "/v1/find", .object(body), as: bearer)
+        try #require(answer.status == 200, "\(answer.text)")
+        #expect(!answer.text.contains(Self.token))
+        return Dictionary(
+            uniqueKeysWithValues: (answer.json?["matches"]?.array ?? []).map { ($0["kind"]?.string ?? "", $0) }
+        )
+    }
+
+    private func register(
+        _ stage: NativeStage,
+        _ key: String,
+        phone: String,
+        token: String? = nil
+    ) async throws -> String {
+        var body = JSONObject([
+            ("app", "shop"), ("platform", "ios"), ("key", .string(key)), ("user", "kim"), ("phone", .string(phone)),
+        ])
+        body["token"] = token.map { .string($0) }
+        let answer = try await stage.native(.POST, "/v1/devices", .object(body))
+        return try #require(answer.json?["id"]?.string, "\(answer.text)")
+    }
+
+    @Test func eachKindOfNameFindsItsObjects() async throws {
+        try await NativeStage.on { stage in
+            let device = try await register(stage, "phone-1", phone: "+82 10-1234-5678", token: Self.token)
+            let shown = try await stage.native(.GET, "/v1/devices/\(device)")
+            let identity = try #require(shown.json?["identities"]?.array?.first?["id"]?.string)
+            let message = try await stage.send(to: "phone-1")
+            _ = try await stage.database.engine.run(
+                Statement(
+                    "INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id) VALUES ('own', 'shop', 'ipns', '123456789012345678', $1)",
+                    [.uuid(UUID(uuidString: message))]
+                ),
+                tenant: nil
+            )
+            let devices = [
+                (device, "device"), (identity, "identity"), (Self.token, "token"), (Self.token.uppercased(), "token"),
+                ("phone-1", "key"), (" 82 (10) 1234-5678 ", "phone"), ("kim", "user"),
+            ]
+            for (value, kind) in devices {
+                let matches = try await found(stage, value)
+                #expect(Array(matches.keys) == [kind], "\(value): \(matches)")
+                let one = matches[kind]?["devices"]?.array?.first
+                #expect(one?["id"]?.string == device && one?["app"] == "shop", "\(value)")
+                #expect(one?["identities"]?.array?.first?["id"]?.string == identity, "\(value)")
+                #expect(one?["token"] == "abab…abab" && one?["tokenState"] == "active", "\(value)")
+                #expect(matches[kind]?["more"] == false, "\(value)")
+                #expect(try await found(stage, value, app: "shop").count == 1, "\(value)")
+                #expect(try await found(stage, value, app: "other").isEmpty, "\(value)")
+                // I6
+                #expect(try await found(stage, value, as: stage.otherKey).isEmpty, "\(value)")
+            }
+            for (value, kind) in [(message, "message"), ("123456789012345678", "messageNumber")] {
+                let match = try await found(stage, value)[kind]
+                let one = match?["messages"]?.array?.first
+                #expect(one?["id"]?.string == message && one?["app"] == "shop", "\(value): \(match ?? .null)")
+                #expect(try await found(stage, value, app: "other").isEmpty, "\(value)")
+                #expect(try await found(stage, value, as: stage.otherKey).isEmpty, "\(value)")
+            }
+            #expect(try await found(stage, "nothing").isEmpty)
+            #expect(try await found(stage, "\u{0}").isEmpty)
+        }
+    }
+
+    @Test func aUserWithoutADeviceAndAReplacedKeyAreFound() async throws {
+        try await NativeStage.on { stage in
+            let patch: JSON = ["attributes": ["plan": "gold"]]
+            #expect(try await stage.native(.PATCH, "/v1/apps/shop/users/lee", patch).status == 200)
+            let match = try await found(stage, "lee")["user"]
+            #expect(match?["users"] == [["app": "shop", "vendor": "native", "user": "lee"]] && match?["devices"] == [])
+            // 25 devices of one phone number are more than an answer has.
+            for number in 0..<25 { _ = try await register(stage, "k-\(number)", phone: "0109999") }
+            let many = try await found(stage, "0109999")["phone"]
+            #expect(many?["more"] == true && (many?["devices"]?.array?.count ?? 0) <= 20, "\(many ?? .null)")
+        }
+    }
+
+    @Test func wrongInputIsRefusedWithItsField() async throws {
+        try await NativeStage.on { stage in
+            let long = String(repeating: "x", count: 5000)
+            for body in [
+                [:], ["value": ""], ["value": "  "], ["value": 1], ["value": .string(long)],
+            ] as [JSON] {
+                let answer = try await stage.native(.POST, "/v1/find", body)
+                #expect(answer.status == 422 && answer.text.contains("value: "), "\(answer.text)")
+            }
+            #expect(try await stage.native(.POST, "/v1/find", ["valu": "x"]).status == 422)
+        }
+    }
+
+    @Test func aSearchIsAuditedWithoutTheNameItSearchedFor() async throws {
+        try await NativeStage.on { stage in
+            let device = try await register(stage, "phone-1", phone: "01098765432", token: Self.token)
+            let start = try await stage.audit().count
+            for value in ["010-9876-5432", "phone-1", Self.token, device, "nobody"] {
+                _ = try await found(stage, value, as: stage.readKey)
+            }
+            #expect(try await stage.count("gateway.audit t WHERE t::text ~ 'phone-1|98765432|abababab|nobody'") == 0)
+            let rows = Array(try await stage.audit().dropFirst(start))
+            #expect(rows.contains("key:reader read device \(device)"))
+            for kind in ["phone", "device-key", "token", "user"] {
+                let pattern = "^key:reader read \(kind) ~[0-9a-f]{32}$"
+                #expect(rows.contains { $0.range(of: pattern, options: .regularExpression) != nil }, "\(kind): \(rows)")
+            }
+            // A look-up of the same phone by the list of devices has the same pseudonym.
+            let phones = rows.filter { $0.contains(" phone ~") }
+            _ = try await stage.native(.GET, "/v1/devices?phone=01098765432", as: stage.readKey)
+            #expect(try await stage.audit().last == phones.first)
+        }
+    }
+
+    // MARK: Diagnosis
+
+    private func diagnosis(_ stage: NativeStage, _ device: String, lane: String = "bulk") async throws -> JSON {
+        let answer = try await stage.native(.GET, "/v1/devices/\(device)/diagnosis?lane=\(lane)", as: stage.readKey)
+        try #require(answer.status == 200, "\(answer.text)")
+        #expect(!answer.text.contains(Self.token))
+        return try #require(answer.json)
+    }
+
+    private func unmet(_ diagnosis: JSON) -> [String] {
+        (diagnosis["conditions"]?.array ?? []).filter { $0["met"] == false && $0["blocks"] == true }
+            .compactMap { $0["condition"]?.string }
+    }
+
+    private func change(_ stage: NativeStage, _ sql: String) async throws {
+        _ = try await stage.database.engine.run(Statement(sql), tenant: nil)
+    }
+
+    @Test func aDiagnosisNamesWhatPreventsPushes() async throws {
+        try await NativeStage.on { stage in
+            let device = try await register(stage, "phone-1", phone: "0101", token: Self.token)
+            var now = try await diagnosis(stage, device)
+            #expect(now["reachable"] == true && unmet(now).isEmpty, "\(now)")
+            #expect(now["answer"] == "Nothing prevents a push to this device now." && now["deliveries"] == [])
+
+            let off = try await stage.native(.PATCH, "/v1/devices/\(device)", ["acceptsPush": false])
+            #expect(off.status == 200)
+            try await change(
+                stage,
+                "UPDATE gateway.credential SET refusal = 'InvalidProviderToken', refused_at = now() WHERE tenant_id = 'own'"
+            )
+            now = try await diagnosis(stage, device)
+            #expect(unmet(now) == ["credential", "pushSetting"] && now["reachable"] == false, "\(now)")
+            let credential = now["conditions"]?.array?.first { $0["condition"] == "credential" }
+            #expect(credential?["since"]?.string != nil && credential?["action"]?.string?.contains("teamId") == true)
+
+            try await change(
+                stage,
+                "UPDATE gateway.device SET token_state = 'invalid', token_reason = 'Unregistered' WHERE tenant_id = 'own'"
+            )
+            let defaults = #"{"cap": {"count": 1, "seconds": 86400}, "minAssurance": {"default": "vouched"}}"#
+            try await change(stage, "UPDATE gateway.app SET defaults = '\(defaults)' WHERE tenant_id = 'own'")
+            try await change(
+                stage,
+                """
+                INSERT INTO gateway.delivery (tenant_id, due_day, message_id, target_id, app_id, vendor, device_id, state, reason, sent_at)
+                SELECT 'own', floor(extract(epoch FROM now()) / 86400)::integer, m.message_id, gen_random_uuid(), 'shop', 'native', '\(device)', s, r, now()
+                FROM (VALUES ('sent', NULL), ('failed', 'Unregistered')) v(s, r)
+                CROSS JOIN LATERAL (SELECT gateway.first_message_id(now()) AS message_id) m
+                """
+            )
+            try await change(
+                stage,
+                """
+                INSERT INTO gateway.message
+                    (tenant_id, message_id, app_id, vendor, state, lane, content, accepted_at, due_at, due_day, expires_at)
+                SELECT 'own', d.message_id, 'shop', 'native', 'done', 2, '{}', now(), now(), d.due_day, now()
+                FROM (SELECT DISTINCT x.message_id, x.due_day FROM gateway.delivery x WHERE x.tenant_id = 'own') d
+                """
+            )
+            now = try await diagnosis(stage, device)
+            #expect(unmet(now) == ["token", "credential", "pushSetting", "frequencyCap"], "\(now)")
+            #expect(now["answer"]?.string?.hasPrefix("The push service rejected the token with Unregistered") == true)
+            let token = now["conditions"]?.array?.first { $0["condition"] == "token" }
+            #expect(token?["since"]?.string != nil)
+            #expect(now["deliveries"]?.array?.count == 2)
+            #expect(
+                unmet(try await diagnosis(stage, device, lane: "urgent")) == ["token", "credential", "pushSetting"]
+            )
+        }
+    }
+
+    @Test func aDiagnosisOfNobodyIsNotFound() async throws {
+        try await NativeStage.on { stage in
+            let device = try await register(stage, "phone-1", phone: "0101", token: Self.token)
+            let start = try await stage.audit().count
+            _ = try await diagnosis(stage, device)
+            #expect(Array(try await stage.audit().dropFirst(start)) == ["key:reader read device \(device)"])
+            for (path, key) in [(device, stage.otherKey), (UUID().uuidString, stage.key), ("x", stage.key)] {
+                let answer = try await stage.native(.GET, "/v1/devices/\(path)/diagnosis", as: key)
+                #expect(answer.status == 404, "\(answer.text)")
+            }
+            let lane = try await stage.native(.GET, "/v1/devices/\(device)/diagnosis?lane=fast")
+            #expect(lane.status == 422 && lane.text.contains("lane: must be one of urgent"), "\(lane.text)")
+        }
+    }
+}

@@ -1,0 +1,1 @@
+`POST /v1/find` and `push-gateway find` look a text up as an id, a vendor's message number, a token, a device's key, a phone number and a user. `GET /v1/devices/{device}/diagnosis` and `push-gateway devices diagnose` show each condition for pushes to a device: whether it is met, since when, and the recommended action.

@@ -1,0 +1,1 @@
+`GET /v1/messages` searches by vendor, sender, label, time and text, and reports how far it has searched. `POST /v1/apps/{app}/audience-size` counts an audience. `GET /v1/queue`, `/v1/nodes`, `/v1/credentials` with the results of their checks, and `/v1/apps/{app}/bindings` show the state and the settings of a tenant without secrets.
