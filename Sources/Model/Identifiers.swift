@@ -132,8 +132,8 @@ extension MessageID {
     /// The moment that the id contains.
     package var time: Timestamp {
         let bytes = rawValue.uuid
-        let milliseconds = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        return Timestamp(milliseconds: milliseconds)
+        let parts = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5]
+        return Timestamp(milliseconds: parts.reduce(Int64(0)) { $0 << 8 | Int64($1) })
     }
 }
 

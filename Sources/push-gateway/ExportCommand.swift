@@ -24,7 +24,8 @@ struct ExportCommand: AsyncParsableCommand {
     private static let tailBytes: UInt64 = 1 << 20
 
     @Argument(help: "deliveries, events or devices.") var kind: Kind
-    @Option(help: "The beginning of the range (RFC 3339). Deliveries: of due times; default: seven days ago.") var from: String?
+    @Option(help: "The beginning of the range (RFC 3339). Deliveries: of due times; default: seven days ago.") var from:
+        String?
     @Option(help: "The end of the range. Default: now.") var to: String?
     @Option(help: "Only this app.") var app: String?
     @Option(help: "Only this vendor.") var vendor: String?
@@ -41,7 +42,9 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let key = try api.key("export")
         let target = try ExportTarget(output, format, tailBytes: Self.tailBytes)
-        if let cursor = target.cursor { Console.error("Continuing after \(cursor); remove \(target.partPath) to start over.") }
+        if let cursor = target.cursor {
+            Console.error("Continuing after \(cursor); remove \(target.partPath) to start over.")
+        }
         // The range of all attempts is that of the first.
         let end = to ?? (kind == .devices ? nil : Timestamp(seconds: Int64(Date().timeIntervalSince1970)).rfc3339)
         let client = HTTPCaller(base: api.url)
@@ -65,7 +68,9 @@ struct ExportCommand: AsyncParsableCommand {
                 guard failures < Self.attempts else {
                     await client.close()
                     let hint = output == nil ? "" : "; repeat the command to continue"
-                    throw CommandFailure("export: the connection to \(api.url) failed after \(target.rows) rows\(hint): \(error)")
+                    throw CommandFailure(
+                        "export: the connection to \(api.url) failed after \(target.rows) rows\(hint): \(error)"
+                    )
                 }
                 try await Task.sleep(for: .seconds(1 << (failures - 1)))
             }
@@ -77,9 +82,12 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func path(to end: String?, after cursor: String?) -> String {
         let query = [
-            ("from", from), ("to", end), ("app", app), ("vendor", vendor), ("format", format.rawValue), ("after", cursor),
+            ("from", from), ("to", end), ("app", app), ("vendor", vendor), ("format", format.rawValue),
+            ("after", cursor),
         ]
-        let text = query.compactMap { name, value in value.map { "\(name)=\(HTTPCaller.encode($0))" } }.joined(separator: "&")
+        let text = query.compactMap { name, value in value.map { "\(name)=\(HTTPCaller.encode($0))" } }.joined(
+            separator: "&"
+        )
         return "/v1/exports/\(kind.rawValue)?\(text)"
     }
 }
@@ -131,7 +139,10 @@ private final class ExportTarget {
         }
         cursor = Self.cursor(last, format)
         guard cursor != nil else {
-            throw CommandFailure("export: '\(part)' is not an export in \(format.rawValue); remove it to start over", isUsage: true)
+            throw CommandFailure(
+                "export: '\(part)' is not an export in \(format.rawValue); remove it to start over",
+                isUsage: true
+            )
         }
         skipsHeader = format == .csv
         awaitsHeader = false

@@ -1,3 +1,4 @@
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
@@ -61,13 +62,19 @@ import Testing
         struct Row { var text: String?; var number: Int }
         let shape = AnswerShape<Row>(
             "Row",
-            [.optionalText("text") { $0.text }, .int("number", "") { $0.number }, .texts("list", "", example: "a") { _ in ["a", "b"] }]
+            [
+                .optionalText("text") { $0.text }, .int("number", "") { $0.number },
+                .texts("list", "", example: "a") { _ in ["a", "b"] },
+            ]
         )
         let csv = ExportLines(shape: shape, format: .csv)
         #expect(csv.header == "text,number,list")
         #expect(csv.line(Row(text: "=1+1", number: 2)) == #"'=1+1,2,"[""a"",""b""]""#)
         #expect(csv.line(Row(text: nil, number: -2)).hasPrefix(",-2,"))
         let lines = ExportLines(shape: shape, format: .ndjson)
-        #expect(lines.header == nil && lines.line(Row(text: nil, number: 1)) == #"{"text":null,"number":1,"list":["a","b"]}"#)
+        #expect(
+            lines.header == nil
+                && lines.line(Row(text: nil, number: 1)) == #"{"text":null,"number":1,"list":["a","b"]}"#
+        )
     }
 }

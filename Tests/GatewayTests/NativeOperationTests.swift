@@ -1,4 +1,5 @@
 import Foundation
+import GatewayHTTP
 import HTTPTypes
 import Model
 import Testing

@@ -61,7 +61,10 @@ struct AnalyticsTests {
         }
         try Data("something else\n1,2\n".utf8).write(to: URL(fileURLWithPath: file + ".part"))
         let other = try await world.apiCommand(arguments)
-        #expect(other.status != 0 && other.log.contains(format == "csv" ? "cursor" : "is not an export"), "\(other.log)")
+        #expect(
+            other.status != 0 && other.log.contains(format == "csv" ? "cursor" : "is not an export"),
+            "\(other.log)"
+        )
         let wrong = try await world.apiCommand(["export", "devices", "--from", "2026-01-01T00:00:00Z"])
         #expect(wrong.status == 2 && wrong.log.contains("no range"), "\(wrong.log)")
     }

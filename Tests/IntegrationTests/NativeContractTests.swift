@@ -28,7 +28,9 @@ struct NativeContractTests {
     }
 
     private func key(_ world: World, _ scopes: String) async throws -> String {
-        let made = try await world.command(["key", "create", "--tenant", "acme", "--name", scopes.filter(\.isLetter), "--scopes", scopes])
+        let made = try await world.command([
+            "key", "create", "--tenant", "acme", "--name", scopes.filter(\.isLetter), "--scopes", scopes,
+        ])
         return try #require(
             made.log.split(separator: "\n").map(String.init).first { $0.hasPrefix("pgw_") },
             "\(made.log)"

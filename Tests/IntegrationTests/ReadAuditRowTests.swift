@@ -67,7 +67,7 @@ struct ReadAuditRowTests {
         }
     }
 
-    // The stored rows have pseudonyms, and a read stores no name beside them: whoever asks for an erased user must not bring the name back.
+    // The stored rows have pseudonyms, and a read stores no name next to them: whoever asks for an erased user must not bring the name back.
     @Test func noStoredRowNamesAPerson() async throws {
         try await NativeStage.on { stage in
             try await stage.register("phone-1", token: "aa01")

@@ -8,7 +8,7 @@ import Testing
 @testable import PostgresClient
 @testable import Store
 
-/// What becomes of old counts: quarter hours become days, are recounted at night, and are removed at last.
+/// Old counts: quarter hours become days, a day is recounted each night, and counts are removed at the end of their retention.
 @Suite struct StoreCountLifeTests {
     private static let day: Int32 = 96
 
@@ -46,7 +46,9 @@ import Testing
     func quarterHoursBecomeDaysOfTheAppsZone(zone: String) async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
-        try await admin.script("UPDATE gateway.app SET defaults = '{\"timeZone\": \"\(zone)\"}' WHERE tenant_id = 'acme'")
+        try await admin.script(
+            "UPDATE gateway.app SET defaults = '{\"timeZone\": \"\(zone)\"}' WHERE tenant_id = 'acme'"
+        )
         let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
         let now = try await fixture.now()
         // 400 days contain every change of a year.
@@ -98,7 +100,9 @@ import Testing
         let maintenance = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         #expect(try await maintenance.run().countsRemoved == 2 * 2 * Int(Self.day))
         #expect(try await Self.days(admin, "counter", "rejected", "UTC").rows == 2 * Int(Self.day))
-        try await admin.script("UPDATE gateway.tenant SET retention = '{\"analytics\": 34300800}' WHERE tenant_id = 'acme'")
+        try await admin.script(
+            "UPDATE gateway.tenant SET retention = '{\"analytics\": 34300800}' WHERE tenant_id = 'acme'"
+        )
         #expect(try await maintenance.run().countsRemoved == 2 * 2 * Int(Self.day), "397 days for this tenant")
     }
 
@@ -120,12 +124,19 @@ import Testing
         #expect(found.map(\.tenant.rawValue).sorted() == ["acme", "other"] && found.allSatisfy { $0.error == nil })
         let own = try #require(found.first { $0.tenant == fixture.acme })
         #expect(own.day == yesterday)
-        #expect(Set(own.differences.map { "\($0.key) \($0.missing)" }) == ["targets -1", "rejected -1", "rejected:Unregistered -1"])
+        #expect(
+            Set(own.differences.map { "\($0.key) \($0.missing)" }) == [
+                "targets -1", "rejected -1", "rejected:Unregistered -1",
+            ]
+        )
         #expect(try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night) == nil, "done")
         try await admin.script("UPDATE gateway.singleton SET held_until = now() - interval '1 second'")
         let next = try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night) { $0.upperBound }
         #expect(next?.allSatisfy { $0.differences.isEmpty } == true, "it was corrected")
-        #expect(try await fixture.audit.newest(1, in: fixture.acme).first.map { "\($0.actor) \($0.action)" } == "gateway recount")
+        #expect(
+            try await fixture.audit.newest(1, in: fixture.acme).first.map { "\($0.actor) \($0.action)" }
+                == "gateway recount"
+        )
     }
 
     // Counts of whole days in another zone cannot be compared with deliveries of a UTC day.
@@ -135,7 +146,9 @@ import Testing
         let now = try await fixture.now()
         let last = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 93) * Self.day
         try await Self.fill(admin, from: last, to: last + 1)
-        try await admin.script("UPDATE gateway.tenant SET retention = '{\"deliveries\": 31536000, \"messages\": 31536000}'")
+        try await admin.script(
+            "UPDATE gateway.tenant SET retention = '{\"deliveries\": 31536000, \"messages\": 31536000}'"
+        )
         let recount = PostgresRecount(engine: fixture.engine)
         let before = try await recount.tenants(fixture.acme, at: now).map(\.firstDay)
         #expect(before[0] < last / Self.day)

@@ -64,14 +64,23 @@ import Testing
         // Messages due 30, 60 and 90 hours ago: of the first and the last only the beginning of the range counts.
         let some = try await self.all(fixture, from: now + .seconds(-90 * 3600), to: now + .seconds(-30 * 3600))
         #expect(some.count == 10)
-        #expect(try await self.all(fixture, from: now, to: now + .seconds(1), limit: 5).count == 5, "a full page is the last")
+        #expect(
+            try await self.all(fixture, from: now, to: now + .seconds(1), limit: 5).count == 5,
+            "a full page is the last"
+        )
     }
 
     @Test func aFilterKeepsTheOrder() async throws {
         let fixture = try await StoreFixture.alone()
         let now = try await fixture.now()
         try await Self.fill(fixture, now)
-        let some = try await all(fixture, from: now + .seconds(-20 * 86_400), to: now + .seconds(1), vendor: .upmc, limit: 3)
+        let some = try await all(
+            fixture,
+            from: now + .seconds(-20 * 86_400),
+            to: now + .seconds(1),
+            vendor: .upmc,
+            limit: 3
+        )
         #expect(some.count == 10 && some.allSatisfy { $0.vendor == .upmc })
         #expect(some.map(\.cursor) == some.map(\.cursor).sorted())
     }
@@ -80,7 +89,9 @@ import Testing
     func otherTextsAreNoCursors(text: String) { #expect(DeliveryCursor(text: text) == nil) }
 
     @Test func aCursorIsReadBack() throws {
-        let cursor = try #require(DeliveryCursor(text: "0198A1F0-7c00-7000-8000-000000000001/5a4fa91d-7e67-4b5f-9b3c-000000000002"))
+        let cursor = try #require(
+            DeliveryCursor(text: "0198A1F0-7c00-7000-8000-000000000001/5a4fa91d-7e67-4b5f-9b3c-000000000002")
+        )
         #expect(DeliveryCursor(text: cursor.text) == cursor)
         #expect(cursor.text == "0198a1f0-7c00-7000-8000-000000000001/5a4fa91d-7e67-4b5f-9b3c-000000000002")
         #expect(DeliveryCursor(before: cursor.message.time) <= cursor)

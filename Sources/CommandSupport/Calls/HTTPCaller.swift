@@ -85,7 +85,10 @@ package struct HTTPCaller: Sendable {
 
     /// Gets an answer of any length, part by part.
     ///
-    /// - Parameter part: called for each part of an answer with a status of success.
+    /// - Parameters:
+    ///   - path: path and query.
+    ///   - bearer: the key.
+    ///   - part: called for each part of an answer with a status of success.
     /// - Returns: the answer; without its body, if it was successful.
     /// - Throws: the client's error when the answer does not end properly, or what `part` throws.
     package func stream(

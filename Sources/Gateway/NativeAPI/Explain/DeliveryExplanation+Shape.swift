@@ -7,7 +7,9 @@ import Store
 extension DeliveryExplanation {
     static let shape = AnswerShape<DeliveryExplanation>(
         "ExplainedDelivery",
-        AnswerShape.members(NativeShapes.deliveryMembers) { $0.delivery } + [.shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }]
+        AnswerShape.members(NativeShapes.deliveryMembers) { $0.delivery } + [
+            .shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }
+        ]
     )
 
     package var json: JSON { Self.shape.json(self) }

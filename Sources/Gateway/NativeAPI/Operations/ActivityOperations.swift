@@ -1,5 +1,6 @@
 import ApplePayload
 import Commands
+import GatewayHTTP
 import Hummingbird
 import Model
 

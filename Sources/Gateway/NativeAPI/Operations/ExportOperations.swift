@@ -86,7 +86,9 @@ enum ExportOperations {
             .time("at", "When it happened.") { $0.at },
             .text("kind", "The kind of event.", example: "sent") { $0.kind },
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .optionalText("vendor", "The vendor; null: an event of a device.", example: "native") { $0.vendor?.rawValue },
+            .optionalText("vendor", "The vendor; null: an event of a device.", example: "native") {
+                $0.vendor?.rawValue
+            },
             .optionalText("sender", "The back end that sent the message.") { $0.sender?.rawValue },
             .optionalID("message", "The message's id.") { $0.subject.message?.description },
             .optionalID("target", "The delivery's target.") { $0.subject.target?.description },
@@ -158,7 +160,7 @@ extension NativeAPI {
         }
         var start = DeliveryCursor(before: from)
         if let after = try call.after {
-            guard let cursor = DeliveryCursor(text: after) else { throw .invalid("after", "must be the cursor of a line") }
+            guard let cursor = DeliveryCursor(text: after) else { throw Self.noCursor }
             guard start < cursor, cursor < DeliveryCursor(before: to) else {
                 throw .invalid("after", "belongs to another range")
             }
@@ -187,7 +189,7 @@ extension NativeAPI {
         let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
         var start = bounds.first
         if let after = try call.after {
-            guard let offset = Int64(after), offset >= 0 else { throw .invalid("after", "must be the cursor of a line") }
+            guard let offset = Int64(after), offset >= 0 else { throw Self.noCursor }
             guard offset >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
             guard offset <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
             start = offset
@@ -215,7 +217,7 @@ extension NativeAPI {
     func exportDevices(_ call: NativeCall<ExportOperations.DevicesInput>) async throws(Problem) -> Response {
         let after = try call.after
         let first = after.flatMap { DeviceID(text: $0) }
-        guard after == nil || first != nil else { throw .invalid("after", "must be the cursor of a line") }
+        guard after == nil || first != nil else { throw Self.noCursor }
         let filter = DeviceFilter(app: try call.app, vendor: try call.vendor)
         let lines = ExportLines(shape: ExportOperations.device, format: try call.format)
         let tenant = call.tenant
@@ -229,6 +231,8 @@ extension NativeAPI {
             return ExportStream.Page(lines: page.items.map(lines.line), next: page.next?.description)
         }
     }
+
+    private static let noCursor = Problem.invalid("after", "must be the cursor of a line")
 
     /// Reads the first page, so that a failure still gets its status, and writes the others as the peer receives them.
     private func export<Value>(

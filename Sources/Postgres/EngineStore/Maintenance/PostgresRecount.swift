@@ -54,7 +54,8 @@ package struct PostgresRecount: Sendable {
                 let oldest = now + (.zero - min(kept.deliveries, kept.messages))
                 // The first quarter hour of the day of a zone may be a UTC day earlier.
                 let rolled = QuarterRange(from: Int32(clamping: try row.int("rolled")), to: .max).start
-                let first = max((oldest.seconds + 86_399) / 86_400, rolled.seconds > 0 ? rolled.seconds / 86_400 + 1 : 0)
+                let merged = rolled.seconds > 0 ? rolled.seconds / 86_400 + 1 : 0
+                let first = max((oldest.seconds + 86_399) / 86_400, merged)
                 return Tenant(id: try row.id("tenant_id"), firstDay: Int32(clamping: first))
             }
         }

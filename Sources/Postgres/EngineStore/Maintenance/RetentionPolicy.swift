@@ -21,7 +21,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     /// Acts of users. While an act is kept, a repeated report of it is recognised.
     package var acts: Duration
     /// Counts of deliveries, and the figures of the event reader, by whole days.
-    package var analytics: Duration
+    package var analytics = Duration.seconds(400 * 86400)
     /// How often a user did something, counted from the last time.
     package var tallies: Duration
     /// After this time without a heartbeat, a node counts as dead.
@@ -40,7 +40,6 @@ package struct RetentionPolicy: Sendable, Hashable {
         audit: Duration = .seconds(400 * 86400),
         captures: Duration = .seconds(7 * 86400),
         acts: Duration = .seconds(90 * 86400),
-        analytics: Duration = .seconds(400 * 86400),
         tallies: Duration = .seconds(400 * 86400),
         deadNode: Duration = .seconds(60),
         weeksAhead: Int = 8,
@@ -54,7 +53,6 @@ package struct RetentionPolicy: Sendable, Hashable {
         self.audit = audit
         self.captures = captures
         self.acts = acts
-        self.analytics = analytics
         self.tallies = tallies
         self.deadNode = deadNode
         self.weeksAhead = weeksAhead

@@ -32,7 +32,6 @@ struct TenantSweep: Sendable {
         let messages = PostgresValue.interval(policy.messages)
         let oldest = PostgresValue.id(MessageID.first(at: now.back(policy.messages)))
         let pending = PostgresValue.int32(now.back(max(policy.events, policy.untoldEvents)).day)
-        let counted = PostgresValue.int32(QuarterRange(now.back(policy.analytics)..<now).from)
         let today = PostgresValue.int32(now.back(policy.deliveries).day)
         var sweeps = [
             Sweep(
@@ -81,24 +80,29 @@ struct TenantSweep: Sendable {
                 isFunction: true
             ),
             Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: rows),
-            Sweep(step: .counts, statement: MaintenanceSQL.dropCounts(id, counted), limit: rows),
-            Sweep(step: .countedReasons, statement: MaintenanceSQL.dropReasons(id, counted), limit: rows),
             Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
         ]
-        self.sweeps = (sweeps + Self.figures(id, before: .int32(now.back(policy.analytics).day), today))[...]
+        self.sweeps = (sweeps + Self.figures(id, before: now.back(policy.analytics), today))[...]
     }
 
-    /// The figures of the event reader, and its marks of deliveries before `firstDay`.
+    /// Counts and the figures of the event reader, and its marks of deliveries before `firstDay`.
     private static func figures(
         _ tenant: PostgresValue,
-        before day: PostgresValue,
+        before time: Timestamp,
         _ firstDay: PostgresValue
     ) -> [Sweep] {
-        [
-            MaintenanceSQL.dropLatencies(tenant, day), MaintenanceSQL.dropSketches(tenant, day),
-            MaintenanceSQL.dropDeviceChanges(tenant, day), MaintenanceSQL.dropMarks(tenant, firstDay),
-        ].map { Sweep(step: .figures, statement: $0, limit: MaintenanceSQL.rows) }
+        let day = PostgresValue.int32(time.day)
+        let quarter = PostgresValue.int32(QuarterRange(time..<time).from)
+        let rows = MaintenanceSQL.rows
+        return [
+            Sweep(step: .counts, statement: MaintenanceSQL.dropCounts(tenant, quarter), limit: rows),
+            Sweep(step: .countedReasons, statement: MaintenanceSQL.dropReasons(tenant, quarter), limit: rows),
+        ]
+            + [
+                MaintenanceSQL.dropLatencies(tenant, day), MaintenanceSQL.dropSketches(tenant, day),
+                MaintenanceSQL.dropDeviceChanges(tenant, day), MaintenanceSQL.dropMarks(tenant, firstDay),
+            ].map { Sweep(step: .figures, statement: $0, limit: rows) }
     }
 }
 

@@ -1,19 +1,19 @@
-import Model
+package import Model
 import NIOConcurrencyHelpers
 
 /// Limits the event streams of this node, because each stream queries the store four times a second.
-final class EventStreamLimit: Sendable {
+package final class EventStreamLimit: Sendable {
     /// 64 streams on one node and 8 of one tenant: the streams of one tenant must not exclude other tenants.
-    static let perNode = 64
-    static let perTenant = 8
+    package static let perNode = 64
+    package static let perTenant = 8
 
     /// Permits one stream. The permit is released when the stream ends, and also when the stream never started.
-    final class Permit: Sendable {
+    package final class Permit: Sendable {
         private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
 
         init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = NIOLockedValueBox(onRelease) }
 
-        func release() {
+        package func release() {
             let onRelease = onRelease.withLockedValue { box in
                 defer { box = nil }
                 return box
@@ -26,8 +26,10 @@ final class EventStreamLimit: Sendable {
 
     private let counts = NIOLockedValueBox<[TenantID: Int]>([:])
 
+    package init() {}
+
     /// Returns nil when the limit is reached.
-    func acquire(_ tenant: TenantID) -> Permit? {
+    package func acquire(_ tenant: TenantID) -> Permit? {
         let isFree = counts.withLockedValue { counts in
             guard counts[tenant, default: 0] < Self.perTenant, counts.values.reduce(0, +) < Self.perNode else {
                 return false

@@ -1,5 +1,5 @@
 /// Every error of the native API. The codes are stable and never change their meaning. `docs/errors.md` contains the same table, and a test compares the two.
-enum ProblemCode: String, Sendable, Hashable, CaseIterable {
+package enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case badRequest = "PG-1001"
     case invalid = "PG-1002"
     case unauthorized = "PG-1003"
@@ -19,13 +19,13 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case pushServiceFailed = "PG-2002"
     case auditBehind = "PG-2003"
 
-    struct Entry: Sendable {
-        var status: Int
-        var title: String
+    package struct Entry: Sendable {
+        package var status: Int
+        package var title: String
         /// The meaning of the error, for the documentation.
-        var meaning: String
+        package var meaning: String
         /// The action that the caller should take.
-        var advice: String
+        package var advice: String
 
         init(_ status: Int, _ title: String, _ meaning: String, _ advice: String) {
             self.status = status
@@ -35,9 +35,9 @@ enum ProblemCode: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    var status: Int { entry.status }
+    package var status: Int { entry.status }
 
-    var entry: Entry {
+    package var entry: Entry {
         switch self {
         case .badRequest:
             Entry(

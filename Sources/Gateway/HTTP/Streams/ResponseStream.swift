@@ -1,23 +1,31 @@
-import Hummingbird
+package import Hummingbird
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 
 /// A long answer that is written part by part. A peer that does not read loses its connection, so that it does not hold a stream and its memory.
-struct ResponseStream: Sendable {
+package struct ResponseStream: Sendable {
     /// 30 s for the peer to receive a part.
-    static let writeTimeout = Duration.seconds(30)
+    package static let writeTimeout = Duration.seconds(30)
 
     let writeTimeout: Duration
     /// Closes the connection, to end a blocked write.
     let disconnect: @Sendable () -> Void
 
+    /// - Parameters:
+    ///   - writeTimeout: the time for the peer to receive a part.
+    ///   - disconnect: closes the connection.
+    package init(writeTimeout: Duration, disconnect: @escaping @Sendable () -> Void) {
+        self.writeTimeout = writeTimeout
+        self.disconnect = disconnect
+    }
+
     /// Writes parts and measures how long the peer takes.
-    struct Writer {
+    package struct Writer {
         fileprivate var writer: any ResponseBodyWriter
         fileprivate let writingSince: NIOLockedValueBox<ContinuousClock.Instant?>
 
         /// - Throws: when the peer is gone.
-        mutating func write(_ buffer: ByteBuffer) async throws {
+        package mutating func write(_ buffer: ByteBuffer) async throws {
             writingSince.withLockedValue { $0 = .now }
             defer { writingSince.withLockedValue { $0 = nil } }
             try await writer.write(buffer)
@@ -27,7 +35,10 @@ struct ResponseStream: Sendable {
     /// Runs `body`, which writes the parts, and ends the answer.
     ///
     /// - Throws: when the peer is gone, or what `body` throws. The answer then has no proper end, by which the peer knows that it is not whole.
-    func run(into writer: any ResponseBodyWriter, _ body: (inout Writer) async throws -> Void) async throws {
+    package func run(
+        into writer: any ResponseBodyWriter,
+        _ body: (inout Writer) async throws -> Void
+    ) async throws {
         let writingSince = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await watch(writingSince) }
