@@ -2,6 +2,7 @@ package import APNs
 import ApplePayload
 import DeliveryEngine
 package import EngineStore
+import GatewayHTTP
 import HTTP2
 package import Model
 

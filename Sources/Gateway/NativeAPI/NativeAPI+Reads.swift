@@ -1,3 +1,4 @@
+import GatewayHTTP
 import Hummingbird
 import Model
 import Store

@@ -1,3 +1,4 @@
+import GatewayHTTP
 import Model
 
 /// The members of a message's `to`. Users, groups, tags and everyone cannot be combined; phones, keys and devices can be combined with each other.

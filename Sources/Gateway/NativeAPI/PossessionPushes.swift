@@ -1,6 +1,7 @@
 import ApplePayload
 import DeliveryEngine
 package import EngineStore
+import GatewayHTTP
 package import Model
 import Store
 

@@ -1,3 +1,4 @@
+import GatewayHTTP
 import Model
 package import Secrets
 package import Webhooks

@@ -1,5 +1,6 @@
 import Adapters
 import Commands
+import GatewayHTTP
 import Model
 
 /// Inputs that many operations share.

@@ -1,3 +1,4 @@
+import GatewayHTTP
 import Model
 
 /// Defines how the text of a path, query or header becomes the JSON value that an `InputKind` reads.

@@ -1,4 +1,5 @@
 import ApplePayload
+import GatewayHTTP
 import Model
 
 /// Body fields that the operations of Live Activities share.

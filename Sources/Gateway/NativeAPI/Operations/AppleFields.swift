@@ -1,4 +1,5 @@
 import ApplePayload
+import GatewayHTTP
 import Model
 
 /// The members of `apns` of a message: headers of the push, and members of `aps`.
