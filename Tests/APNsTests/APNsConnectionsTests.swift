@@ -74,7 +74,7 @@ struct APNsConnectionsTests {
             try transport.open(Peer.credential, peer.credential())
             try transport.open(small, peer.credential())
             #expect(transport.pools.count == 1)
-            let flood = transport.send((0..<1_500).map { makePush($0) }, through: Peer.credential, deadline: patience)
+            let flood = transport.send((0..<6_000).map { makePush($0) }, through: Peer.credential, deadline: patience)
             var iterator = flood.makeAsyncIterator()
             var floodCount = 0
             while floodCount < 100, let batch = await iterator.next() { floodCount += batch.count }
@@ -82,9 +82,9 @@ struct APNsConnectionsTests {
             let completions = await collect(transport.send(pushes, through: small, deadline: patience))
             #expect(completions.acceptedCount == 10)
             // The large batch is far from complete when the small one completes.
-            #expect(peer.simulator.control.stats.accepted < 1_000)
+            #expect(peer.simulator.control.stats.accepted < 5_000)
             while let batch = await iterator.next() { floodCount += batch.count }
-            #expect(floodCount == 1_500)
+            #expect(floodCount == 6_000)
         }
         await peer.simulator.stop()
     }

@@ -175,6 +175,11 @@ extension World {
             let funnel = try await native("GET", "/v1/messages/\(id)").json?["funnel"]
             return funnel?["sent"]?.int == 8 && funnel?["failed"]?.int == 2
         }
+        // Tokens are marked after the outcomes are written.
+        try await eventually("both tokens are known to be dead") {
+            let events = try await native("GET", "/v1/events?kinds=token_invalidated")
+            return events.text.split(separator: "\n").count == 2
+        }
         for (key, kind) in [("a-5", "received"), ("a-5", "read"), ("a-6", "read"), ("a-7", "received")] {
             let receipt: JSON = ["message": .string(id), "key": .string(key), "kind": .string(kind)]
             let answer = try await native("POST", "/v1/apps/shop/receipts", receipt)

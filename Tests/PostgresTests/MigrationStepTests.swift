@@ -208,7 +208,7 @@ import Testing
         let migrator = try migrator("ALTER TABLE gateway.thing ADD COLUMN size integer;")
         let migration = Task { try await migrator.migrate(session) }
         var tries: Set<String> = []
-        try await eventually("a second try waits for the lock", every: .milliseconds(20)) {
+        try await eventually("a second try waits for the lock", within: .seconds(300), every: .milliseconds(20)) {
             let waiting = try await admin.query(
                 """
                 SELECT query_start::text AS try FROM pg_stat_activity

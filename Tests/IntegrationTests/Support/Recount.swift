@@ -95,6 +95,7 @@ enum Recount {
         FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = d.tenant_id AND m.message_id = d.message_id
         CROSS JOIN LATERAL (
             SELECT 'delivery' AS kind WHERE d.transport IS NOT NULL AND m.due_local IS NULL AND m.pace_count IS NULL
+            UNION ALL SELECT 'transport' WHERE d.transport_ms IS NOT NULL
             UNION ALL SELECT 'receipt' WHERE d.state IN ('received', 'read')
             UNION ALL SELECT 'read' WHERE d.state = 'read') k
         WHERE d.sent_at IS NOT NULL GROUP BY 1

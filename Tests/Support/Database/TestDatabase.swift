@@ -35,7 +35,7 @@ extension PoolLimits {
     package static func patient(maximumConnections: Int = PoolLimits().maximumConnections) -> PoolLimits {
         var limits = PoolLimits()
         limits.maximumConnections = maximumConnections
-        limits.waitTimeout = .seconds(120)
+        limits.waitTimeout = .seconds(300)
         return limits
     }
 }

@@ -35,6 +35,16 @@ DELETE FROM gateway.challenge WHERE tenant_id = $1 AND device_id IN (
     WHERE c.tenant_id = $1 AND c.ends_at < now() ORDER BY c.ends_at LIMIT 5000) AND ends_at < now();
 
 -- role gateway_engine
+DELETE FROM gateway.counter WHERE tenant_id = $1 AND quarter < $2 AND quarter <= (
+    SELECT max(x.quarter) FROM (
+        SELECT c.quarter FROM gateway.counter c WHERE c.tenant_id = $1 AND c.quarter < $2 ORDER BY c.quarter LIMIT 5000) x);
+
+-- role gateway_engine
+DELETE FROM gateway.counter_reason WHERE tenant_id = $1 AND quarter < $2 AND quarter <= (
+    SELECT max(x.quarter) FROM (
+        SELECT c.quarter FROM gateway.counter_reason c WHERE c.tenant_id = $1 AND c.quarter < $2 ORDER BY c.quarter LIMIT 5000) x);
+
+-- role gateway_engine
 DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id;
 
 -- role gateway_engine
@@ -45,12 +55,27 @@ WHERE d.tenant_id = $1 AND d.due_day < $2 AND d.due_day = o.due_day AND d.messag
     AND d.target_id = o.target_id;
 
 -- role gateway_engine
+DELETE FROM gateway.device_change WHERE tenant_id = $1 AND (day, app_id) IN (
+    SELECT c.day, c.app_id FROM gateway.device_change c
+    WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.device_sketch WHERE tenant_id = $1 AND (day, app_id, subject, stage) IN (
+    SELECT s.day, s.app_id, s.subject, s.stage FROM gateway.device_sketch s
+    WHERE s.tenant_id = $1 AND s.day < $2 ORDER BY s.day LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.event_position WHERE tenant_id = $1 AND last IN (
     SELECT q.last FROM gateway.event_position q
     WHERE q.tenant_id = $1 AND q.last < (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1) ORDER BY q.last LIMIT 50000);
 
 -- role gateway_engine
 DELETE FROM gateway.expected_user WHERE tenant_id = $1 AND (app_id, user_id) IN (
+    SELECT e.app_id, e.user_id FROM gateway.expected_user e
+    WHERE e.tenant_id = $1 AND e.ends_at < now() ORDER BY e.ends_at LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.expected_user WHERE tenant_id = $1 AND ends_at < now() AND (app_id, user_id) IN (
     SELECT e.app_id, e.user_id FROM gateway.expected_user e
     WHERE e.tenant_id = $1 AND e.ends_at < now() ORDER BY e.ends_at LIMIT 5000);
 
@@ -65,6 +90,11 @@ DELETE FROM gateway.inbox_open WHERE tenant_id = $1 AND (identity_id, message_id
     WHERE o.tenant_id = $1 AND o.due_day < $2 ORDER BY o.due_day LIMIT 5000);
 
 -- role gateway_engine
+DELETE FROM gateway.latency WHERE tenant_id = $1 AND (quarter, app_id, vendor, kind) IN (
+    SELECT l.quarter, l.app_id, l.vendor, l.kind FROM gateway.latency l
+    WHERE l.tenant_id = $1 AND l.quarter < $2 * 96 ORDER BY l.quarter LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.message WHERE tenant_id = $1 AND message_id IN (
     SELECT m.message_id FROM gateway.message m
     WHERE m.tenant_id = $1 AND m.message_id < $2 AND m.expires_at < now() AND m.due_at < now() - $3::interval
@@ -75,6 +105,11 @@ DELETE FROM gateway.node WHERE node_id = $1;
 
 -- role gateway_engine
 DELETE FROM gateway.node WHERE seen_at < now() - $1::interval;
+
+-- role gateway_engine
+DELETE FROM gateway.receipt_mark WHERE tenant_id = $1 AND (due_day, message_id, target_id) IN (
+    SELECT r.due_day, r.message_id, r.target_id FROM gateway.receipt_mark r
+    WHERE r.tenant_id = $1 AND r.due_day < $2 ORDER BY r.due_day LIMIT 5000);
 
 -- role gateway_engine
 DELETE FROM gateway.user_act WHERE tenant_id = $1 AND (app_id, vendor, user_id, digest) IN (
@@ -166,6 +201,14 @@ WHERE (c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_root
     excluded.trust_roots, excluded.fingerprint, excluded.pushes_per_second)
 RETURNING c.credential_id;
 
+-- role gateway_engine
+INSERT INTO gateway.event_reader (tenant_id, cursor, since, key)
+SELECT $1, coalesce(b.before, h.last, 0), coalesce(b.at, now()), $2::bytea FROM (SELECT 1) o
+LEFT JOIN LATERAL (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+    SELECT b.last - b.count AS before, b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 ORDER BY b.last LIMIT 1) b ON true
+ON CONFLICT (tenant_id) DO NOTHING;
+
 -- role gateway_call
 INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, status, answer, created_at)
 VALUES ($1, '', 'native', $2, $3, $4, $5, now());
@@ -229,7 +272,21 @@ RETURNING now() AS now;
 INSERT INTO gateway.tenant (tenant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING tenant_id;
 
 -- role gateway_engine
+LOCK TABLE gateway.counter_fold IN SHARE UPDATE EXCLUSIVE MODE;
+
+-- role gateway_engine
 SELECT $2::bigint AS place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $3;
+
+-- role gateway_engine
+SELECT $2::bigint AS place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
     d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
@@ -241,6 +298,14 @@ WHERE i.tenant_id = $1 AND i.identity_id = $3;
 
 -- role gateway_call
 SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_engine
+SELECT (SELECT key_id FROM gateway.master_key FOR SHARE) AS sealing_key
+FROM (SELECT pg_advisory_xact_lock(hashtextextended('gateway.provisioning', 0)) OFFSET 0) AS locked;
+
+-- role gateway_engine
+SELECT (extract(epoch FROM now() - at) * 1000)::bigint AS age FROM gateway.audit
+WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT 1;
 
 -- role gateway_call
 SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34, p_awaits => $35, p_by => $36, p_share => $37, p_share_limit => $38);
@@ -279,7 +344,13 @@ SELECT * FROM gateway.find_answer($1, $2, $3);
 SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6);
 
 -- role gateway_call
+SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6, $7);
+
+-- role gateway_call
 SELECT * FROM gateway.history_page(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_kind => $6, p_user => $7, p_number => $8, p_now => $9, p_today => $10, p_limit => $11, p_at => $12, p_node => $13);
+
+-- role gateway_call
+SELECT * FROM gateway.history_page(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_kind => $6, p_user => $7, p_number => $8, p_now => $9, p_today => $10, p_limit => $11, p_at => $12, p_node => $13, p_whole => $14);
 
 -- role gateway_call
 SELECT * FROM gateway.poll_inbox($1, $2, $3, $4, $5, $6, $7, $8, $9);
@@ -297,7 +368,13 @@ SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3
 SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18);
 
 -- role gateway_call
+SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_tags => $19);
+
+-- role gateway_call
 SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17);
+
+-- role gateway_call
+SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_tags => $19, p_zone => $20, p_from => $21, p_to => $22);
 
 -- role gateway_call
 SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17, p_zone => $18, p_from => $19, p_to => $20);
@@ -349,6 +426,30 @@ ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
 -- role gateway_call
 SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
     SELECT FROM gateway.identity h
     WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
         AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
@@ -385,6 +486,27 @@ SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FO
 SELECT 1 FROM gateway.admit_sender($1, $2, $3, $4);
 
 -- role gateway_engine
+SELECT ARRAY[team_id, key_id, encode(fingerprint, 'hex')] AS parts, sealed FROM gateway.provider_token
+WHERE (team_id, key_id, fingerprint) > ($1, $2, decode($3, 'hex')) ORDER BY team_id, key_id, fingerprint LIMIT $4;
+
+-- role gateway_engine
+SELECT ARRAY[tenant_id, credential_id] AS parts, sealed FROM gateway.credential
+WHERE tenant_id > $1 OR (tenant_id = $1 AND credential_id > $2) ORDER BY tenant_id, credential_id LIMIT $3;
+
+-- role gateway_engine
+SELECT ARRAY[tenant_id, webhook_id::text] AS parts, previous_sealed AS sealed FROM gateway.webhook
+WHERE (tenant_id > $1 OR (tenant_id = $1 AND webhook_id > $2::text::uuid)) AND previous_sealed IS NOT NULL
+ORDER BY tenant_id, webhook_id LIMIT $3;
+
+-- role gateway_engine
+SELECT ARRAY[tenant_id, webhook_id::text] AS parts, sealed FROM gateway.webhook
+WHERE tenant_id > $1 OR (tenant_id = $1 AND webhook_id > $2::text::uuid) ORDER BY tenant_id, webhook_id LIMIT $3;
+
+-- role gateway_engine
+SELECT ARRAY[vendor, kind, value, host, tenant_id, app_id] AS parts, settings::text AS settings FROM gateway.binding
+WHERE (vendor, kind, value, host) > ($1, $2, $3, $4) ORDER BY vendor, kind, value, host LIMIT $5;
+
+-- role gateway_engine
 SELECT DISTINCT l.tenant_id FROM gateway.lane l
 CROSS JOIN LATERAL (
     SELECT coalesce(max(o.minute), 0) AS minute FROM gateway.counter_fold o WHERE o.tenant_id = l.tenant_id OFFSET 0) f
@@ -403,6 +525,14 @@ JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
 JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.message_id = $4
     AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read');
 
+-- role gateway_engine
+SELECT EXISTS (
+    SELECT FROM gateway.lane l CROSS JOIN LATERAL (
+        SELECT 1 FROM gateway.slice s
+        WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now() - $1::interval
+        LIMIT 1) x
+    WHERE NOT l.is_paused) AS are_waiting;
+
 -- role gateway_call
 SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
 WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
@@ -419,6 +549,10 @@ FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS 
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3;
 
 -- role gateway_call
+SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.subject = (SELECT CASE WHEN split_part($2::text, ' ', 1) IN ('user', 'phone', 'device-key', 'token')
+    THEN gateway.audit_pseudonym($1, $2::text) ELSE $2::text END) ORDER BY a.position DESC LIMIT $3;
+
+-- role gateway_call
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT $2;
 
 -- role gateway_call
@@ -428,6 +562,13 @@ ORDER BY a.user_id, a.label, a.name LIMIT $5;
 
 -- role gateway_call
 SELECT answer_challenge AS count FROM gateway.answer_challenge($1, $2);
+
+-- role gateway_engine
+SELECT app_id, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = ANY ($2::text[]);
+
+-- role gateway_engine
+SELECT app_id, platforms::text AS platforms, defaults::text AS defaults, retired_at IS NOT NULL AS is_retired
+FROM gateway.app WHERE tenant_id = $1;
 
 -- role gateway_call
 SELECT b.bytes, b.content_type FROM gateway.message m
@@ -489,12 +630,22 @@ SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.
 FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id
 ORDER BY c.tenant_id, c.credential_id;
 
+-- role gateway_engine
+SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
+    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, t.pushes_per_second AS tenant_pushes_per_second
+FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id ORDER BY c.tenant_id, c.credential_id;
+
 -- role gateway_call
 SELECT check_verification AS permitted FROM gateway.check_verification($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine
 SELECT coalesce((SELECT a.position FROM gateway.audit a WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT 1), 0) AS newest,
     coalesce((SELECT c.position FROM gateway.audit_copy c WHERE c.tenant_id = $1), 0) AS copied;
+
+-- role gateway_engine
+SELECT coalesce((SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1), 0) AS head, (
+    SELECT b.last - b.count FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > $2::bigint
+    ORDER BY b.last LIMIT 1) AS before;
 
 -- role gateway_engine
 SELECT coalesce(floor(extract(epoch FROM now() - failing_since) * 1000), 0)::bigint AS failing, now() AS now
@@ -539,6 +690,14 @@ CROSS JOIN LATERAL (
 WHERE s.callback_url IS NOT NULL;
 
 -- role gateway_engine
+SELECT coalesce(sum(h.last - r.cursor), 0)::bigint AS events,
+    coalesce(extract(epoch FROM now() - min(x.at)), 0)::float8 AS seconds, coalesce(sum(r.lost), 0)::bigint AS lost
+FROM gateway.event_reader r
+CROSS JOIN LATERAL (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = r.tenant_id ORDER BY p.last DESC LIMIT 1) h
+LEFT JOIN LATERAL (
+    SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = r.tenant_id AND b.last > r.cursor ORDER BY b.last LIMIT 1) x ON true;
+
+-- role gateway_engine
 SELECT condemn_tokens AS count FROM gateway.condemn_tokens($1, $2, $3, $4, $5, $6);
 
 -- role gateway_call
@@ -550,6 +709,14 @@ SELECT control_message AS count,
 FROM gateway.control_message($1, $2, $3, $4, $5);
 
 -- role gateway_call
+SELECT control_message AS count,
+    CASE WHEN control_message > 0 AND $6::text IS NOT NULL THEN
+        gateway.write_audit($1, $6, ARRAY[$7::text], ARRAY['message ' || $4::uuid], ARRAY[NULL]::text[])
+    END AS audited,
+    gateway.note_controlled($1, $4, $5, control_message)
+FROM gateway.control_message($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
 SELECT count(*) AS count FROM (
     SELECT FROM gateway.calling_identity($1, $2, $3, $4, $5) i
     JOIN gateway.inbox_open o ON o.tenant_id = $1 AND o.identity_id = i.identity_id
@@ -557,6 +724,9 @@ SELECT count(*) AS count FROM (
 
 -- role gateway_call
 SELECT count(*) AS count FROM gateway.find_history(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_reader => $6, p_kind => $7, p_user => $8, p_number => $9, p_now => $10, p_today => $11, p_read => $12, p_hidden => $13, p_looks => $14, p_limit => $15);
+
+-- role gateway_call
+SELECT count(*) AS count FROM gateway.find_history(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_reader => $6, p_kind => $7, p_user => $8, p_number => $9, p_now => $10, p_today => $11, p_read => $12, p_hidden => $13, p_looks => $14, p_limit => $15, p_whole => $16);
 
 -- role gateway_engine
 SELECT count(*) AS count FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -631,6 +801,10 @@ SELECT create_webhook AS created FROM gateway.create_webhook($1, $2, $3, $4, $5,
 -- role gateway_call
 SELECT create_webhook AS created FROM gateway.create_webhook($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
 
+-- role gateway_engine
+SELECT credential_id, kind, team_id, key_id, endpoint, channel_endpoint, trust_roots, fingerprint, pushes_per_second
+FROM gateway.credential WHERE tenant_id = $1;
+
 -- role gateway_call
 SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
 d.time_zone, d.window_from, d.window_to FROM (
@@ -654,6 +828,12 @@ SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state,
 d.time_zone, d.window_from, d.window_to FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = $2;
 
 -- role gateway_call
+SELECT d.message_id, d.target_id FROM (SELECT x.* FROM gateway.delivery x
+WHERE x.tenant_id = $1 AND x.due_day >= $2 AND x.due_day <= $3
+    AND (x.due_day, x.message_id, x.target_id) > ($2, $4, $5) AND x.message_id < $6
+ORDER BY x.due_day, x.message_id, x.target_id OFFSET $7::bigint - 1 LIMIT 1) d;
+
+-- role gateway_call
 SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced FROM (
     SELECT x.* FROM gateway.delivery x
     WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
@@ -668,11 +848,42 @@ JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.mess
 WHERE m.tenant_id = $1 AND m.message_id = $2 AND d.target_id = $3;
 
 -- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms FROM (
+    SELECT x.* FROM gateway.delivery x
+    WHERE x.tenant_id = $1 AND x.due_day = (SELECT y.due_day FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2)
+        AND x.message_id = $2 AND x.target_id > $3
+    ORDER BY x.target_id LIMIT $4) d
+CROSS JOIN (SELECT y.state, y.fallback FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2) m
+WHERE $5::text IS NULL OR d.state = $5 ORDER BY d.target_id LIMIT $6;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms FROM gateway.message m
+JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+WHERE m.tenant_id = $1 AND m.message_id = $2 AND d.target_id = $3;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms, d.app_id, d.vendor FROM (SELECT x.* FROM gateway.delivery x
+WHERE x.tenant_id = $1 AND x.due_day >= $2 AND x.due_day <= $3
+    AND (x.due_day, x.message_id, x.target_id) > ($2, $4, $5) AND x.message_id < $6
+ORDER BY x.due_day, x.message_id, x.target_id LIMIT $7) d
+CROSS JOIN (SELECT 'done' AS state, NULL::json AS fallback) m
+WHERE ($8::text IS NULL OR d.app_id = $8) AND ($9::text IS NULL OR d.vendor = $9)
+ORDER BY d.due_day, d.message_id, d.target_id LIMIT $10;
+
+-- role gateway_call
 SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id,
     (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers
 FROM gateway.delivery d
 JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
 WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.message_id < $3
+ORDER BY d.message_id DESC LIMIT $4;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, m.app_id, m.vendor, m.content, m.due_at, m.expires_at, m.collapse_id, m.sender_id,
+    (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers
+FROM gateway.delivery d
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.message_id < $3 AND NOT m.awaits_approval
 ORDER BY d.message_id DESC LIMIT $4;
 
 -- role gateway_call
@@ -709,6 +920,9 @@ SELECT erase_users AS count FROM gateway.erase_users($1, $2, $3, $4, $5);
 
 -- role gateway_call
 SELECT expect_identity AS count FROM gateway.expect_identity($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1;
 
 -- role gateway_engine
 SELECT fold_counts AS count FROM gateway.fold_counts($1, $2);
@@ -827,6 +1041,16 @@ SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, 
 FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = $2;
 
 -- role gateway_call
+SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to, d.token_reason
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
 SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.state,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push, d.device_id,
     coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment, d.token,
@@ -879,6 +1103,14 @@ SELECT import_each AS count FROM gateway.import_each(p_tenant => $1, p_app => $2
 SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);
 
 -- role gateway_engine
+SELECT k.due_day, k.message_id, k.target_id, k.is_early, k.is_received, k.is_read
+FROM unnest($2::integer[], $3::uuid[], $4::uuid[]) AS u(due_day, message, target)
+CROSS JOIN LATERAL (
+    SELECT r.* FROM gateway.receipt_mark r
+    WHERE r.tenant_id = $1 AND r.due_day = u.due_day AND r.message_id = u.message AND r.target_id = u.target LIMIT 1) k
+WHERE EXISTS (SELECT FROM gateway.receipt_mark x WHERE x.tenant_id = $1);
+
+-- role gateway_engine
 SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
     k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
     k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
@@ -897,6 +1129,9 @@ SELECT keep_users AS is_repeat FROM gateway.keep_users(p_tenant => $1, p_app => 
 
 -- role gateway_engine
 SELECT key_id, check_value FROM gateway.master_key;
+
+-- role gateway_engine
+SELECT key_id, check_value, root, wanted FROM gateway.master_key;
 
 -- role gateway_call
 SELECT kind, name, token, registered_at FROM gateway.activity_token
@@ -946,6 +1181,25 @@ SELECT lane, count(*) AS slices, min(next_at) FILTER (WHERE state = 'ready') AS 
 WHERE state IN ('ready', 'leased') AND next_at <= now() + interval '1 minute' GROUP BY lane;
 
 -- role gateway_call
+SELECT m.message_id, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
+FROM gateway.message m
+LEFT JOIN LATERAL (
+    SELECT d.state AS outcome, d.reason, count(*) AS count, min(d.sent_at) AS first_at, max(d.sent_at) AS last_at
+    FROM gateway.delivery d
+    WHERE d.tenant_id = $1 AND d.due_day = m.due_day AND d.message_id = m.message_id
+    GROUP BY d.state, d.reason) t ON true
+WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
+ORDER BY t.outcome, t.reason NULLS FIRST;
+
+-- role gateway_call
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
+
+-- role gateway_call
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message_ref r
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
+WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1;
+
+-- role gateway_call
 SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, d.received_at, d.read_at
 FROM gateway.identity i
 JOIN gateway.delivery d ON d.tenant_id = $1 AND d.identity_id = i.identity_id
@@ -985,7 +1239,13 @@ WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4
 ORDER BY m.user_id LIMIT $6;
 
 -- role gateway_engine
+SELECT name, scopes, networks, expires_at, hash, previous_hash, recipients_per_day FROM gateway.api_key WHERE tenant_id = $1;
+
+-- role gateway_engine
 SELECT next_page, copied, horizon FROM gateway.stage_default_rows($1, $2, $3, $4);
+
+-- role gateway_engine
+SELECT node_id, master_keys FROM gateway.node WHERE seen_at > now() - interval '1 minute' ORDER BY node_id;
 
 -- role gateway_engine
 SELECT node_id, started_at, seen_at, now() AS now FROM gateway.node ORDER BY 1;
@@ -1079,6 +1339,19 @@ CROSS JOIN LATERAL (
     FROM gateway.message m
     WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) AS r;
 
+-- role gateway_engine
+SELECT q.id, r.due_at, r.is_single FROM unnest($2::uuid[]) AS q(id)
+CROSS JOIN LATERAL (
+    SELECT m.due_at, m.due_local IS NULL AND m.pace_count IS NULL AS is_single FROM gateway.message m
+    WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) r;
+
+-- role gateway_call
+SELECT q.message_id, q.target_id, q.identity_id, q.address, 'queued' AS state, NULL::text AS reason, NULL::timestamptz AS sent_at,
+    NULL::timestamptz AS received_at, NULL::timestamptz AS read_at, q.is_reserved, q.fallback, q.device_id, q.user_id,
+    NULL::text AS transport, NULL::uuid AS transport_id, true AS is_certain, q.attempts, 0 AS payload_bytes,
+    NULL::text AS reduced, NULL::text AS device_vendor, NULL::integer AS transport_ms, q.no, q.slice_state, q.next_at, q.held_by, q.dead_reason, q.is_paused, q.seen_at
+FROM gateway.queued_delivery($1, $2, $3) q;
+
 -- role gateway_call
 SELECT q.message_id, q.target_id, q.identity_id, q.address, 'queued' AS state, NULL::text AS reason, NULL::timestamptz AS sent_at,
     NULL::timestamptz AS received_at, NULL::timestamptz AS read_at, q.is_reserved, q.fallback, q.device_id, q.user_id,
@@ -1100,6 +1373,40 @@ LIMIT $5;
 
 -- role gateway_call
 SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT x.* FROM gateway.device x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.platform IN ('ios', 'android') AND x.token_digest = md5(q.value)
+        AND x.token = q.value OFFSET 0) AS d
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
+    AND i.state = 'active'
+WHERE EXISTS (
+    SELECT FROM gateway.group_member m
+    WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = ANY ($6) AND m.user_id = i.user_id)
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT x.* FROM gateway.device x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.platform IN ('ios', 'android') AND x.token_digest = md5(q.value)
+        AND x.token = q.value OFFSET 0) AS d
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.app_id = $2 AND i.vendor = $3
+    AND i.state = 'active'
+
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
 FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
     SELECT x.* FROM gateway.device x
@@ -1136,7 +1443,50 @@ LIMIT $5;
 -- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+            AND i.alias IS NULL) AS is_alias) AS a
+CROSS JOIN LATERAL (
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+    LIMIT $5)
+    UNION ALL
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+        AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
+    LIMIT $5)) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+        AND i.user_id = q.value
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
         AND i.user_id = q.value
@@ -1169,6 +1519,20 @@ LIMIT $5;
 
 -- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+        AND ($6::text[] IS NULL OR d.token = ANY ($6))
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
     WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
@@ -1176,6 +1540,24 @@ LEFT JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
     LIMIT $5) AS r
@@ -1223,6 +1605,47 @@ ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
 UNION ALL
 SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
 CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.device_id = q.value
@@ -1333,7 +1756,23 @@ CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.r
 SELECT r.*, i.name FROM (
     SELECT array_agg(f.message_id) AS ids, array_agg(f.user_id) AS users, array_agg(f.received_at) AS received,
         array_agg(f.read_at) AS read
+    FROM gateway.find_history(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_reader => $6, p_kind => $7, p_user => $8, p_number => $9, p_now => $10, p_today => $11, p_read => $12, p_hidden => $13, p_looks => $14, p_limit => $15, p_whole => $16) f) w
+CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
+CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r;
+
+-- role gateway_call
+SELECT r.*, i.name FROM (
+    SELECT array_agg(f.message_id) AS ids, array_agg(f.user_id) AS users, array_agg(f.received_at) AS received,
+        array_agg(f.read_at) AS read
     FROM gateway.find_message($1, $2, $3, $4, $5, $6, $7, $8, $9) f) w
+CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
+CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r;
+
+-- role gateway_call
+SELECT r.*, i.name FROM (
+    SELECT array_agg(f.message_id) AS ids, array_agg(f.user_id) AS users, array_agg(f.received_at) AS received,
+        array_agg(f.read_at) AS read
+    FROM gateway.find_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) f) w
 CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
 CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r;
 
@@ -1342,6 +1781,9 @@ SELECT record_exchange AS sequence FROM gateway.record_exchange(p_tenant => $1, 
 
 -- role gateway_engine
 SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28);
+
+-- role gateway_engine
+SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28, p_device_vendors => $29, p_latencies => $30);
 
 -- role gateway_call
 SELECT record_receipt AS outcome FROM gateway.record_receipt($1, $2, $3, $4, $5, $6, $7, $8);
@@ -1352,12 +1794,29 @@ SELECT remove_campaign AS count FROM gateway.remove_campaign($1, $2, $3, $4, $5)
 -- role gateway_call
 SELECT report_number AS outcome FROM gateway.report_number($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
+-- role gateway_engine
+SELECT retention::text AS retention, pushes_per_second FROM gateway.tenant WHERE tenant_id = $1;
+
+-- role gateway_engine
+SELECT roll_up_counts AS quarter FROM gateway.roll_up_counts($1, $2, $3);
+
 -- role gateway_call
 SELECT s.dead_reason AS reason, count(*) AS slices,
     sum(cardinality(s.targets) - bit_count(s.done))::bigint AS targets
 FROM gateway.message m JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id
 WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.dead_slices > 0 AND s.dead_reason IS NOT NULL AND s.state <> 'done'
 GROUP BY s.dead_reason ORDER BY s.dead_reason;
+
+-- role gateway_call
+SELECT s.schedule_id, s.message_id, s.request, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END AS state, m.due_at, m.due_local IS NOT NULL AS is_local
+FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
+WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END = 'scheduled' AND ($4::timestamptz IS NULL OR m.due_at <= $4)
+ORDER BY m.due_at, s.schedule_id LIMIT $5;
+
+-- role gateway_call
+SELECT s.schedule_id, s.message_id, s.request, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END AS state, m.due_at, m.due_local IS NOT NULL AS is_local
+FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
+WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND s.schedule_id = $4;
 
 -- role gateway_call
 SELECT s.schedule_id, s.message_id, s.request, m.state, m.due_at, m.due_local IS NOT NULL AS is_local
@@ -1471,12 +1930,42 @@ JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
 LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 
 -- role gateway_engine
+SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
 SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
 JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
 LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
 LEFT JOIN gateway.user_profile p
     ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
 WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
+
+-- role gateway_engine
+SELECT t.tenant_id FROM gateway.tenant t
+LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+CROSS JOIN LATERAL (
+    SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= greatest(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x;
+
+-- role gateway_engine
+SELECT t.tenant_id, r.tenant_id IS NULL AS is_new FROM gateway.tenant t
+LEFT JOIN gateway.event_reader r ON r.tenant_id = t.tenant_id
+CROSS JOIN LATERAL (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = t.tenant_id ORDER BY p.last DESC LIMIT 1) h
+WHERE h.last > coalesce(r.cursor, 0) AND (r.next_at IS NULL OR r.next_at <= now())
+ORDER BY r.next_at NULLS FIRST, t.tenant_id LIMIT $1;
+
+-- role gateway_engine
+SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled FROM gateway.tenant t
+LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+WHERE $1::text IS NULL OR t.tenant_id = $1 ORDER BY t.tenant_id;
 
 -- role gateway_call
 SELECT t.user_id, t.kind, t.name, t.count, t.first_at, t.last_at FROM unnest($4::text[]) AS q(user_id)
@@ -1493,6 +1982,9 @@ SELECT tag_device AS count FROM gateway.tag_device($1, $2, $3);
 SELECT tenant_id FROM gateway.resolve_challenge($1);
 
 -- role gateway_engine
+SELECT tenant_id FROM gateway.tenant ORDER BY tenant_id;
+
+-- role gateway_engine
 SELECT tenant_id, credential_id, refusal, refused_at FROM gateway.credential WHERE refusal IS NOT NULL
 ORDER BY refused_at;
 
@@ -1505,6 +1997,15 @@ SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tena
 -- role gateway_engine
 SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
 JOIN gateway.api_key k ON k.hash = u.hash WHERE NOT (k.tenant_id = $1 AND k.name = u.name) ORDER BY u.place;
+
+-- role gateway_call
+SELECT u.reference, t.trace
+FROM (SELECT r.reference, gateway.numbered_message($1, $2, $3, r.reference) AS message_id
+    FROM unnest($4::text[]) AS r(reference) OFFSET 0) u
+CROSS JOIN LATERAL (
+    SELECT m.content ->> 'trace' AS trace FROM gateway.message m
+    WHERE m.tenant_id = $1 AND m.message_id = u.message_id AND m.app_id = $2 LIMIT 1) t
+WHERE t.trace IS NOT NULL;
 
 -- role gateway_call
 SELECT u.user_id, (SELECT count(*) FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2
@@ -1528,6 +2029,9 @@ SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND ap
 
 -- role gateway_engine
 SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 LIMIT 1;
+
+-- role gateway_engine
+SELECT vendor, kind, value, host, app_id, settings::text AS settings FROM gateway.binding WHERE tenant_id = $1;
 
 -- role gateway_call
 SELECT vouch_identity AS count FROM gateway.vouch_identity($1, $2, $3, $4);
@@ -1590,8 +2094,16 @@ SELECT y.tenant_id, y.webhook_id, y.url FROM (
 WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1;
 
 -- role gateway_engine
+UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision), hash = $3::bytea
+WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) AND NOT is_provisioned RETURNING key_id, name;
+
+-- role gateway_engine
 UPDATE gateway.app SET retired_at = now(), platforms = '{}'
 WHERE tenant_id = $1 AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id;
+
+-- role gateway_engine
+UPDATE gateway.binding SET settings = $7::text::json
+WHERE tenant_id = $1 AND vendor = $2 AND kind = $3 AND value = $4 AND host = $5 AND settings::text = $6;
 
 -- role gateway_call
 UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
@@ -1606,6 +2118,9 @@ UPDATE gateway.credential SET refusal = NULL, refused_at = NULL
 WHERE tenant_id = $1 AND credential_id = $2 AND refusal IS NOT NULL;
 
 -- role gateway_engine
+UPDATE gateway.credential SET sealed = $4 WHERE tenant_id = $1 AND credential_id = $2 AND sealed = $3;
+
+-- role gateway_engine
 UPDATE gateway.device d SET environment = $4
 WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.token = $3 AND d.token_state = 'active' AND NOT EXISTS (
     SELECT FROM gateway.device o WHERE o.tenant_id = $1 AND o.app_id = d.app_id AND o.platform = d.platform
@@ -1616,8 +2131,34 @@ UPDATE gateway.device d SET seen_at = greatest(d.seen_at, $5) FROM gateway.ident
 WHERE d.tenant_id = $1 AND i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4
     AND i.state = 'active' AND d.device_id = i.device_id;
 
+-- role gateway_engine
+UPDATE gateway.event_reader SET cursor = $4, lost = lost + $5, owner = NULL, next_at = now()
+WHERE tenant_id = $1 AND owner = $2 AND epoch = $3 AND cursor < $4
+RETURNING cursor;
+
+-- role gateway_engine
+UPDATE gateway.event_reader SET owner = $2, epoch = epoch + 1, next_at = now() + $3::interval
+WHERE tenant_id = $1 AND next_at <= now() RETURNING cursor, epoch, key;
+
+-- role gateway_engine
+UPDATE gateway.event_reader SET owner = NULL, next_at = now() WHERE tenant_id = $1 AND owner = $2 AND epoch = $3;
+
+-- role gateway_engine
+UPDATE gateway.master_key SET key_id = $2, check_value = $3, root = $4, wanted = NULL, adopted_at = now() WHERE key_id = $1
+RETURNING key_id;
+
+-- role gateway_engine
+UPDATE gateway.master_key SET wanted = $1 WHERE wanted IS DISTINCT FROM $1;
+
 -- role gateway_call
 UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = $1 AND message_id = $2;
+
+-- role gateway_engine
+UPDATE gateway.node SET master_keys = $2 WHERE node_id = $1 AND master_keys IS DISTINCT FROM $2::text[];
+
+-- role gateway_engine
+UPDATE gateway.provider_token SET sealed = $5
+WHERE team_id = $1 AND key_id = $2 AND fingerprint = decode($3, 'hex') AND sealed = $4;
 
 -- role gateway_engine
 UPDATE gateway.sender SET cursor = greatest(cursor, $7), attempts = 0, failing_since = NULL, failure = NULL,
@@ -1685,11 +2226,37 @@ UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::
 WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
 RETURNING url, app_id, kinds, delivery_order, sealed, key_id, cursor, epoch, attempts;
 
+-- role gateway_engine
+UPDATE gateway.webhook SET owner = $3, epoch = epoch + 1, next_at = now() + $4::interval
+WHERE tenant_id = $1 AND webhook_id = $2 AND is_active AND next_at <= now()
+RETURNING url, app_id, kinds, delivery_order, sealed, key_id, cursor, epoch, attempts,
+    previous_sealed, previous_key_id, previous_until;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET previous_sealed = $4
+WHERE tenant_id = $1 AND webhook_id = $2::text::uuid AND previous_sealed = $3;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET previous_sealed = sealed, previous_key_id = key_id,
+    previous_until = now() + make_interval(secs => $5::double precision), sealed = $3, key_id = $4
+WHERE tenant_id = $1 AND webhook_id = $2;
+
+-- role gateway_engine
+UPDATE gateway.webhook SET sealed = $4 WHERE tenant_id = $1 AND webhook_id = $2::text::uuid AND sealed = $3;
+
 -- role gateway_call
 UPDATE gateway.webhook SET url = coalesce($3, url), kinds = coalesce($4::text[], kinds),
     is_active = coalesce($5, is_active), attempts = 0, failing_since = NULL, failure = NULL, next_at = now(),
     owner = NULL, epoch = epoch + 1
 WHERE tenant_id = $1 AND webhook_id = $2;
+
+-- role gateway_call
+UPDATE gateway.webhook w SET url = coalesce($3, w.url), kinds = coalesce($4::text[], w.kinds),
+    is_active = coalesce($5, w.is_active), attempts = 0, failing_since = NULL, failure = NULL, next_at = now(),
+    owner = NULL, epoch = w.epoch + 1
+FROM gateway.webhook o
+WHERE w.tenant_id = $1 AND w.webhook_id = $2 AND o.tenant_id = $1 AND o.webhook_id = w.webhook_id
+RETURNING o.url, o.kinds, o.is_active;
 
 -- role gateway_call
 WITH e AS (
@@ -1815,12 +2382,182 @@ FROM (
     SELECT d.accepted, d.uncertain, d.received, d.read, d.rejected, d.unsendable, d.suppressed, d.expired, d.canceled
     FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute AND d.message_id = $2) c;
 
+-- role gateway_call
+WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+SELECT width_bucket(c.quarter, $11::integer[]) AS part, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, c.device_vendor,
+    CASE WHEN $10 THEN c.transport END AS transport, sum(c.targets)::bigint AS targets, sum(c.suppressed)::bigint AS suppressed, sum(c.canceled)::bigint AS canceled, sum(c.expired)::bigint AS expired, sum(c.expired_tried)::bigint AS expired_tried, sum(c.unsendable)::bigint AS unsendable, sum(c.accepted)::bigint AS accepted, sum(c.uncertain)::bigint AS uncertain, sum(c.rejected)::bigint AS rejected, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read
+FROM (
+    SELECT x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets, x.suppressed, x.canceled, x.expired, x.expired_tried, x.unsendable, x.accepted, x.uncertain, x.rejected, x.received, x.read
+    FROM gateway.counter x WHERE x.tenant_id = $1 AND x.quarter >= $2 AND x.quarter < $3 AND ($4::text[] IS NULL OR x.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR x.vendor = ANY ($5)) AND ($6::text[] IS NULL OR x.device_vendor = ANY ($6))
+    AND ($7::text[] IS NULL OR x.transport = ANY ($7))
+    UNION ALL
+    SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, d.targets, d.suppressed, d.canceled, d.expired, d.expired_tried, d.unsendable, d.accepted, d.uncertain, d.rejected, d.received, d.read
+    FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute WHERE d.quarter >= $2 AND d.quarter < $3 AND ($4::text[] IS NULL OR d.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR d.vendor = ANY ($5)) AND ($6::text[] IS NULL OR d.device_vendor = ANY ($6))
+    AND ($7::text[] IS NULL OR d.transport = ANY ($7))) c
+GROUP BY 1, 2, 3, 4, 5 LIMIT $12;
+
 -- role gateway_engine
 WITH h AS (
     SELECT message_id, no FROM gateway.slice
     WHERE tenant_id = $1 AND held_by = $2 AND state = 'ready' AND next_at > now() FOR UPDATE SKIP LOCKED)
 UPDATE gateway.slice s SET held_by = NULL, next_at = now()
 FROM h WHERE s.tenant_id = $1 AND s.message_id = h.message_id AND s.no = h.no;
+
+-- role gateway_engine
+WITH m AS (
+    SELECT x.message_id, x.is_counted, x.app_id, x.vendor, floor(extract(epoch FROM x.due_at) / 900)::integer AS quarter,
+        CASE WHEN x.vendor = 'native' THEN '' ELSE x.vendor END AS device_vendor
+    FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id >= $4 AND x.message_id < $5 AND x.due_day = $2),
+d AS (
+    SELECT m.message_id, m.is_counted, m.quarter, m.app_id, m.vendor, coalesce(d.device_vendor, m.device_vendor) AS device_vendor,
+        coalesce(d.transport, '') AS transport,
+        gateway.stage_of(d.state, d.transport, d.is_certain) AS stage, d.reason, d.attempts, d.received_at, d.read_at
+    FROM gateway.delivery d JOIN m ON m.message_id = d.message_id
+    WHERE d.tenant_id = $1 AND d.due_day = $2 AND d.sent_at IS NOT NULL),
+e AS (
+    SELECT CASE WHEN d.is_counted THEN d.message_id END AS message_id, d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport,
+        k.key, count(*) AS count
+    FROM d CROSS JOIN LATERAL (
+        SELECT d.stage AS key
+        UNION ALL SELECT 'expired_tried' WHERE d.stage = 'expired' AND d.attempts > 0
+        UNION ALL SELECT 'received' WHERE d.stage IN ('accepted', 'uncertain') AND d.received_at IS NOT NULL
+        UNION ALL SELECT 'read' WHERE d.stage IN ('accepted', 'uncertain') AND d.read_at IS NOT NULL
+        UNION ALL SELECT d.stage || ':' || d.reason
+            WHERE d.reason IS NOT NULL AND d.stage IN ('suppressed', 'unsendable', 'rejected')) k
+    GROUP BY 1, 2, 3, 4, 5, 6, 7),
+t AS (
+    SELECT NULL::uuid AS message_id, x.quarter, x.app_id, x.vendor, x.device_vendor, '' AS transport, 'targets' AS key,
+        sum(x.count)::bigint AS count
+    FROM (
+        SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, count(*) AS count FROM d GROUP BY 1, 2, 3, 4
+        UNION ALL
+        SELECT m.quarter, m.app_id, m.vendor, m.device_vendor, sum(cardinality(s.targets) - bit_count(s.done))::bigint
+        FROM m JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id AND s.state <> 'done'
+        GROUP BY 1, 2, 3, 4) x
+    GROUP BY 1, 2, 3, 4, 5, 6, 7),
+c AS (
+    SELECT NULL::uuid AS message_id, x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets,
+        x.suppressed, x.canceled, x.expired, x.unsendable, x.accepted, x.uncertain, x.rejected, x.expired_tried, x.received, x.read, NULL::json AS reasons
+    FROM gateway.counter x WHERE x.tenant_id = $1 AND x.quarter >= $2 * 96 AND x.quarter < $2 * 96 + 96
+    UNION ALL
+    SELECT x.message_id, x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets,
+        x.suppressed, x.canceled, x.expired, x.unsendable, x.accepted, x.uncertain, x.rejected, x.expired_tried, x.received, x.read, x.reasons
+    FROM gateway.counter_delta x WHERE x.tenant_id = $1 AND x.quarter >= $2 * 96 AND x.quarter < $2 * 96 + 96),
+n AS (
+    -- All messages together.
+    SELECT NULL::uuid AS message_id, e.quarter, e.app_id, e.vendor, e.device_vendor, e.transport, e.key, e.count FROM e
+    UNION ALL SELECT * FROM t
+    UNION ALL
+    SELECT NULL, c.quarter, c.app_id, c.vendor, c.device_vendor, c.transport, s.key, -s.count
+    FROM c CROSS JOIN LATERAL (VALUES ('targets', c.targets::bigint), ('suppressed', c.suppressed::bigint), ('canceled', c.canceled::bigint), ('expired', c.expired::bigint), ('unsendable', c.unsendable::bigint), ('accepted', c.accepted::bigint), ('uncertain', c.uncertain::bigint), ('rejected', c.rejected::bigint), ('expired_tried', c.expired_tried::bigint), ('received', c.received::bigint), ('read', c.read::bigint)) AS s(key, count)
+    UNION ALL
+    SELECT NULL, x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.stage || ':' || x.reason, -x.count
+    FROM gateway.counter_reason x WHERE x.tenant_id = $1 AND x.quarter >= $2 * 96 AND x.quarter < $2 * 96 + 96
+    UNION ALL
+    SELECT NULL, c.quarter, c.app_id, c.vendor, c.device_vendor, c.transport, r.key, -r.value::bigint
+    FROM c CROSS JOIN LATERAL json_each_text(c.reasons) AS r(key, value) WHERE c.reasons IS NOT NULL
+    -- Messages with counts of their own, which have neither targets nor reasons there.
+    UNION ALL
+    SELECT e.message_id, e.quarter, e.app_id, e.vendor, e.device_vendor, e.transport, e.key, e.count
+    FROM e WHERE e.message_id IS NOT NULL AND strpos(e.key, ':') = 0
+    UNION ALL
+    SELECT c.message_id, m.quarter, m.app_id, m.vendor, c.device_vendor, c.transport, s.key, -s.count
+    FROM gateway.message_counter c JOIN m ON m.message_id = c.message_id
+    CROSS JOIN LATERAL (VALUES ('suppressed', c.suppressed::bigint), ('canceled', c.canceled::bigint), ('expired', c.expired::bigint), ('unsendable', c.unsendable::bigint), ('accepted', c.accepted::bigint), ('uncertain', c.uncertain::bigint), ('rejected', c.rejected::bigint), ('expired_tried', c.expired_tried::bigint), ('received', c.received::bigint), ('read', c.read::bigint)) AS s(key, count) WHERE c.tenant_id = $1
+    UNION ALL
+    SELECT c.message_id, c.quarter, c.app_id, c.vendor, c.device_vendor, c.transport, s.key, -s.count
+    FROM c CROSS JOIN LATERAL (VALUES ('suppressed', c.suppressed::bigint), ('canceled', c.canceled::bigint), ('expired', c.expired::bigint), ('unsendable', c.unsendable::bigint), ('accepted', c.accepted::bigint), ('uncertain', c.uncertain::bigint), ('rejected', c.rejected::bigint), ('expired_tried', c.expired_tried::bigint), ('received', c.received::bigint), ('read', c.read::bigint)) AS s(key, count) WHERE c.message_id IS NOT NULL),
+diff AS (
+    SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, sum(count)::bigint AS count
+    FROM n GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(count) <> 0)
+SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
+ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3;
+
+-- role gateway_engine
+WITH m AS (
+    SELECT x.message_id, x.is_counted, x.app_id, x.vendor, floor(extract(epoch FROM x.due_at) / 900)::integer AS quarter,
+        CASE WHEN x.vendor = 'native' THEN '' ELSE x.vendor END AS device_vendor
+    FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id >= $4 AND x.message_id < $5 AND x.due_day = $2),
+d AS (
+    SELECT m.message_id, m.is_counted, m.quarter, m.app_id, m.vendor, coalesce(d.device_vendor, m.device_vendor) AS device_vendor,
+        coalesce(d.transport, '') AS transport,
+        gateway.stage_of(d.state, d.transport, d.is_certain) AS stage, d.reason, d.attempts, d.received_at, d.read_at
+    FROM gateway.delivery d JOIN m ON m.message_id = d.message_id
+    WHERE d.tenant_id = $1 AND d.due_day = $2 AND d.sent_at IS NOT NULL),
+e AS (
+    SELECT CASE WHEN d.is_counted THEN d.message_id END AS message_id, d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport,
+        k.key, count(*) AS count
+    FROM d CROSS JOIN LATERAL (
+        SELECT d.stage AS key
+        UNION ALL SELECT 'expired_tried' WHERE d.stage = 'expired' AND d.attempts > 0
+        UNION ALL SELECT 'received' WHERE d.stage IN ('accepted', 'uncertain') AND d.received_at IS NOT NULL
+        UNION ALL SELECT 'read' WHERE d.stage IN ('accepted', 'uncertain') AND d.read_at IS NOT NULL
+        UNION ALL SELECT d.stage || ':' || d.reason
+            WHERE d.reason IS NOT NULL AND d.stage IN ('suppressed', 'unsendable', 'rejected')) k
+    GROUP BY 1, 2, 3, 4, 5, 6, 7),
+t AS (
+    SELECT NULL::uuid AS message_id, x.quarter, x.app_id, x.vendor, x.device_vendor, '' AS transport, 'targets' AS key,
+        sum(x.count)::bigint AS count
+    FROM (
+        SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, count(*) AS count FROM d GROUP BY 1, 2, 3, 4
+        UNION ALL
+        SELECT m.quarter, m.app_id, m.vendor, m.device_vendor, sum(cardinality(s.targets) - bit_count(s.done))::bigint
+        FROM m JOIN gateway.slice s ON s.tenant_id = $1 AND s.message_id = m.message_id AND s.state <> 'done'
+        GROUP BY 1, 2, 3, 4) x
+    GROUP BY 1, 2, 3, 4, 5, 6, 7),
+c AS (
+    SELECT NULL::uuid AS message_id, x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets,
+        x.suppressed, x.canceled, x.expired, x.unsendable, x.accepted, x.uncertain, x.rejected, x.expired_tried, x.received, x.read, NULL::json AS reasons
+    FROM gateway.counter x WHERE x.tenant_id = $1 AND x.quarter >= $2 * 96 AND x.quarter < $2 * 96 + 96
+    UNION ALL
+    SELECT x.message_id, x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets,
+        x.suppressed, x.canceled, x.expired, x.unsendable, x.accepted, x.uncertain, x.rejected, x.expired_tried, x.received, x.read, x.reasons
+    FROM gateway.counter_delta x WHERE x.tenant_id = $1 AND x.quarter >= $2 * 96 AND x.quarter < $2 * 96 + 96),
+n AS (
+    -- All messages together.
+    SELECT NULL::uuid AS message_id, e.quarter, e.app_id, e.vendor, e.device_vendor, e.transport, e.key, e.count FROM e
+    UNION ALL SELECT * FROM t
+    UNION ALL
+    SELECT NULL, c.quarter, c.app_id, c.vendor, c.device_vendor, c.transport, s.key, -s.count
+    FROM c CROSS JOIN LATERAL (VALUES ('targets', c.targets::bigint), ('suppressed', c.suppressed::bigint), ('canceled', c.canceled::bigint), ('expired', c.expired::bigint), ('unsendable', c.unsendable::bigint), ('accepted', c.accepted::bigint), ('uncertain', c.uncertain::bigint), ('rejected', c.rejected::bigint), ('expired_tried', c.expired_tried::bigint), ('received', c.received::bigint), ('read', c.read::bigint)) AS s(key, count)
+    UNION ALL
+    SELECT NULL, x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.stage || ':' || x.reason, -x.count
+    FROM gateway.counter_reason x WHERE x.tenant_id = $1 AND x.quarter >= $2 * 96 AND x.quarter < $2 * 96 + 96
+    UNION ALL
+    SELECT NULL, c.quarter, c.app_id, c.vendor, c.device_vendor, c.transport, r.key, -r.value::bigint
+    FROM c CROSS JOIN LATERAL json_each_text(c.reasons) AS r(key, value) WHERE c.reasons IS NOT NULL
+    -- Messages with counts of their own, which have neither targets nor reasons there.
+    UNION ALL
+    SELECT e.message_id, e.quarter, e.app_id, e.vendor, e.device_vendor, e.transport, e.key, e.count
+    FROM e WHERE e.message_id IS NOT NULL AND strpos(e.key, ':') = 0
+    UNION ALL
+    SELECT c.message_id, m.quarter, m.app_id, m.vendor, c.device_vendor, c.transport, s.key, -s.count
+    FROM gateway.message_counter c JOIN m ON m.message_id = c.message_id
+    CROSS JOIN LATERAL (VALUES ('suppressed', c.suppressed::bigint), ('canceled', c.canceled::bigint), ('expired', c.expired::bigint), ('unsendable', c.unsendable::bigint), ('accepted', c.accepted::bigint), ('uncertain', c.uncertain::bigint), ('rejected', c.rejected::bigint), ('expired_tried', c.expired_tried::bigint), ('received', c.received::bigint), ('read', c.read::bigint)) AS s(key, count) WHERE c.tenant_id = $1
+    UNION ALL
+    SELECT c.message_id, c.quarter, c.app_id, c.vendor, c.device_vendor, c.transport, s.key, -s.count
+    FROM c CROSS JOIN LATERAL (VALUES ('suppressed', c.suppressed::bigint), ('canceled', c.canceled::bigint), ('expired', c.expired::bigint), ('unsendable', c.unsendable::bigint), ('accepted', c.accepted::bigint), ('uncertain', c.uncertain::bigint), ('rejected', c.rejected::bigint), ('expired_tried', c.expired_tried::bigint), ('received', c.received::bigint), ('read', c.read::bigint)) AS s(key, count) WHERE c.message_id IS NOT NULL),
+diff AS (
+    SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, sum(count)::bigint AS count
+    FROM n GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(count) <> 0),
+w AS (
+    SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
+    UNION ALL
+    SELECT NULL, quarter, app_id, vendor, device_vendor, transport, key, -count FROM diff WHERE message_id IS NOT NULL),
+v AS (
+    SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, sum(count)::integer AS count
+    FROM w GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(count) <> 0),
+i AS (
+    INSERT INTO gateway.counter_delta
+            (tenant_id, message_id, quarter, app_id, vendor, device_vendor, transport, targets, suppressed, canceled, expired, unsendable, accepted, uncertain, rejected, expired_tried, received, read, reasons)
+        SELECT $1, message_id, quarter, app_id, vendor, device_vendor, transport,
+            coalesce(sum(count) FILTER (WHERE key = 'targets'), 0), coalesce(sum(count) FILTER (WHERE key = 'suppressed'), 0), coalesce(sum(count) FILTER (WHERE key = 'canceled'), 0), coalesce(sum(count) FILTER (WHERE key = 'expired'), 0), coalesce(sum(count) FILTER (WHERE key = 'unsendable'), 0), coalesce(sum(count) FILTER (WHERE key = 'accepted'), 0), coalesce(sum(count) FILTER (WHERE key = 'uncertain'), 0), coalesce(sum(count) FILTER (WHERE key = 'rejected'), 0), coalesce(sum(count) FILTER (WHERE key = 'expired_tried'), 0), coalesce(sum(count) FILTER (WHERE key = 'received'), 0), coalesce(sum(count) FILTER (WHERE key = 'read'), 0),
+            json_object_agg(key, count) FILTER (WHERE strpos(key, ':') > 0)
+        FROM v GROUP BY message_id, quarter, app_id, vendor, device_vendor, transport RETURNING 1)
+SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
+ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3;
 
 -- role gateway_engine
 WITH r AS (
