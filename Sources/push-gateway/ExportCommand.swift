@@ -46,7 +46,7 @@ struct ExportCommand: AsyncParsableCommand {
             Console.error("Continuing after \(cursor); remove \(target.partPath) to start over.")
         }
         // The range of all attempts is that of the first.
-        let end = to ?? (kind == .devices ? nil : Timestamp(seconds: Int64(Date().timeIntervalSince1970)).rfc3339)
+        let end = to ?? (kind == .devices ? nil : Timestamp(seconds: Int64(Date().timeIntervalSince1970) + 1).rfc3339)
         let client = HTTPCaller(base: api.url)
         var bar = ProgressBar()
         var failures = 0
