@@ -61,6 +61,18 @@ struct APIOptions: ParsableArguments {
         throw CommandFailure("\(command): the gateway answered \(answer.status)\(code): \(detail)")
     }
 
+    /// Gets an answer, and prints it as CSV if that was asked for, otherwise as `show` does.
+    ///
+    /// - Throws: as `answer`.
+    func show(_ command: String, _ path: String, isCSV: Bool, _ text: (JSON) -> String) async throws {
+        let answer = try await answer(command, "GET", path)
+        if isCSV {
+            Console.print(answer.text.trimmingCharacters(in: .newlines))
+        } else {
+            show(answer.json ?? [:], text)
+        }
+    }
+
     /// Prints an answer as JSON, or as the text that `text` returns.
     func show(_ answer: JSON, _ text: (JSON) -> String) { json ? Console.print(answer) : Console.print(text(answer)) }
 }

@@ -30,27 +30,14 @@ struct AnalyticsCommand: AsyncParsableCommand {
         @OptionGroup var api: APIOptions
 
         /// The path with the query.
-        func path(_ path: String, _ more: [(String, String)] = []) -> String {
-            var query: [(String, String)] = []
-            for (name, value) in [("from", from), ("to", to), ("zone", zone)] {
-                if let value { query.append((name, value)) }
-            }
-            for (name, values) in [("app", app), ("vendor", vendor), ("deviceVendor", deviceVendor), ("by", by)]
-            where !values.isEmpty {
-                query.append((name, values.joined(separator: ",")))
-            }
-            if csv { query.append(("format", "csv")) }
-            let text = (query + more).map { "\($0)=\(HTTPCaller.encode($1))" }.joined(separator: "&")
-            return text.isEmpty ? path : "\(path)?\(text)"
+        func path(_ path: String, _ more: [(String, String?)] = []) -> String {
+            let lists = [("app", app), ("vendor", vendor), ("deviceVendor", deviceVendor), ("by", by)]
+            let range = [("from", from), ("to", to), ("zone", zone)]
+            return HTTPCaller.path(path, range + HTTPCaller.lists(lists) + [("format", csv ? "csv" : nil)] + more)
         }
 
         func show(_ command: String, _ path: String, _ text: (JSON) -> String) async throws {
-            let answer = try await api.answer(command, "GET", path)
-            if csv {
-                Console.print(answer.text.trimmingCharacters(in: .newlines))
-            } else {
-                api.show(answer.json ?? [:], text)
-            }
+            try await api.show(command, path, isCSV: csv, text)
         }
     }
 

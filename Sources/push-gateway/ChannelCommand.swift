@@ -21,13 +21,10 @@ struct ChannelCommand: AsyncParsableCommand {
         @OptionGroup var api: APIOptions
 
         /// The path of all channels, of one channel, or of an operation of a channel.
-        func path(_ segments: String..., query: [(String, String)] = []) -> String {
+        func path(_ segments: String..., query: [(String, String?)] = []) -> String {
             let channels = (["/v1/apps/\(HTTPCaller.encode(app))/channels"] + segments.map(HTTPCaller.encode))
                 .joined(separator: "/")
-            return channels
-                + "?"
-                + ([("environment", environment)] + query).map { "\($0)=\(HTTPCaller.encode($1))" }
-                .joined(separator: "&")
+            return HTTPCaller.path(channels, [("environment", environment)] + query)
         }
     }
 

@@ -81,14 +81,13 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func path(to end: String?, after cursor: String?) -> String {
-        let query = [
-            ("from", from), ("to", end), ("app", app), ("vendor", vendor), ("format", format.rawValue),
-            ("after", cursor),
-        ]
-        let text = query.compactMap { name, value in value.map { "\(name)=\(HTTPCaller.encode($0))" } }.joined(
-            separator: "&"
+        HTTPCaller.path(
+            "/v1/exports/\(kind.rawValue)",
+            [
+                ("from", from), ("to", end), ("app", app), ("vendor", vendor), ("format", format.rawValue),
+                ("after", cursor),
+            ]
         )
-        return "/v1/exports/\(kind.rawValue)?\(text)"
     }
 }
 

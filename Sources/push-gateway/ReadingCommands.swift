@@ -18,21 +18,9 @@ struct FigureRange: ParsableArguments {
         _ lists: [(String, [String])],
         _ text: (JSON) -> String
     ) async throws {
-        var query: [(String, String)] = []
-        for (name, value) in [("from", from), ("to", to), ("zone", zone)] {
-            if let value { query.append((name, value)) }
-        }
-        for (name, values) in [("app", app)] + lists where !values.isEmpty {
-            query.append((name, values.joined(separator: ",")))
-        }
-        if csv { query.append(("format", "csv")) }
-        let parameters = query.map { "\($0)=\(HTTPCaller.encode($1))" }.joined(separator: "&")
-        let answer = try await api.answer(command, "GET", parameters.isEmpty ? path : "\(path)?\(parameters)")
-        if csv {
-            Console.print(answer.text.trimmingCharacters(in: .newlines))
-        } else {
-            api.show(answer.json ?? [:], text)
-        }
+        let query = [("from", from), ("to", to), ("zone", zone)] + HTTPCaller.lists([("app", app)] + lists)
+        let path = HTTPCaller.path(path, query + [("format", csv ? "csv" : nil)])
+        try await api.show(command, path, isCSV: csv, text)
     }
 }
 

@@ -52,7 +52,11 @@ import Testing
         length: Duration = .milliseconds(1500),
         writeTimeout: Duration = .seconds(30)
     ) -> EventFollower {
-        EventFollower(length: length, writeTimeout: writeTimeout, disconnect: { peer.close() }, generation: "g1") {
+        EventFollower(
+            length: length,
+            stream: ResponseStream(writeTimeout: writeTimeout) { peer.close() },
+            generation: "g1"
+        ) {
             (after) throws(StoreError) in
             let last = min(after + 2, count)
             let events = after < last ? ((after + 1)...last).map { event($0) } : []
@@ -72,7 +76,7 @@ import Testing
     /// Events of another generation may have the same offsets, so the stream passes on none of them.
     @Test func aStreamEndsWhenANewGenerationBegins() async throws {
         let peer = Peer()
-        let follower = EventFollower(disconnect: {}, generation: "g1") { (after) throws(StoreError) in
+        let follower = EventFollower(stream: ResponseStream(to: nil), generation: "g1") { (after) throws(StoreError) in
             EventPage(events: [event(after + 1)], through: after + 1, head: 9, generation: after < 3 ? "g1" : "g2")
         }
         let writer = Writer(peer: peer)
@@ -94,7 +98,7 @@ import Testing
     @Test func aStoreFailureEndsTheStreamAtItsPosition() async throws {
         let peer = Peer()
         let reads = NIOLockedValueBox(0)
-        let follower = EventFollower(disconnect: {}, generation: "g1") { (after) throws(StoreError) in
+        let follower = EventFollower(stream: ResponseStream(to: nil), generation: "g1") { (after) throws(StoreError) in
             let count = reads.withLockedValue { reads in
                 reads += 1
                 return reads

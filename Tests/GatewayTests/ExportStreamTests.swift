@@ -22,20 +22,20 @@ import Testing
     private let ends = NIOLockedValueBox(0)
 
     /// Pages of two numbers, up to 5; the page after `failure` fails.
-    private func export(header: String? = nil, failingAfter failure: String? = nil) -> ExportStream {
+    private func export(header: String? = nil, failingAfter failure: String? = nil) -> ExportStream<String> {
         ExportStream(
-            stream: ResponseStream(writeTimeout: .seconds(30), disconnect: {}),
+            stream: ResponseStream(to: nil),
             header: header,
-            first: ExportStream.Page(lines: ["1", "2"], next: "2")
+            first: ExportPage(lines: ["1", "2"], next: "2")
         ) { (after) throws(StoreError) in
             if after == failure { throw StoreError(.unavailable, "down") }
             let last = Int(after) ?? 0
             let lines = ((last + 1)...min(last + 2, 5)).map(String.init)
-            return ExportStream.Page(lines: lines, next: last + 2 < 5 ? "\(last + 2)" : nil)
+            return ExportPage(lines: lines, next: last + 2 < 5 ? "\(last + 2)" : nil)
         }
     }
 
-    private func run(_ export: ExportStream) async throws {
+    private func run(_ export: ExportStream<String>) async throws {
         try await export.run(into: Writer(text: text, ends: ends))
     }
 

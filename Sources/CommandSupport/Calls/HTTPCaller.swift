@@ -117,6 +117,17 @@ package struct HTTPCaller: Sendable {
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 
+    /// A path with the parameters that have a value.
+    package static func path(_ path: String, _ parameters: [(String, String?)]) -> String {
+        let query = parameters.compactMap { name, value in value.map { "\(name)=\(encode($0))" } }
+        return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
+    }
+
+    /// Parameters with several values, separated by commas. Those without a value are left out.
+    package static func lists(_ parameters: [(String, [String])]) -> [(String, String?)] {
+        parameters.map { ($0, $1.isEmpty ? nil : $1.joined(separator: ",")) }
+    }
+
     private func execute(_ request: HTTPClientRequest) async throws -> Answer {
         let response = try await client.execute(request, timeout: .seconds(30))
         let buffer = try await response.body.collect(upTo: 16 << 20)

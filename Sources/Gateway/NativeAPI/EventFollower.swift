@@ -27,14 +27,13 @@ struct EventFollower: Sendable {
 
     init(
         length: Duration = EventFollower.length,
-        writeTimeout: Duration = ResponseStream.writeTimeout,
-        disconnect: @escaping @Sendable () -> Void,
+        stream: ResponseStream,
         lines: @escaping EventLines.Spelling = { $0.map(\.json) },
         generation: String,
         read: @escaping @Sendable (Int64) async throws(StoreError) -> EventPage
     ) {
         self.length = length
-        stream = ResponseStream(writeTimeout: writeTimeout, disconnect: disconnect)
+        self.stream = stream
         self.lines = lines
         self.generation = generation
         self.read = read

@@ -9,23 +9,12 @@ import ServiceLifecycle
 ///
 /// The status is sent before the rows are read. A failure after it ends the answer without a proper end; the peer then continues after the `cursor` of the last
 /// whole line.
-struct ExportStream: Sendable {
-    /// 1,000 rows, about 500 KB: the memory that one export needs.
-    static let pageSize = 1000
-
-    /// A page of lines, and where the next one begins; nil: it was the last.
-    struct Page: Sendable {
-        var lines: [String]
-        var next: String?
-    }
-
+struct ExportStream<Cursor: Sendable>: Sendable {
     let stream: ResponseStream
     /// The first line; nil: there is none.
     let header: String?
-    let first: Page
-    let read: @Sendable (_ after: String) async throws(StoreError) -> Page
-
-    struct Interrupted: Error {}
+    let first: ExportPage<Cursor>
+    let read: @Sendable (_ after: Cursor) async throws(StoreError) -> ExportPage<Cursor>
 
     /// - Throws: when the peer is gone, the store fails or the node shuts down.
     func run(into writer: any ResponseBodyWriter) async throws {
@@ -38,12 +27,21 @@ struct ExportStream: Sendable {
                     try await writer.write(ByteBuffer(string: page.lines.joined(separator: end) + end))
                 }
                 guard let next = page.next else { return }
-                guard !Task.isShuttingDownGracefully, !Task.isCancelled else { throw Interrupted() }
+                guard !Task.isShuttingDownGracefully, !Task.isCancelled else { throw ExportInterrupted() }
                 page = try await read(next)
             }
         }
     }
 }
+
+/// A page of lines, and where the next one begins; nil: it was the last.
+struct ExportPage<Cursor: Sendable>: Sendable {
+    var lines: [String]
+    var next: Cursor?
+}
+
+/// The node shuts down before the export has ended.
+struct ExportInterrupted: Error {}
 
 /// Writes rows of one kind as lines of JSON or CSV. The columns of CSV are the members of the shape.
 struct ExportLines<Value: Sendable>: Sendable {

@@ -37,7 +37,7 @@ package enum PageSearch {
 
 extension UUIDIdentifier {
     /// Before all others in the order of a page.
-    static var least: Self { Self(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) }
+    package static var least: Self { Self(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) }
 
     /// After all others in the order of a page.
     static var greatest: Self {

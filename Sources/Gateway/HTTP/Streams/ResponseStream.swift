@@ -19,6 +19,11 @@ package struct ResponseStream: Sendable {
         self.disconnect = disconnect
     }
 
+    /// A stream over the connection of a call; nil in a test whose answer stays in memory.
+    package init(to channel: (any Channel)?) {
+        self.init(writeTimeout: Self.writeTimeout) { channel?.close(promise: nil) }
+    }
+
     /// Writes parts and measures how long the peer takes.
     package struct Writer {
         fileprivate var writer: any ResponseBodyWriter

@@ -1,4 +1,5 @@
 import Adapters
+import EngineStore
 import Foundation
 import GatewayHTTP
 import Imports
@@ -129,7 +130,14 @@ extension NativeAPI {
     /// - Throws: `Problem` when the range is empty or too long.
     func question(_ call: NativeCall<some AnalyticsFields>) async throws(Problem) -> FunnelQuestion {
         let range = try await range(call)
-        let merged = try await asked { () async throws(StoreError) in try await queries.mergedCounts(of: call.tenant) }
+        // Younger counts are never merged.
+        let isYoung = clock.now() - range.quarters.start < PostgresCountKeeper.quarterHourLife
+        let merged =
+            isYoung
+            ? nil
+            : try await asked { () async throws(StoreError) in
+                try await queries.mergedCounts(of: call.tenant)
+            }
         return FunnelQuestion(
             range: range.quarters,
             zone: range.zone,

@@ -144,8 +144,7 @@ extension NativeAPI {
         guard requested == nil || requested?.lowercased() == generation else { throw .staleGeneration }
         let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
         // A reader that starts at 0 receives the stored events; a reader that resumes must learn that events are missing.
-        guard after == 0 || after >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
-        guard after <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
+        if after != 0 { try Self.requireStored(after, in: bounds) }
         let start = max(after, bounds.first)
         if follows, let generation {
             let from = EventPage(events: [], through: start, head: bounds.head, generation: generation)
@@ -162,6 +161,12 @@ extension NativeAPI {
             headers: EventLines.headers(through: page.through, head: page.head, generation: page.generation),
             body: ResponseBody(byteBuffer: EventLines.buffer(written))
         )
+    }
+
+    /// - Throws: `Problem` for an offset after which events are missing, or behind the end of the log.
+    static func requireStored(_ offset: Int64, in bounds: EventBounds) throws(Problem) {
+        guard offset >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
+        guard offset <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
     }
 
     /// The format of events: the gateway's own or a vendor's.
@@ -185,21 +190,13 @@ extension NativeAPI {
     ) throws(Problem) -> Response {
         guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
         let tenant = caller.tenant
-        let channel = caller.channel
-        let disconnect: @Sendable () -> Void = { channel?.close(promise: nil) }
-        let follower = EventFollower(disconnect: disconnect, lines: lines, generation: start.generation) {
+        let stream = ResponseStream(to: caller.channel)
+        let follower = EventFollower(stream: stream, lines: lines, generation: start.generation) {
             (offset) async throws(StoreError) in
             try await queries.events(in: tenant, after: offset, limit: EventFollower.pageSize, filter: filter)
         }
-        return Response(
-            status: .ok,
-            headers: EventLines.headers(through: start.through, head: start.head, generation: start.generation),
-            body: ResponseBody { writer in
-                // The permit is held until the stream ends, or until the response is dropped before the stream starts.
-                defer { permit.release() }
-                try await follower.run(after: start.through, into: writer)
-            }
-        )
+        let headers = EventLines.headers(through: start.through, head: start.head, generation: start.generation)
+        return Self.streamed(permit, headers) { try await follower.run(after: start.through, into: $0) }
     }
 
     func listAudit(_ call: NativeCall<EventOperations.AuditInput>) async throws(Problem) -> Response {

@@ -8,11 +8,9 @@ import Store
 enum ExportOperations {
     static let all = [deliveries, events, devices]
 
-    /// 400 days, as of counts. Unit: days.
-    static let dayLimit: Int64 = 400
+    /// 1,000 rows, about 500 KB: the memory that one export needs.
+    static let pageSize = 1000
 
-    private static let from = QueryField.optional("from", .time, "The beginning of the range; default: the oldest.")
-    private static let to = QueryField.optional("to", .time, "The end of the range, excluded; default: now.")
     private static let format = QueryField.optional(
         "format",
         .word(ExportFormat.self),
@@ -37,7 +35,7 @@ enum ExportOperations {
         let to = QueryField.optional(
             "to",
             .time,
-            "Messages due before this time; default: now. At most \(dayLimit) days after `from`."
+            "Messages due before this time; default: now. At most \(AnalyticsInputs.dayLimit) days after `from`."
         )
         let app = CommonInputs.appFilter
         let vendor = QueryField.optional("vendor", .vendor, "Only messages sent through this vendor's API.")
@@ -48,7 +46,7 @@ enum ExportOperations {
     static let delivery = AnswerShape<ExportedDelivery>(
         "ExportedDelivery",
         [
-            .text("cursor", "`after` of the call that continues behind this line.", example: "…") { $0.cursor.text },
+            .text("cursor", "`after` of the call that continues with the next line.", example: "…") { $0.cursor.text },
             .id("message", "The message's id.") { $0.cursor.message.description },
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
             .text("vendor", "The vendor of the call that sent it.", example: "native") { $0.vendor.rawValue },
@@ -71,8 +69,8 @@ enum ExportOperations {
     // MARK: Events
 
     struct EventsInput: InputFields {
-        let from = ExportOperations.from
-        let to = ExportOperations.to
+        let from = QueryField.optional("from", .time, "The beginning of the range; default: the oldest.")
+        let to = QueryField.optional("to", .time, "The end of the range, excluded; default: now.")
         let app = CommonInputs.appFilter
         let vendor = QueryField.optional("vendor", .vendor, "Only events of this vendor.")
         let format = ExportOperations.format
@@ -82,7 +80,7 @@ enum ExportOperations {
     static let event = AnswerShape<EventRecord>(
         "ExportedEvent",
         [
-            .text("cursor", "`after` of the call that continues behind this line.", example: "42") { "\($0.offset)" },
+            .text("cursor", "`after` of the call that continues with the next line.", example: "42") { "\($0.offset)" },
             .time("at", "When it happened.") { $0.at },
             .text("kind", "The kind of event.", example: "sent") { $0.kind },
             .text("app", "The app.", example: "shop") { $0.app.rawValue },
@@ -123,7 +121,7 @@ enum ExportOperations {
 
     static let device = AnswerShape<DeviceFacts>(
         "ExportedDevice",
-        [.text("cursor", "`after` of the call that continues behind this line.", example: "…") { $0.id.description }]
+        [.text("cursor", "`after` of the call that continues with the next line.", example: "…") { $0.id.description }]
             + NativeShapes.device.members.filter { $0.name != "unread" }
     )
 
@@ -155,31 +153,28 @@ extension NativeAPI {
         let to = try call.to ?? clock.now()
         let from = try call.from ?? to + .seconds(-7 * 86_400)
         guard from < to else { throw .invalid("to", "must be after from") }
-        guard to.seconds - from.seconds <= ExportOperations.dayLimit * 86_400 else {
-            throw .invalid("to", "must be at most \(ExportOperations.dayLimit) days after from")
+        guard to.seconds - from.seconds <= AnalyticsInputs.dayLimit * 86_400 else {
+            throw .invalid("to", "must be at most \(AnalyticsInputs.dayLimit) days after from")
         }
+        let end = DeliveryCursor(before: to)
         var start = DeliveryCursor(before: from)
         if let after = try call.after {
             guard let cursor = DeliveryCursor(text: after) else { throw Self.noCursor }
-            guard start < cursor, cursor < DeliveryCursor(before: to) else {
-                throw .invalid("after", "belongs to another range")
-            }
+            guard start < cursor, cursor < end else { throw .invalid("after", "belongs to another range") }
             start = cursor
         }
         let (app, vendor, tenant) = (try call.app, try call.vendor, call.tenant)
         let lines = ExportLines(shape: ExportOperations.delivery, format: try call.format)
-        let range = start..<max(start, DeliveryCursor(before: to))
-        return try await export(call.caller, lines, from: start.text) { (after) async throws(StoreError) in
-            guard let cursor = DeliveryCursor(text: after) else { return ExportStream.Page(lines: [], next: nil) }
+        return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await queries.exportedDeliveries(
-                after: cursor,
-                before: range.upperBound,
+                after: after,
+                before: end,
                 app: app,
                 vendor: vendor,
                 in: tenant,
-                limit: ExportStream.pageSize
+                limit: ExportOperations.pageSize
             )
-            return ExportStream.Page(lines: page.items.map(lines.line), next: page.next?.text)
+            return ExportPage(lines: page.items.map(lines.line), next: page.next)
         }
     }
 
@@ -190,77 +185,82 @@ extension NativeAPI {
         var start = bounds.first
         if let after = try call.after {
             guard let offset = Int64(after), offset >= 0 else { throw Self.noCursor }
-            guard offset >= bounds.first else { throw .gone("events up to offset \(bounds.first)") }
-            guard offset <= bounds.head else { throw .invalid("after", "the log ends at offset \(bounds.head)") }
+            try Self.requireStored(offset, in: bounds)
             start = offset
         }
         let filter = EventFilter(app: try call.app, vendor: try call.vendor, kinds: [])
         let lines = ExportLines(shape: ExportOperations.event, format: try call.format)
         let tenant = call.tenant
-        return try await export(call.caller, lines, from: "\(start)") { (after) async throws(StoreError) in
+        return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await queries.events(
                 in: tenant,
-                after: Int64(after) ?? .max,
-                limit: ExportStream.pageSize,
+                after: after,
+                limit: ExportOperations.pageSize,
                 filter: filter
             )
             // The order is that of commits. A transaction ends within 90 s, so that no earlier event follows one that is later than that.
             let isOver = page.events.last.map { $0.at >= to + .seconds(90) } ?? false
             let events = page.events.filter { event in event.at < to && from.map { $0 <= event.at } ?? true }
-            return ExportStream.Page(
+            return ExportPage(
                 lines: events.map(lines.line),
-                next: isOver || page.through >= page.head ? nil : "\(page.through)"
+                next: isOver || page.through >= page.head ? nil : page.through
             )
         }
     }
 
     func exportDevices(_ call: NativeCall<ExportOperations.DevicesInput>) async throws(Problem) -> Response {
-        let after = try call.after
-        let first = after.flatMap { DeviceID(text: $0) }
-        guard after == nil || first != nil else { throw Self.noCursor }
+        var start = DeviceID.least
+        if let after = try call.after {
+            guard let device = DeviceID(text: after) else { throw Self.noCursor }
+            start = device
+        }
         let filter = DeviceFilter(app: try call.app, vendor: try call.vendor)
         let lines = ExportLines(shape: ExportOperations.device, format: try call.format)
         let tenant = call.tenant
-        return try await export(call.caller, lines, from: after ?? "") { (after) async throws(StoreError) in
+        return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await devices.devices(
                 in: tenant,
                 filter,
-                after: DeviceID(text: after),
-                limit: ExportStream.pageSize
+                after: after,
+                limit: ExportOperations.pageSize
             )
-            return ExportStream.Page(lines: page.items.map(lines.line), next: page.next?.description)
+            return ExportPage(lines: page.items.map(lines.line), next: page.next)
         }
     }
 
     private static let noCursor = Problem.invalid("after", "must be the cursor of a line")
 
     /// Reads the first page, so that a failure still gets its status, and writes the others as the peer receives them.
-    private func export<Value>(
+    private func export<Value, Cursor: Sendable>(
         _ caller: NativeCaller,
         _ lines: ExportLines<Value>,
-        from start: String,
-        _ read: @escaping @Sendable (_ after: String) async throws(StoreError) -> ExportStream.Page
+        from start: Cursor,
+        _ read: @escaping @Sendable (_ after: Cursor) async throws(StoreError) -> ExportPage<Cursor>
     ) async throws(Problem) -> Response {
         guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
         let first = try await asked { () async throws(StoreError) in try await read(start) }
-        let channel = caller.channel
         let export = ExportStream(
-            stream: ResponseStream(
-                writeTimeout: ResponseStream.writeTimeout,
-                disconnect: { channel?.close(promise: nil) }
-            ),
+            stream: ResponseStream(to: caller.channel),
             header: lines.header,
             first: first,
             read: read
         )
         let type = lines.format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson"
-        return Response(
+        return Self.streamed(permit, [.contentType: type]) { try await export.run(into: $0) }
+    }
+
+    /// An answer that is written part by part. The permit is held until it ends, or until the response is dropped before it begins.
+    static func streamed(
+        _ permit: EventStreamLimit.Permit,
+        _ headers: HTTPFields,
+        _ write: @escaping @Sendable (any ResponseBodyWriter) async throws -> Void
+    ) -> Response {
+        Response(
             status: .ok,
-            headers: [.contentType: type],
+            headers: headers,
             body: ResponseBody { writer in
-                // The permit is held until the stream ends, or until the response is dropped before the stream starts.
                 defer { permit.release() }
-                try await export.run(into: writer)
+                try await write(writer)
             }
         )
     }

@@ -59,7 +59,7 @@ package struct PostgresOperatorStore: Sendable {
     /// One probe per lane, of at most `$2` entries of an index.
     private static let laneCounts = StoreSQL.tenant(
         """
-        SELECT l.lane, l.is_paused, d.slices AS due, d.oldest, o.slices AS open, now() AS seen_at
+        SELECT l.lane, l.is_paused, d.slices AS due, d.oldest, o.slices AS open
         FROM gateway.lane l
         CROSS JOIN LATERAL (
             SELECT count(*) AS slices, min(y.next_at) AS oldest FROM (
@@ -82,8 +82,6 @@ package struct PostgresOperatorStore: Sendable {
         GROUP BY y.held_by ORDER BY y.held_by
         """
     )
-
-    private static let databaseTime = StoreSQL.global("SELECT now() AS now")
 
     private static let bindingList = StoreSQL.tenant(
         """
@@ -115,7 +113,7 @@ package struct PostgresOperatorStore: Sendable {
         try await asStore { () throws(PostgresError) in
             let limit = PostgresValue.int(TenantQueue.countLimit)
             let results = try await engine.run(
-                [Self.laneCounts(.id(tenant), limit), Self.heldCounts(.id(tenant), limit), Self.databaseTime()],
+                [Self.laneCounts(.id(tenant), limit), Self.heldCounts(.id(tenant), limit), StatusSQL.now()],
                 tenant: nil
             )
             return TenantQueue(

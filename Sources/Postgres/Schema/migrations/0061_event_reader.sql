@@ -1,6 +1,6 @@
 -- Figures that a reader of the event log counts: latencies, distinct devices and users, devices gained and lost. Retention keeps events that are not counted.
 -- Oldest program: 39
--- Routines: 469bacf2c73d9881
+-- Routines: d9d85033e584c19b
 
 -- How far the events of a tenant are counted. Its queue columns work like those of `webhook`. A step adds to the figures below and moves the cursor in one
 -- transaction, under the lock of this row.

@@ -25,26 +25,22 @@ BEGIN
             DELETE FROM gateway.counter c USING q
             WHERE c.tenant_id = p_tenant AND c.quarter >= v_from AND c.quarter < v_to
                 AND q.app_id = c.app_id AND q.quarter = c.quarter AND q.first <> c.quarter
-            RETURNING q.first, c.*)
-        INSERT INTO gateway.counter AS c
-                (tenant_id, quarter, app_id, vendor, device_vendor, transport, targets, suppressed, canceled, expired, expired_tried,
-                unsendable, accepted, uncertain, rejected, received, read)
-            SELECT p_tenant, d.first, d.app_id, d.vendor, d.device_vendor, d.transport, sum(d.targets), sum(d.suppressed),
-                sum(d.canceled), sum(d.expired), sum(d.expired_tried), sum(d.unsendable), sum(d.accepted), sum(d.uncertain),
-                sum(d.rejected), sum(d.received), sum(d.read)
-            FROM gone d GROUP BY d.first, d.app_id, d.vendor, d.device_vendor, d.transport
-            ON CONFLICT (tenant_id, quarter, app_id, vendor, device_vendor, transport) DO UPDATE SET
-                targets = c.targets + excluded.targets, suppressed = c.suppressed + excluded.suppressed,
-                canceled = c.canceled + excluded.canceled, expired = c.expired + excluded.expired,
-                expired_tried = c.expired_tried + excluded.expired_tried, unsendable = c.unsendable + excluded.unsendable,
-                accepted = c.accepted + excluded.accepted, uncertain = c.uncertain + excluded.uncertain,
-                rejected = c.rejected + excluded.rejected, received = c.received + excluded.received, read = c.read + excluded.read;
-        WITH q AS MATERIALIZED (
-            SELECT z.app_id, g.quarter, gateway.first_quarter(g.quarter, z.zone) AS first FROM (
-                SELECT a.app_id, gateway.known_zone(a.defaults->>'timeZone', NULL) AS zone FROM gateway.app a
-                WHERE a.tenant_id = p_tenant) z
-            CROSS JOIN generate_series(v_from, v_to - 1) AS g(quarter)),
-        gone AS (
+            RETURNING q.first, c.*),
+        c AS (
+            INSERT INTO gateway.counter AS c
+                    (tenant_id, quarter, app_id, vendor, device_vendor, transport, targets, suppressed, canceled, expired, expired_tried,
+                    unsendable, accepted, uncertain, rejected, received, read)
+                SELECT p_tenant, d.first, d.app_id, d.vendor, d.device_vendor, d.transport, sum(d.targets), sum(d.suppressed),
+                    sum(d.canceled), sum(d.expired), sum(d.expired_tried), sum(d.unsendable), sum(d.accepted), sum(d.uncertain),
+                    sum(d.rejected), sum(d.received), sum(d.read)
+                FROM gone d GROUP BY d.first, d.app_id, d.vendor, d.device_vendor, d.transport
+                ON CONFLICT (tenant_id, quarter, app_id, vendor, device_vendor, transport) DO UPDATE SET
+                    targets = c.targets + excluded.targets, suppressed = c.suppressed + excluded.suppressed,
+                    canceled = c.canceled + excluded.canceled, expired = c.expired + excluded.expired,
+                    expired_tried = c.expired_tried + excluded.expired_tried, unsendable = c.unsendable + excluded.unsendable,
+                    accepted = c.accepted + excluded.accepted, uncertain = c.uncertain + excluded.uncertain,
+                    rejected = c.rejected + excluded.rejected, received = c.received + excluded.received, read = c.read + excluded.read),
+        gone_reasons AS (
             DELETE FROM gateway.counter_reason c USING q
             WHERE c.tenant_id = p_tenant AND c.quarter >= v_from AND c.quarter < v_to
                 AND q.app_id = c.app_id AND q.quarter = c.quarter AND q.first <> c.quarter
@@ -52,7 +48,7 @@ BEGIN
         INSERT INTO gateway.counter_reason AS c
                 (tenant_id, quarter, app_id, vendor, device_vendor, transport, stage, reason, count)
             SELECT p_tenant, d.first, d.app_id, d.vendor, d.device_vendor, d.transport, d.stage, d.reason, sum(d.count)
-            FROM gone d GROUP BY d.first, d.app_id, d.vendor, d.device_vendor, d.transport, d.stage, d.reason
+            FROM gone_reasons d GROUP BY d.first, d.app_id, d.vendor, d.device_vendor, d.transport, d.stage, d.reason
             ON CONFLICT (tenant_id, quarter, app_id, vendor, device_vendor, transport, stage, reason) DO UPDATE SET
                 count = c.count + excluded.count;
     END IF;
