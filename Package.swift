@@ -404,7 +404,7 @@ var parts: [Part] = [
         exclude: ["plan-exceptions.txt", "statements.sql"],
         [
             .ours("DatabaseSchema"), .ours("DeliveryEngine"), .ours("EmbeddedPostgres"), .ours("EngineStore"),
-            .ours("Model"), .ours("PlanCheck"), .ours("PostgresClient"), .ours("Store"), log,
+            .ours("Model"), .ours("PlanCheck"), .ours("PostgresClient"), .ours("Store"), .ours("TestKit"), log,
         ]
     ),
     // Shared by the tests and the benchmarks of HTTP/2.

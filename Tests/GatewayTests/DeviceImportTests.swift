@@ -136,7 +136,7 @@ import Testing
     }
 
     private func file(_ text: String) throws -> String {
-        let path = "/tmp/push-gateway-import-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        let path = "\(ScratchFolder.root)/push-gateway-import-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         return path
     }

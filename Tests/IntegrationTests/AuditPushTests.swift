@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Model
 import NIOSSL
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -114,7 +115,7 @@ struct AuditPushTests {
     @Test func rowsArriveOnADatagramSocket() async throws {
         let python = "/usr/bin/python3"
         guard FileManager.default.isExecutableFile(atPath: python) else { return }
-        let path = "/tmp/pgw-log-\(UInt32.random(in: 0 ... .max)).sock"
+        let path = "\(ScratchFolder.root)/pgw-log-\(UInt32.random(in: 0 ... .max)).sock"
         let script = """
             import os, socket
             s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import Logging
 import Model
+import TestKit
 import Testing
 
 @testable import EmbeddedPostgres
@@ -211,7 +212,7 @@ struct BackupTests {
 
     /// From the embedded cluster to an external server, with unusual characters in the name of the database.
     @Test func theEmbeddedDatabaseMovesToAServer() async throws {
-        let directory = "/tmp/pgw-server-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let directory = "\(ScratchFolder.root)/pgw-server-" + SystemIdentifiers().randomHex(byteCount: 5)
         let server = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
         let admin = try await PostgresConnection.connect(
             PostgresConfiguration(server.adminConnectionString(database: "postgres")),

@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import Model
 import NIOSSL
+import TestKit
 import Testing
 
 @testable import Gateway
@@ -10,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ClientCertificateTests {
     /// A directory with the certificate of a back end and its key. The certificate is its own authority and names `localhost`.
     private func backEnd() throws -> StageMaterial {
-        let path = "/tmp/pgw-back-end-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let path = "\(ScratchFolder.root)/pgw-back-end-" + SystemIdentifiers().randomHex(byteCount: 5)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let material = StageMaterial(directory: path)
         try material.write()

@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import Logging
 import Model
+import TestKit
 import Testing
 
 @testable import DatabaseSchema
@@ -109,7 +110,7 @@ struct RollbackTests {
     }
 
     @Test func aProgramRestartsOnTheSchemaOfItsSuccessor() async throws {
-        let directory = "/tmp/pgw-rollback-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let directory = "\(ScratchFolder.root)/pgw-rollback-" + SystemIdentifiers().randomHex(byteCount: 5)
         let cluster = try await EmbeddedCluster.start(directory: directory + "/postgres", logger: Logger(label: "test"))
         let world = try World(databaseURL: cluster.superuserConnectionString)
         do {

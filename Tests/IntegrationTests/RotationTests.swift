@@ -3,6 +3,7 @@ import Foundation
 import Model
 import NIOConcurrencyHelpers
 import PostgresClient
+import TestKit
 import Testing
 
 @testable import CommandSupport
@@ -399,7 +400,7 @@ struct RotationTests {
 
     // Keys that a command prints, as from a KMS: the nodes run it again for a key that they lack.
     @Test func theKeysOfACommandAreReplaced() async throws {
-        let folder = "/tmp/pgw-kms-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let folder = "\(ScratchFolder.root)/pgw-kms-" + SystemIdentifiers().randomHex(byteCount: 5)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/keys"
         let first = "v2:" + SystemIdentifiers().randomHex(byteCount: 32)

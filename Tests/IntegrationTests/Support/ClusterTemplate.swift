@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 @testable import CommandSupport
@@ -9,7 +10,7 @@ actor ClusterTemplate {
     static let shared = ClusterTemplate()
 
     private static let prefix = "pgw-template-"
-    private let directory = "/tmp/\(prefix)\(ProcessInfo.processInfo.processIdentifier)"
+    private let directory = "\(ScratchFolder.root)/\(prefix)\(ProcessInfo.processInfo.processIdentifier)"
     private var making: Task<Void, any Error>?
 
     /// Copies the database into a data directory that has none.
@@ -37,10 +38,10 @@ actor ClusterTemplate {
 
     /// Removes the templates of runs that have ended.
     private func removeFormer() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: ScratchFolder.root)) ?? []
         for name in names where name.hasPrefix(Self.prefix) {
             guard let pid = Int32(name.dropFirst(Self.prefix.count)), kill(pid, 0) != 0 else { continue }
-            try? FileManager.default.removeItem(atPath: "/tmp/\(name)")
+            try? FileManager.default.removeItem(atPath: "\(ScratchFolder.root)/\(name)")
         }
     }
 

@@ -2,6 +2,7 @@ import EmbeddedPostgres
 import Foundation
 import Logging
 import Model
+import TestKit
 
 @testable import Gateway
 
@@ -12,7 +13,7 @@ extension World {
         serveArguments: [String] = [],
         _ body: (World, EmbeddedCluster, _ folder: String) async throws -> Void
     ) async throws {
-        let folder = "/tmp/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let folder = "\(ScratchFolder.root)/pgw-external-" + SystemIdentifiers().randomHex(byteCount: 5)
         let cluster = try await EmbeddedCluster.start(directory: folder, logger: Logger(label: "test"))
         let world = try World(
             simulatorArguments: simulatorArguments,

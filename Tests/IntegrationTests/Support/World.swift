@@ -3,6 +3,7 @@ import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
+import TestKit
 import Testing
 
 @testable import CommandSupport
@@ -67,7 +68,7 @@ final class World: @unchecked Sendable {
     ) throws {
         self.databaseURL = databaseURL
         let identifiers = SystemIdentifiers()
-        directory = "/tmp/pgw-test-" + identifiers.randomHex(byteCount: 5)
+        directory = "\(ScratchFolder.root)/pgw-test-" + identifiers.randomHex(byteCount: 5)
         try FileManager.default.createDirectory(
             atPath: directory,
             withIntermediateDirectories: true,

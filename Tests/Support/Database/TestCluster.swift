@@ -4,6 +4,7 @@ import Foundation
 package import Logging
 package import PostgresClient
 import Synchronization
+import TestKit
 
 /// One private PostgreSQL per test process, and databases that are copied from templates in it.
 ///
@@ -48,7 +49,7 @@ package enum TestCluster {
         return "\(folder)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
     }
 
-    private static var folder: String { "/tmp/\(folderPrefix)\(getpid())" }
+    private static var folder: String { "\(ScratchFolder.root)/\(folderPrefix)\(getpid())" }
 
     /// A launched cluster with its templates.
     struct Launched: Sendable {
@@ -105,12 +106,12 @@ package enum TestCluster {
 
     /// Servers and folders of test processes that were killed.
     private static func removeLeftovers() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: ScratchFolder.root)) ?? []
         for name in names where name.hasPrefix(folderPrefix) {
             guard let owner = pid_t(name.dropFirst(folderPrefix.count)), kill(owner, 0) != 0 else { continue }
-            let clusters = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp/\(name)")) ?? []
-            for cluster in clusters { end(serverOf: "/tmp/\(name)/\(cluster)/data") }
-            try? FileManager.default.removeItem(atPath: "/tmp/\(name)")
+            let clusters = (try? FileManager.default.contentsOfDirectory(atPath: "\(ScratchFolder.root)/\(name)")) ?? []
+            for cluster in clusters { end(serverOf: "\(ScratchFolder.root)/\(name)/\(cluster)/data") }
+            try? FileManager.default.removeItem(atPath: "\(ScratchFolder.root)/\(name)")
         }
     }
 
