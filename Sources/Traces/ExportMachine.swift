@@ -26,7 +26,7 @@ package struct ExportMachine<Span: Sendable>: Sendable {
     package enum Answer: Sendable, Equatable {
         /// It has the spans except this number, which it will never take.
         case accepted(rejected: Int)
-        /// It cannot take them now, or it was not reached. The wait is its own wish.
+        /// It cannot take them now, or it was not reached. The wait is the one that it asks for; nil: none.
         case deferred(after: Duration?)
         /// It will never take them.
         case refused

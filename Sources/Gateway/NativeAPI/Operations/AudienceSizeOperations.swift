@@ -30,7 +30,7 @@ enum AudienceSizeOperations {
         .post,
         "/v1/apps/{app}/audience-size",
         scope: .read,
-        "Count the targets that a message to an audience would have now: exactly up to \(AudienceSize.exactLimit), above it approximately.",
+        "Count the targets that a message to an audience would have now: exactly up to \(AudienceSize.exactLimit), above it approximately, and for tags at least the stated number.",
         input: Input(),
         example: ["to": ["tags": "seoul && !quiet"]],
         answers: [.json(size.schema, "The size.")],

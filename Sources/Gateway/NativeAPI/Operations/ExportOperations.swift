@@ -140,7 +140,7 @@ enum ExportOperations {
     private static func lines(_ schema: JSONSchema) -> DeclaredAnswer {
         var answer = DeclaredAnswer.lines(
             schema,
-            "One object per line; with `format=csv` a table. An answer without a proper end is not whole: continue after its last `cursor`.",
+            "One object per line; with `format=csv` a table. If the connection ends before the last chunk, rows are missing: continue after the last `cursor`.",
             headers: []
         )
         answer.csvExample = "cursor\r\n"
