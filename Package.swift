@@ -27,28 +27,28 @@ enum External: String, CaseIterable {
 
     var package: Package.Dependency {
         switch self {
-        case .argumentParser: .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
-        case .asn1: .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0")
-        case .asyncHTTPClient: .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0")
-        case .certificates: .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1")
+        case .argumentParser: .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
+        case .asn1: .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4")
+        case .asyncHTTPClient: .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0")
+        case .certificates: .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1")
         case .configuration:
-            .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"])
-        case .crypto: .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
-        case .httpTypes: .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0")
-        case .hummingbird: .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1")
-        case .log: .package(url: "https://github.com/apple/swift-log", from: "1.16.2")
-        case .metrics: .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0")
-        case .mustache: .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1")
-        case .nio: .package(url: "https://github.com/apple/swift-nio", from: "2.101.2")
-        case .nioExtras: .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2")
-        case .nioHTTP2: .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0")
-        case .nioSSL: .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6")
+            .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: ["YAML"])
+        case .crypto: .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2")
+        case .httpTypes: .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0")
+        case .hummingbird: .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1")
+        case .log: .package(url: "https://github.com/apple/swift-log", exact: "1.16.2")
+        case .metrics: .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0")
+        case .mustache: .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1")
+        case .nio: .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2")
+        case .nioExtras: .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2")
+        case .nioHTTP2: .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0")
+        case .nioSSL: .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6")
         case .serviceLifecycle:
-            .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0")
-        case .subprocess: .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2")
-        case .system: .package(url: "https://github.com/apple/swift-system", from: "1.8.1")
-        case .tracing: .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3")
-        case .yams: .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+            .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0")
+        case .subprocess: .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2")
+        case .system: .package(url: "https://github.com/apple/swift-system", exact: "1.8.1")
+        case .tracing: .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3")
+        case .yams: .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2")
         }
     }
 

@@ -22,9 +22,8 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     /// The UTC day, counted from 1970-01-01. It is stored in `due_day`.
     package var day: Int32 {
-        let milliseconds = milliseconds
-        let day = milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000
-        return Int32(clamping: day)
+        let (day, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        return Int32(clamping: rest < 0 ? day - 1 : day)
     }
 }
 

@@ -119,6 +119,8 @@ struct AnalyticsTests {
         ("devices?interval=hour", "interval"), ("devices?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to"),
         ("latency?from=2020-01-01T00:00:00Z", "to"), ("latency?zone=Mars/Olympus", "zone"),
         ("devices?vendor=upmc", "vendor"),
+        ("funnel?from=9223372036854775000&to=9223372036854775807", "from"),
+        ("losses?to=9223372036854775807", "to"), ("devices?from=253402300800000", "from"),
     ])
     func aWrongQuestionIsRefusedWithItsField(_ path: String, _ field: String) async throws {
         let answer = try await SharedWorld.current.native("GET", "/v1/analytics/\(path)")

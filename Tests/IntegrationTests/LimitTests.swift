@@ -256,6 +256,34 @@ struct LimitTests {
         }
     }
 
+    // A caller without an app must not make the node hold its bytes. Where the name stands in the body makes no difference to the answer.
+    @Test func aLargeBodyForNobodyIsNotRead() async throws {
+        try await Self.on(["--limits-calls"]) { world in
+            let path = "/msgClient/sendMsg"
+            let url = world.http.base + path
+            let filler = String(repeating: "a", count: 100_000)
+            let unknown = try await RawHTTP.post(url, body: Array(#"{"aId":"nobody","x":"a"}"#.utf8))
+            let known = try await RawHTTP.post(url, body: Array(#"{"aId":"\#(world.account)","x":"a"}"#.utf8))
+            try #require(unknown.text != known.text)
+            let address = try #require(ListenAddress(String(world.http.base.dropFirst("http://".count))))
+            let early = try await HalfBody.post(
+                host: address.host,
+                port: address.port,
+                path: path,
+                statedBytes: 10_000_000,
+                beginning: #"{"aId":"nobody","x":"\#(filler)"#,
+                until: unknown.text
+            )
+            #expect(early.hasSuffix(unknown.text), "\(early)")
+            for (account, answer) in [("nobody", unknown), (world.account, known)] {
+                for body in [#""aId":"\#(account)","x":"\#(filler)""#, #""x":"\#(filler)","aId":"\#(account)""#] {
+                    let whole = try await RawHTTP.post(url, body: Array("{\(body)}".utf8))
+                    #expect(whole.text == answer.text, "\(body.prefix(40)): \(whole.text)")
+                }
+            }
+        }
+    }
+
     /// A value of a process's status. Unit: kB.
     private static func memory(_ name: String, of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)

@@ -55,6 +55,33 @@ import Testing
         #expect(Set(quarters.map(\.day)) == Set(days.map(\.day)))
     }
 
+    // A message of the native API reaches devices of several vendors.
+    @Test func aLossIsOneLineUnlessTheDialectsOfTheDevicesSplitIt() async throws {
+        let fixture = try await StoreFixture.make()
+        let quarter = Int32(1_700_000_000 / 900)
+        let range = QuarterRange(from: quarter, to: quarter + 1)
+        let insert = Statement(
+            """
+            INSERT INTO gateway.counter_reason (tenant_id, quarter, app_id, vendor, device_vendor, transport, stage, reason, count)
+            VALUES ($1, $2, 'shop', 'native', 'upmc', 'apns', 'rejected', 'Unregistered', 3),
+                ($1, $2, 'shop', 'native', 'ipns', 'apns', 'rejected', 'Unregistered', 4)
+            """,
+            [.id(fixture.acme), .int32(quarter)]
+        )
+        _ = try await fixture.engine.run(insert, tenant: fixture.acme.rawValue)
+        func losses(_ groupings: Set<FunnelGrouping>) async throws -> [String] {
+            let found = try await fixture.queries.losses(in: range, FunnelFilter(), by: groupings, of: fixture.acme)
+            return found.map {
+                "\($0.group.values.values.sorted().joined(separator: ",")) \($0.stage) \($0.reason) \($0.count)"
+            }.sorted()
+        }
+        #expect(try await losses([]) == [" rejected Unregistered 7"])
+        #expect(try await losses([.app]) == ["shop rejected Unregistered 7"])
+        #expect(
+            try await losses([.deviceVendor]) == ["ipns rejected Unregistered 4", "upmc rejected Unregistered 3"]
+        )
+    }
+
     // Targets are counted without a transport, and outcomes with one.
     @Test func theTargetsOfATransportAreItsOutcomes() {
         func row(_ transport: String, _ counts: [FunnelStage: Int64]) -> CountedDeliveries {

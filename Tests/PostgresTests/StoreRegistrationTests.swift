@@ -3,6 +3,7 @@ import Foundation
 import Model
 import Testing
 
+@testable import PostgresClient
 @testable import Store
 
 /// The owners of tokens, phone numbers and names.
@@ -61,6 +62,47 @@ import Testing
         #expect(try await fixture.ask(UpdateToken(fixture.scope, key: "k1", token, nil, at: now)) == 1)
         let device = try #require(try await fixture.devices.device(first.device, in: fixture.acme))
         #expect(device.token?.text == "aa02" && device.identities.count == 2)
+    }
+
+    // Others may know the key of a device: who changes its token by the key has proven nothing about its users.
+    @Test(arguments: [false, true]) func aNewTokenEndsTheLevelsOfTheDevice(isRegistration: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("k1", token: "aa01")
+        try await fixture.register("b1", token: "aa01", vendor: .braze)
+        try await fixture.register("k2", token: "aa03")
+        let tenant = fixture.acme
+        let vouch = Statement("UPDATE gateway.identity SET assurance = 2 WHERE tenant_id = $1", [.id(tenant)])
+        _ = try await fixture.engine.run(vouch, tenant: tenant.rawValue)
+        func levels() async throws -> [String] {
+            let sql = """
+                SELECT key || ' ' || assurance || ' ' || state AS level FROM gateway.identity
+                WHERE tenant_id = $1 ORDER BY key
+                """
+            let rows = try await fixture.engine.run(Statement(sql, [.id(tenant)]), tenant: tenant.rawValue)
+            return try rows.map { (row) throws(PostgresError) in try row.text("level") }
+        }
+        func change(to text: String) async throws {
+            if isRegistration {
+                try await fixture.register("k1", token: text)
+            } else {
+                let token = try #require(DeviceToken(apns: text))
+                let now = try await fixture.now()
+                _ = try await fixture.ask(UpdateToken(fixture.scope, key: "k1", token, nil, at: now))
+            }
+        }
+        try await change(to: "aa01")
+        #expect(try await levels() == ["b1 2 active", "k1 2 active", "k2 2 active"])
+        try await change(to: "aa02")
+        #expect(try await levels() == ["b1 0 active", "k1 0 active", "k2 2 active"])
+        _ = try await fixture.engine.run(vouch, tenant: tenant.rawValue)
+        // The device of the token has another identity, which is replaced; whose messages it gets now is a claim.
+        try await change(to: "aa03")
+        #expect(try await levels() == ["b1 2 active", "k1 0 active", "k2 2 replaced"])
+        let replaced = Statement(
+            "SELECT count(*) AS n FROM gateway.event WHERE tenant_id = $1 AND kind = 'replaced'",
+            [.id(tenant)]
+        )
+        #expect(try await fixture.engine.run(replaced, tenant: tenant.rawValue).only().int("n") == 1)
     }
 
     @Test func aReplacedIdentityThatComesBackDoesNotTakeItsSuccessorsDevice() async throws {

@@ -35,6 +35,12 @@ package struct BrazeAdapter: VendorAdapter {
         return (key, .credential)
     }
 
+    /// Without the header, a key may follow in the body, which counts instead of one in the query.
+    package func earlyKey(of request: VendorRequest) -> BindingKey? {
+        guard SDKCall(path: request) != nil || request.headers[.authorization] != nil else { return nil }
+        return (try? locate(request))?.0
+    }
+
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         try BrazeRequest(request, settings).commands()
     }

@@ -43,6 +43,11 @@ package struct IPNSAdapter: VendorAdapter {
         return (key, call.operation == .send ? .sender : .device)
     }
 
+    /// A value in the body counts instead of one in the query, and may still follow.
+    package func earlyKey(of request: VendorRequest) -> BindingKey? {
+        request.query == nil ? (try? locate(request))?.0 : nil
+    }
+
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let call = try call(request, settings)
         // If only the mapping identifies the call as `send`, no API key was checked.

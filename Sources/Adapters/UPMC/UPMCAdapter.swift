@@ -39,6 +39,12 @@ package struct UPMCAdapter: VendorAdapter {
         return (key("only", "*"), endpoint.caller)
     }
 
+    /// Without the application, or with one in the query, a later field may still name it.
+    package func earlyKey(of request: VendorRequest) -> BindingKey? {
+        guard request.query == nil, let key = (try? locate(request))?.0, key.kind == "application" else { return nil }
+        return key
+    }
+
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let endpoint = try endpoint(of: request)
         if endpoint.isMarketing { return [try MarketingRequest(request.body).command(endpoint)] }

@@ -15,6 +15,8 @@ package enum BodyReader {
         case broken
         /// The node holds too many large bodies.
         case noRoom(LimitExcess)
+        /// The call is refused whatever the rest of its body is.
+        case unwanted
     }
 
     private static let watch = BodyWatch()
@@ -25,15 +27,15 @@ package enum BodyReader {
     ///   - request: the call.
     ///   - channel: the connection; nil in a test whose body is already in memory.
     ///   - limitBytes: the limit; reading stops at once above it.
-    ///   - makeRoom: waits for room for that many bytes. Called once, when more than `LargeBodies.smallBytes` arrive, before the rest is read. The time limit begins again
-    ///     afterwards.
+    ///   - makeRoom: waits for room for that many bytes. Called once, when more than `LargeBodies.smallBytes` arrive, with as many of them, before the rest is
+    ///     read. The time limit begins again afterwards.
     /// - Returns: the whole body.
     /// - Throws: `Failure`.
     package static func read(
         _ request: Request,
         on channel: (any Channel)?,
         limitBytes: Int,
-        makeRoom: (Int) async throws(LimitExcess) -> Void
+        makeRoom: (_ bytes: Int, _ beginning: [UInt8]) async throws(Failure) -> Void
     ) async throws(Failure) -> [UInt8] {
         let stated = request.headers[.contentLength].flatMap { Int($0) }
         if let stated, stated > limitBytes { throw .tooLarge }
@@ -50,7 +52,8 @@ package enum BodyReader {
                     isLarge = true
                     if let ticket { watch.ended(ticket) }
                     ticket = nil
-                    try await room(makeRoom, bytes: stated ?? limitBytes)
+                    let rest = buffer.readableBytesView.prefix(LargeBodies.smallBytes - bytes.count)
+                    try await makeRoom(stated ?? limitBytes, bytes + rest)
                     ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
                     bytes.reserveCapacity(stated ?? count)
                 }
@@ -62,13 +65,6 @@ package enum BodyReader {
         } catch {
             throw failure(error)
         }
-    }
-
-    private static func room(
-        _ makeRoom: (Int) async throws(LimitExcess) -> Void,
-        bytes: Int
-    ) async throws(Failure) {
-        do { try await makeRoom(bytes) } catch { throw .noRoom(error) }
     }
 
     private static func failure(_ error: any Error) -> Failure {

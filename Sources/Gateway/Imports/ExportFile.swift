@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Model
 
 /// The destination of an export: whole records only, so that the last one says where to continue.

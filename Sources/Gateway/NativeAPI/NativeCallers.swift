@@ -112,9 +112,11 @@ final class NativeBodyReader: Sendable {
     func bytes(of caller: NativeCaller, limitBytes: Int) async throws(Problem) -> [UInt8] {
         do {
             return try await BodyReader.read(caller.request, on: caller.channel, limitBytes: limitBytes) {
-                (bytes) async throws(LimitExcess) in
-                let room = try await bodies.room(bytes: bytes, address: caller.remoteAddress)
-                self.room.withLockedValue { $0 = room }
+                (bytes, _) async throws(BodyReader.Failure) in
+                do throws(LimitExcess) {
+                    let room = try await bodies.room(bytes: bytes, address: caller.remoteAddress)
+                    self.room.withLockedValue { $0 = room }
+                } catch { throw .noRoom(error) }
             }
         } catch .tooLarge {
             throw .tooLarge(limitBytes)

@@ -131,12 +131,20 @@ final class VendorEndpoint: Sendable {
         var room: LargeBodies.Room?
         defer { room?.release() }
         do {
-            let address = call.remoteAddress
+            let begun = call
             call.body = try await BodyReader.read(
                 request,
                 on: channel,
                 limitBytes: match.route.bodyLimitBytes
-            ) { (bytes) async throws(LimitExcess) in room = try await bodies.room(bytes: bytes, address: address) }
+            ) { (bytes, beginning) async throws(BodyReader.Failure) in
+                if let early = await unbound(begun, beginning, adapter) {
+                    call = early
+                    throw .unwanted
+                }
+                do throws(LimitExcess) {
+                    room = try await bodies.room(bytes: bytes, address: begun.remoteAddress)
+                } catch { throw .noRoom(error) }
+            }
         } catch {
             return unread(error, call, adapter, &record)
         }
@@ -158,6 +166,36 @@ final class VendorEndpoint: Sendable {
         return await carryOut(call, adapter, &record, on: channel)
     }
 
+    /// The call with the fields of its beginning, if these name a binding that does not exist. Then the rest of a large body is not read.
+    @inline(never)
+    private func unbound(
+        _ call: VendorRequest,
+        _ beginning: [UInt8],
+        _ adapter: any VendorAdapter
+    ) async -> VendorRequest? {
+        var call = call
+        // Of a compressed body, only the address is known.
+        call.body = BodyInflater.isNeeded(call.headers) ? [] : BodyBeginning.completed(beginning) ?? []
+        guard let key = adapter.earlyKey(of: call) else { return nil }
+        // If the store cannot answer, the call itself says so.
+        do throws(StoreError) { return try await bound(key) == nil ? call : nil } catch { return nil }
+    }
+
+    /// The answer to a call whose beginning names a binding that does not exist.
+    @inline(never)
+    private func unbound(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        guard let (_, caller) = try? adapter.locate(call) else {
+            return refused(.unknownBinding, call, adapter, &record)
+        }
+        let shown = limits.proof(call, caller, adapter)
+        if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
+        return unbound(call, adapter, shown, &record)
+    }
+
     /// The answer to a call whose body was not read.
     @inline(never)
     private func unread(
@@ -168,6 +206,7 @@ final class VendorEndpoint: Sendable {
     ) -> VendorResponse {
         switch failure {
         case .noRoom(let excess): limited(excess, call, adapter, &record)
+        case .unwanted: unbound(call, adapter, &record)
         case .tooLarge: refused(.tooLarge, call, adapter, &record)
         case .tooSlow, .broken: refused(.timedOut, call, adapter, &record)
         }

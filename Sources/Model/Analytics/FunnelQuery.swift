@@ -61,7 +61,8 @@ package struct QuarterRange: Sendable, Hashable {
     /// The quarter hours that the range touches.
     package init(_ range: Range<Timestamp>) {
         from = Int32(clamping: range.lowerBound.seconds / Self.seconds)
-        to = Int32(clamping: (range.upperBound.milliseconds + Self.seconds * 1000 - 1) / (Self.seconds * 1000))
+        let (whole, rest) = range.upperBound.milliseconds.quotientAndRemainder(dividingBy: Self.seconds * 1000)
+        to = Int32(clamping: rest > 0 ? whole + 1 : whole)
     }
 
     package var start: Timestamp { Timestamp(seconds: Int64(from) * Self.seconds) }

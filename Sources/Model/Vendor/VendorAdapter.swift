@@ -24,6 +24,10 @@ package protocol VendorAdapter: Sendable {
     /// - Throws: `AdapterError` when the request cannot be read; `refuse` then writes the answer.
     func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind)
 
+    /// Returns the binding key of a call of whose body only the beginning has arrived, completed as `BodyBeginning` does. Nil unless it is the key of the whole
+    /// call too, whatever follows.
+    func earlyKey(of request: VendorRequest) -> BindingKey?
+
     /// Returns the credential of a call of kind `.credential`, whether it is right or wrong. Nil: it shows none, or one that needs no limit, such as a signature
     /// that has expired.
     func proof(of request: VendorRequest) -> CallProof?
@@ -58,6 +62,9 @@ package protocol VendorAdapter: Sendable {
 
 extension VendorAdapter {
     package var isPersonal: Bool { true }
+
+    /// The key of the call, if the address or the fields that have arrived name it.
+    package func earlyKey(of request: VendorRequest) -> BindingKey? { (try? locate(request))?.0 }
 
     /// The header of the call.
     package func userToken(of request: VendorRequest) -> String? { request.header(UserTokenRules.header) }

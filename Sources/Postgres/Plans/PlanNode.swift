@@ -92,7 +92,8 @@ extension PlanNode {
     private var isPlainChild: Bool { relationship != "InitPlan" && relationship != "SubPlan" }
 
     private func read(isLimited: Bool) -> PlannedRead {
-        let pattern = /\((?:[a-z][a-z0-9_]*\.)?([a-z][a-z0-9_]*) (=|<=|>=|<|>|IS)\s/
+        // A plan shows names that are also keywords, such as "position", in quotes.
+        let pattern = /\((?:[a-z][a-z0-9_]*\.)?"?([a-z][a-z0-9_]*)"? (=|<=|>=|<|>|IS)\s/
         var (equal, compared): (Set<String>, Set<String>) = ([], [])
         for match in (condition ?? "").matches(of: pattern) {
             compared.insert(String(match.1))

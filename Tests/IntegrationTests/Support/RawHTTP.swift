@@ -82,3 +82,38 @@ enum SlowClient {
         }
     }
 }
+
+/// A client that announces a body and sends only its beginning.
+enum HalfBody {
+    /// The server's answer up to `end`, or what has arrived when the connection ends or after ten seconds.
+    static func post(
+        host: String,
+        port: Int,
+        path: String,
+        statedBytes: Int,
+        beginning: String,
+        until end: String
+    ) async throws -> String {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: host, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        let deadline = channel.channel.eventLoop.scheduleTask(in: .seconds(10)) {
+            channel.channel.close(promise: nil)
+        }
+        defer { deadline.cancel() }
+        return try await channel.executeThenClose { inbound, outbound in
+            let head =
+                "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(statedBytes)\r\n\r\n"
+            try await outbound.write(ByteBuffer(string: head + beginning))
+            var text = ""
+            for try await buffer in inbound {
+                text += String(buffer: buffer)
+                if text.contains(end) { break }
+            }
+            return text
+        }
+    }
+}

@@ -174,11 +174,16 @@ extension InputKind {
 extension InputKind where Value == Timestamp {
     /// A moment: RFC 3339 text, or milliseconds since 1970.
     static let time = InputKind(
-        .any(of: [.time, .integer(0...Int64.max).described("Milliseconds since 1970.")]),
+        .any(of: [.time, .integer(0...lastMillisecond).described("Milliseconds since 1970.")]),
         form: .number
     ) { (json, name) throws(Problem) in
-        if let milliseconds = json.int, milliseconds >= 0 { return Timestamp(milliseconds: milliseconds) }
+        if let milliseconds = json.int, (0...lastMillisecond).contains(milliseconds) {
+            return Timestamp(milliseconds: milliseconds)
+        }
         if let time = json.string.flatMap({ Timestamp(rfc3339: $0) }) { return time }
         throw .invalid(name, "must be a time like 2026-12-25T13:30:00Z, or milliseconds since 1970")
     }
+
+    /// The end of the year 9999: the last time that RFC 3339 can write.
+    private static let lastMillisecond: Int64 = 253_402_300_799_999
 }

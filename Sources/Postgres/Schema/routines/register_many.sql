@@ -100,12 +100,12 @@ BEGIN
                 WHERE u.way = 'kept' AND d.tenant_id = p_tenant AND d.device_id = u.device
                 RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
-        -- Nobody has shown possession of a new token.
+        -- As in `seat_token`.
         IF EXISTS (SELECT FROM unnest(v.ways, v.new_tokens) AS u(way, is_new_token) WHERE u.way = 'kept' AND u.is_new_token) THEN
             WITH r AS (
                 UPDATE gateway.identity i SET assurance = 0
                     FROM unnest(v.devices, v.ways, v.new_tokens) AS u(device, way, is_new_token)
-                    WHERE u.way = 'kept' AND u.is_new_token AND i.tenant_id = p_tenant AND i.device_id = u.device AND i.assurance = 1
+                    WHERE u.way = 'kept' AND u.is_new_token AND i.tenant_id = p_tenant AND i.device_id = u.device AND i.assurance > 0
                         AND i.vendor <> p_vendor
                     RETURNING 1)
             SELECT count(*) INTO v_count FROM r;

@@ -19,8 +19,8 @@ BEGIN
         UPDATE gateway.device SET token = p_token, platform = p_platform, environment = coalesce(p_environment, environment),
                 token_state = 'active', token_reason = NULL, token_registered_at = p_at, seen_at = greatest(seen_at, p_at)
             WHERE tenant_id = p_tenant AND device_id = p_device;
-        -- Nobody has shown possession of the new token.
-        UPDATE gateway.identity SET assurance = 0 WHERE tenant_id = p_tenant AND device_id = p_device AND assurance = 1;
+        -- Nobody has shown possession of the new token, and nobody has vouched for its user. A caller that does so sets the level of its own identity.
+        UPDATE gateway.identity SET assurance = 0 WHERE tenant_id = p_tenant AND device_id = p_device AND assurance > 0;
         o_device := p_device;
     ELSE
         INSERT INTO gateway.device

@@ -45,10 +45,13 @@ enum FunnelSQL {
         """
     )
 
+    /// `$11`: whether also by the dialect of the device.
     static let losses = StoreSQL.tenant(
         """
         \(MessageSQL.withFirstMinute)
-        SELECT c.stage, c.reason, \(groups), sum(c.count)::bigint AS count
+        SELECT c.stage, c.reason, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor,
+            CASE WHEN $11 THEN c.device_vendor END AS device_vendor, CASE WHEN $10 THEN c.transport END AS transport,
+            sum(c.count)::bigint AS count
         FROM (
             SELECT x.app_id, x.vendor, x.device_vendor, x.transport, x.stage, x.reason, x.count
             FROM gateway.counter_reason x WHERE x.tenant_id = $1 AND \(matches("x"))

@@ -113,7 +113,8 @@ extension PostgresQueryStore {
         by groupings: Set<FunnelGrouping>,
         of tenant: TenantID
     ) async throws(StoreError) -> [FunnelLoss] {
-        let statement = FunnelSQL.losses.with(Self.parameters(tenant, range, filter, groupings))
+        let parameters = Self.parameters(tenant, range, filter, groupings)
+        let statement = FunnelSQL.losses.with(parameters + [.bool(groupings.contains(.deviceVendor))])
         return try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
                 var group = try Self.group(row)

@@ -63,6 +63,19 @@ package enum AdapterContract {
                 }
             }
         },
+        AdapterRule("the beginning of a body names the binding of the whole call, or none") { subject in
+            subject.documented.flatMap { request -> [String] in
+                let key = (try? subject.adapter.locate(request))?.0
+                // Fifty places in each body: some are long.
+                let step = max(1, request.body.count / 50)
+                return stride(from: 0, to: request.body.count, by: step).compactMap { count in
+                    var beginning = request
+                    beginning.body = BodyBeginning.completed(Array(request.body[..<count])) ?? []
+                    guard let early = subject.adapter.earlyKey(of: beginning), early != key else { return nil }
+                    return "\(early) after \(count) bytes of \(request.path)"
+                }
+            }
+        },
         AdapterRule("the same request and settings give the same commands and answer") { subject in
             subject.documented.compactMap { request in
                 let first = subject.answer(request) { $0.map { _ in .refused(.unknownDevice) } }

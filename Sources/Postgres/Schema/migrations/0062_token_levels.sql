@@ -1,0 +1,3 @@
+-- A new token ends the level of the identities of its device, also of those that were vouched for, unless the caller proves its own (`seat_token`).
+-- Oldest program: 39
+-- Routines: 8bb6e2731fd4f011
