@@ -308,28 +308,41 @@ var parts: [Part] = [
         ]
     ),
     .library(
+        "CallAudit",
+        path: "Sources/Gateway/CallAudit",
+        [.ours("Store"), .ours("Commands"), .ours("Model"), locks]
+    ),
+    .library(
+        "Provisioning",
+        path: "Sources/Gateway/Provisioning",
+        [
+            .ours("EngineStore"), .ours("Store"), .ours("APNs"), .ours("Adapters"), .ours("DeliveryEngine"),
+            .ours("Model"), .ours("Secrets"), .ours("SignedTokens"), .product("Yams", .yams), crypto,
+        ]
+    ),
+    .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
             .ours("EngineStore"), .ours("Store"),
-            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"),
-            .ours("Observability"), .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes, lifecycle, locks, log,
-            metrics, nioCore,
+            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("CallAudit"), .ours("Commands"),
+            .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"),
+            .ours("Model"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes,
+            lifecycle, locks, log, metrics, nioCore,
         ]
     ),
     .library(
         "Gateway",
         path: "Sources/Gateway",
-        exclude: ["Explain", "HTTP", "Imports", "NativeAPI", "Observability", "Secrets"],
+        exclude: ["CallAudit", "Explain", "HTTP", "Imports", "NativeAPI", "Observability", "Provisioning", "Secrets"],
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"),
-            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("Commands"), .ours("DeliveryEngine"),
-            .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
-            .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"),
-            hummingbird, hummingbirdCore, nioSSL, tracing,
-            .product("Configuration", .configuration), .product("Yams", .yams),
+            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("CallAudit"), .ours("Commands"),
+            .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"),
+            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"),
+            .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore, nioSSL, tracing,
+            .product("Configuration", .configuration),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
             metrics, nioCore, nioPosix,
         ]
@@ -362,9 +375,10 @@ var parts: [Part] = [
         [
             .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"), .ours("PostgresClient"),
             .ours("Store"),
-            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Gateway"), .ours("GatewayBench"),
-            .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"),
-            .ours("Observability"), .ours("Routing"), .ours("Secrets"), argumentParser, locks, log,
+            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Explain"), .ours("Gateway"),
+            .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
+            .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Routing"), .ours("Secrets"),
+            argumentParser, locks, log,
             metrics,
         ]
     ),
@@ -487,11 +501,11 @@ var parts: [Part] = [
         "GatewayTests",
         [
             .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
-            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), crypto,
-            cryptoExtras,
+            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CallAudit"), .ours("CommandSupport"),
+            .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"),
-            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("SignedTokens"),
-            .ours("TestKit"),
+            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"),
+            .ours("SignedTokens"), .ours("TestKit"),
             .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
@@ -502,8 +516,9 @@ var parts: [Part] = [
             .ours("PostgresClient"),
             .ours("Store"),
             .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
-            .ours("DeliveryEngine"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayHTTP"), .ours("IPNS"),
-            .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
+            .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayHTTP"),
+            .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
+            .ours("Provisioning"),
             .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix, nioSSL,

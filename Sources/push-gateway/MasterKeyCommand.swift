@@ -4,6 +4,7 @@ import EngineStore
 import Foundation
 import Gateway
 import Model
+import Provisioning
 import Secrets
 
 /// `master-key list|add|rotate|remove`.

@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandSupport
 import Commands
 import EngineStore
+import Explain
 import Foundation
 import Gateway
 import Model

@@ -1,3 +1,4 @@
+import CallAudit
 import EngineStore
 import Foundation
 import Model

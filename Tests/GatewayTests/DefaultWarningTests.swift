@@ -1,7 +1,7 @@
 import Adapters
 import Testing
 
-@testable import Gateway
+@testable import Provisioning
 
 /// Warnings of `apply` about documented calls that the defaults refuse.
 struct DefaultWarningTests {

@@ -1,4 +1,3 @@
-import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
@@ -7,7 +6,7 @@ import NIOCore
 import TestKit
 import Testing
 
-@testable import NativeHTTP
+@testable import GatewayHTTP
 
 /// The stream of `GET /v1/events?follow=true`, with a peer that reads or does not read.
 @Suite(.timeLimit(.minutes(10))) struct EventFollowerTests {

@@ -4,6 +4,7 @@ import Model
 import Testing
 
 @testable import Gateway
+@testable import Provisioning
 @testable import Secrets
 
 /// Unknown keys are errors, secrets come from files or the environment, and an error names its position

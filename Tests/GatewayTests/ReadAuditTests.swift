@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import Store
 import Testing
 
+@testable import CallAudit
 @testable import NativeHTTP
 
 /// The rows of audited reads: what they contain, and how calls share transactions.

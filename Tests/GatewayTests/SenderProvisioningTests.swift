@@ -2,7 +2,7 @@ import Adapters
 import Model
 import Testing
 
-@testable import Gateway
+@testable import Provisioning
 
 /// The settings of senders and the back ends of a provisioning file, which are read in the same way for every vendor.
 struct SenderProvisioningTests {

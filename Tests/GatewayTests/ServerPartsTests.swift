@@ -7,6 +7,7 @@ import Testing
 @testable import Gateway
 @testable import GatewayHTTP
 @testable import Observability
+@testable import Provisioning
 
 struct ListenAddressTests {
     @Test(arguments: [
@@ -69,7 +70,7 @@ struct VendorMountsTests {
     }
 
     @Test func vendorsOwnTheirFirstSegments() {
-        #expect(mounts.reservedSegments.isSuperset(of: ["pushApp", "msgClient", "server", "ro"]))
+        #expect(ProvisioningReader.reservedSegments(.product).isSuperset(of: ["pushapp", "msgclient", "server", "ro"]))
     }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import Model
 import Testing
 
-@testable import Gateway
+@testable import Provisioning
 
 /// `userTokens` of an app in a provisioning file.
 struct UserTokenProvisioningTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Gateway
 @testable import Imports
+@testable import Provisioning
 @testable import push_gateway
 
 /// The declarations of vendors are used where the product needs them: provisioning, imports, captures, the list of

@@ -3,6 +3,7 @@ import CommandSupport
 import DatabaseSupport
 import DeliveryEngine
 import EngineStore
+import Explain
 import Foundation
 import Model
 import NIOHTTP1

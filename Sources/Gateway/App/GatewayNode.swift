@@ -1,9 +1,11 @@
 import APNs
 import ApplePayload
 import AsyncHTTPClient
+import CallAudit
 import Commands
 import DeliveryEngine
 import EngineStore
+import Explain
 import Foundation
 import GatewayHTTP
 import Hummingbird
@@ -14,6 +16,7 @@ import NIOSSL
 import NativeHTTP
 import Observability
 import PostgresClient
+import Provisioning
 import Secrets
 import ServiceLifecycle
 import Store

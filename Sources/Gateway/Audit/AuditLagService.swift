@@ -1,3 +1,4 @@
+import CallAudit
 import EngineStore
 import Logging
 import Metrics

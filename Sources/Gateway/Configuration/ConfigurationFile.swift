@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import Provisioning
 
 /// Checks the names in the YAML file of settings before the file is used, because a misspelt name must be reported.
 enum ConfigurationFile {

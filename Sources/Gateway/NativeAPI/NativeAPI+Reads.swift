@@ -1,3 +1,4 @@
+import CallAudit
 import GatewayHTTP
 import Hummingbird
 import Model

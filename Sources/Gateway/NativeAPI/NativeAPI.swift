@@ -1,5 +1,7 @@
+import CallAudit
 package import Commands
 import EngineStore
+package import Explain
 import Foundation
 import GatewayHTTP
 import HTTPTypes

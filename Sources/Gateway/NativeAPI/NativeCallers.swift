@@ -1,3 +1,4 @@
+package import CallAudit
 import Foundation
 package import GatewayHTTP
 import HTTPTypes

@@ -1,6 +1,7 @@
 import APNs
 import DeliveryEngine
 package import EngineStore
+import Explain
 import FoundationEssentials
 package import Model
 

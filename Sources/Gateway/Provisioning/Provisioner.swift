@@ -3,7 +3,6 @@ import Crypto
 import DeliveryEngine
 package import EngineStore
 import Foundation
-import Logging
 package import Model
 package import Secrets
 package import Store

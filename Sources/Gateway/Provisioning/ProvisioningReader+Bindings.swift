@@ -4,7 +4,12 @@ import Model
 extension ProvisioningReader {
     /// Names that a vendor must not have, because they are first path segments of the gateway's or the vendors' routes.
     static func reservedSegments(_ vendors: VendorCatalog) -> Set<String> {
-        let routed = VendorMounts(vendors.adapters).reservedSegments.map { $0.lowercased() }
+        let routed = vendors.adapters.flatMap(\.routes).compactMap { route -> String? in
+            switch route.path {
+            case .exact(let path), .prefix(let path): path.split(separator: "/").first?.lowercased()
+            case .suffix, .within: nil
+            }
+        }
         return Set(routed).union(["v1", "r", "openapi.json", "console"])
     }
 

@@ -35,11 +35,6 @@ struct VendorMounts: Sendable {
         prefixes.sort { $0.path.utf8.count > $1.path.utf8.count }
     }
 
-    /// The first path segments of the vendors' routes: a hub must not have such a name.
-    var reservedSegments: Set<String> {
-        Set((Array(exact.keys) + prefixes.map(\.path)).compactMap { $0.split(separator: "/").first.map(String.init) })
-    }
-
     func match(path: String, method: HTTPRequest.Method) -> Match? {
         // Most callers use the documented spelling; other paths are normalized and looked up again.
         if let match = documented(path, method) { return match }

@@ -9,6 +9,7 @@ import Testing
 @testable import CommandSupport
 @testable import Gateway
 @testable import Observability
+@testable import Provisioning
 @testable import Secrets
 
 /// One gateway with the vendors of the test, in the test's own process, with its own PostgreSQL and the simulator.

@@ -5,12 +5,14 @@ import Commands
 import DatabaseSupport
 import DeliveryEngine
 import EngineStore
+import Explain
 import Foundation
 import Logging
 import Model
 import NIOCore
 import NIOHTTP1
 import PostgresClient
+import Provisioning
 import ServiceLifecycle
 import Store
 import Testing

@@ -23,7 +23,7 @@ extension DeliveryExplanation {
             .optionalShape("device", device, "The device in its present state.") { $0.known },
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
-            .init("push", push, writePart: { $0.pushJSON(withContent: $1) }),
+            .init("push", pushSchema, writePart: { $0.pushJSON(withContent: $1) }),
             .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
             },
@@ -94,7 +94,7 @@ extension DeliveryExplanation {
         ]
     )
 
-    private static let push = PushPicture.schema.nullable.described("The push as it would be sent now.")
+    private static let pushSchema = PushPicture.schema.nullable.described("The push as it would be sent now.")
 
     private func pushJSON(withContent: Bool) -> JSON? {
         switch push {

@@ -1,4 +1,5 @@
 import Commands
+import Explain
 import GatewayHTTP
 import Hummingbird
 import Model

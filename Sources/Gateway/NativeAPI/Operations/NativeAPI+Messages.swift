@@ -1,6 +1,7 @@
 import Adapters
 import ApplePayload
 import Commands
+import Explain
 import GatewayHTTP
 import Hummingbird
 import Model

@@ -1,6 +1,7 @@
 import APNs
 import DeliveryEngine
 import EngineStore
+import Explain
 import GatewayHTTP
 import Hummingbird
 import Model

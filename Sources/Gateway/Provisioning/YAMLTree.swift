@@ -1,9 +1,9 @@
 import Foundation
-import Model
+package import Model
 import Yams
 
 /// Reads YAML into `JSON` and keeps the spelling of scalars: an id that consists of digits is not rewritten.
-enum YAMLTree {
+package enum YAMLTree {
     /// 4 MiB: a provisioning file of ten thousand apps. A larger file is a mistake or an attack on the parser.
     static let sizeLimitBytes = 4 << 20
 
@@ -11,7 +11,7 @@ enum YAMLTree {
     private static let aliasNodes = 10_000
 
     /// - Throws: `ProvisioningProblem` with the line of the error.
-    static func parse(_ text: String) throws(ProvisioningProblem) -> JSON {
+    package static func parse(_ text: String) throws(ProvisioningProblem) -> JSON {
         guard text.utf8.count <= sizeLimitBytes else {
             throw ProvisioningProblem(path: "", problem: "the file is larger than \(sizeLimitBytes) bytes")
         }

@@ -3,16 +3,15 @@ import ApplePayload
 import Commands
 import DeliveryEngine
 package import EngineStore
-import Explain
 import Foundation
 package import Model
 package import Store
 
 /// Explains the state of a delivery, for the native API and `message show --device`.
 package struct DeliveryExplainer: Sendable {
-    let queries: PostgresQueryStore
-    let directory: PostgresDirectory
-    let adapters: [Vendor: any VendorAdapter]
+    package let queries: PostgresQueryStore
+    package let directory: PostgresDirectory
+    package let adapters: [Vendor: any VendorAdapter]
     let identifiers: any IdentifierSource
 
     package init(
@@ -79,29 +78,29 @@ package struct DeliveryExplainer: Sendable {
 
 /// An explained delivery. Facts stored with its outcome are reported unchanged. Other parts are recomputed from the present data and marked as recomputed.
 package struct DeliveryExplanation: Sendable {
-    let message: MessageFacts
-    let trail: DeliveryTrail
+    package let message: MessageFacts
+    package let trail: DeliveryTrail
     /// The topic of the app on the device's platform.
-    let topic: String?
+    package let topic: String?
     /// The credential that the delivery waits for, or otherwise the app's credential for the device's environment.
-    let credential: CredentialID?
+    package let credential: CredentialID?
     /// Nil when the credential is not provisioned.
-    let standing: CredentialStanding?
+    package let standing: CredentialStanding?
     /// Nil when the target has no active identity, or when this build does not contain its dialect.
-    var push: Result<PushPicture, AdapterError>?
+    package fileprivate(set) var push: Result<PushPicture, AdapterError>?
 
     /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
     /// since.
-    static let recomputed = ["device", "identity", "route", "push"]
+    package static let recomputed = ["device", "identity", "route", "push"]
 
-    var delivery: DeliveryFacts { trail.delivery }
-    var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
+    package var delivery: DeliveryFacts { trail.delivery }
+    package var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
     /// A Live Activity has a token of its own, which is not read here.
-    var token: String {
+    package var token: String {
         message.content.activity == nil ? trail.target?.destination.token?.masked ?? "…" : "…"
     }
 
-    var standingText: String {
+    package var standingText: String {
         let queue = trail.queue.map { queue in
             ReasonText.QueueWords(
                 isLeased: queue.state == "leased",
@@ -117,7 +116,7 @@ package struct DeliveryExplanation: Sendable {
         return ReasonText.standing(delivery, queue: queue)
     }
 
-    func waiting(_ queue: QueueFacts) -> HoursWords? {
+    package func waiting(_ queue: QueueFacts) -> HoursWords? {
         guard message.state != .canceled, let target = trail.target else { return nil }
         let rules = TimingRules(
             app: trail.timing,

@@ -1,11 +1,11 @@
-import HTTPTypes
-import Model
-import NIOCore
+package import HTTPTypes
+package import Model
+package import NIOCore
 
 /// Formats events as lines of JSON.
-enum EventLines {
+package enum EventLines {
     /// The headers with the offset of the next page, and the last offset and the generation of the log.
-    static func headers(through: Int64, head: Int64, generation: String) -> HTTPFields {
+    package static func headers(through: Int64, head: Int64, generation: String) -> HTTPFields {
         var fields = HTTPFields()
         fields[.contentType] = "application/x-ndjson"
         if let name = HTTPField.Name("X-Event-Offset") { fields[name] = "\(through)" }
@@ -15,9 +15,9 @@ enum EventLines {
     }
 
     /// Converts events to JSON lines, in their order; an event yields zero, one or more lines.
-    typealias Spelling = @Sendable ([EventRecord]) async throws(StoreError) -> [JSON]
+    package typealias Spelling = @Sendable ([EventRecord]) async throws(StoreError) -> [JSON]
 
-    static func buffer(_ lines: [JSON]) -> ByteBuffer {
+    package static func buffer(_ lines: [JSON]) -> ByteBuffer {
         var bytes: [UInt8] = []
         for line in lines {
             JSONWriter.write(line, into: &bytes)

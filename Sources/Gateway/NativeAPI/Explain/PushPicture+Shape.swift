@@ -1,49 +1,10 @@
 import APNs
 import ApplePayload
+import Explain
 import Model
 
-/// One push as it would be sent, without the device's token.
-struct PushPicture: Sendable {
-    /// A token of no device, in place of the real one.
-    static let token = String(repeating: "0", count: 64)
-
-    var payload: PushPayload
-    var preview: PushPreview
-
-    /// Encodes the payload in the adapter's dialect, and the request around it.
-    ///
-    /// - Returns: the picture, or the reason why the dialect has no payload for the message.
-    static func make(
-        _ adapter: any VendorAdapter,
-        _ notification: Notification,
-        _ target: TargetFacts,
-        _ settings: BindingSettings,
-        topic: String,
-        id: PushID
-    ) -> Result<PushPicture, AdapterError> {
-        do throws(AdapterError) {
-            let payload = try adapter.applePayload(for: notification, to: target, settings: settings)
-            let push = Push(
-                slot: 0,
-                token: DeviceToken(stored: token),
-                environment: target.destination.environment,
-                topic: topic,
-                id: id,
-                payload: payload,
-                expiresAt: payload.expiresAt ?? notification.expiresAt
-            )
-            let preview = PushPreview(push, authority: APNsEndpoint(target.destination.environment).authority)
-            return .success(PushPicture(payload: payload, preview: preview))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// The headers in the order of sending, with `token` in place of the device's token.
-    func headers(token: String) -> [(name: String, value: String)] {
-        preview.fields.map { ($0.name, $0.name == ":path" ? $0.value.replacing(Self.token, with: token) : $0.value) }
-    }
-
+/// The JSON form of a push, or of the reason why it cannot be encoded.
+extension PushPicture {
     /// Without `withContent`, the payload is absent.
     func json(token: String, withContent: Bool = true) -> JSON {
         Self.shape.json(Shown(picture: self, token: token), withContent: withContent)

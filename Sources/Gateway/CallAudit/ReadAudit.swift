@@ -1,7 +1,7 @@
 package import Commands
-import Model
+package import Model
 import NIOConcurrencyHelpers
-import Store
+package import Store
 
 /// Writes the rows of audited reads before their answers leave. Calls of a tenant share transactions (`ReadAuditMachine`). Safe to call from any task.
 package final class ReadAudit: Sendable {
@@ -40,7 +40,7 @@ package final class ReadAudit: Sendable {
     /// Writes the rows of a call. Returns when they are on disk.
     ///
     /// - Throws: `StoreError`; `.unavailable` also when too many calls wait.
-    func note(_ records: [AuditRecord], by actor: AuditActor, in tenant: TenantID) async throws(StoreError) {
+    package func note(_ records: [AuditRecord], by actor: AuditActor, in tenant: TenantID) async throws(StoreError) {
         // One statement per actor writes the rows of many calls, so each row names its call itself.
         let entry = Entry(actor: actor.unnamed, records: records.map { $0.of(actor.request) })
         let turn: Turn = await withCheckedContinuation { continuation in

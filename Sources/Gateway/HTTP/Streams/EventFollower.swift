@@ -1,6 +1,5 @@
-import GatewayHTTP
-import Hummingbird
-import Model
+package import Hummingbird
+package import Model
 import NIOCore
 import ServiceLifecycle
 
@@ -8,15 +7,15 @@ import ServiceLifecycle
 ///
 /// The stream holds one page at a time and reads the next when the peer has received it. It ends after a fixed time, so that a proxy does not cut it in the
 /// middle of a line and a node that shuts down does not wait for it. Its last line contains the offset for resuming.
-struct EventFollower: Sendable {
+package struct EventFollower: Sendable {
     /// 5 minutes: shorter than the time limit of common proxies.
-    static let length = Duration.seconds(300)
+    package static let length = Duration.seconds(300)
     /// 15 s without an event cause an empty line: the peer detects that the stream is alive, and the gateway detects a lost peer.
     static let heartbeat = Duration.seconds(15)
     /// 250 ms between polls: each reads one row, for at most `EventStreamLimit.perNode` streams.
     static let interval = Duration.milliseconds(250)
     /// 500 events, about 150 KB: the memory that one stream needs.
-    static let pageSize = 500
+    package static let pageSize = 500
 
     let length: Duration
     let stream: ResponseStream
@@ -25,7 +24,7 @@ struct EventFollower: Sendable {
     let generation: String
     let read: @Sendable (Int64) async throws(StoreError) -> EventPage
 
-    init(
+    package init(
         length: Duration = EventFollower.length,
         stream: ResponseStream,
         lines: @escaping EventLines.Spelling = { $0.map(\.json) },
@@ -42,7 +41,7 @@ struct EventFollower: Sendable {
     /// Writes events until the time limit, the shutdown of the node, an error of the store or the loss of the peer.
     ///
     /// - Throws: when the peer is gone.
-    func run(after start: Int64, into writer: any ResponseBodyWriter) async throws {
+    package func run(after start: Int64, into writer: any ResponseBodyWriter) async throws {
         try await stream.run(into: writer) { writer in try await writeEvents(after: start, into: &writer) }
     }
 
