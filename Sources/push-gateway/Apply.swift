@@ -13,7 +13,7 @@ struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Apply a provisioning file: tenants, keys, credentials, apps, bindings.",
         discussion:
-            "Idempotent. Objects of its tenants that the file does not list are removed. A running gateway applies the changes within a second."
+            "Idempotent. Objects of its tenants that an earlier file created and this one does not list are removed. Objects of the API stay, and a file that lists one is refused. A running gateway applies the changes within a second."
     )
 
     @Option(name: [.short, .long], help: "The provisioning file (YAML).")

@@ -179,7 +179,7 @@ struct Key: AsyncParsableCommand {
                         $0.tenant.rawValue, $0.name, $0.scopes.joined(separator: ","),
                         $0.networks.isEmpty ? "any" : $0.networks.joined(separator: ","), Self.recipients($0),
                         Self.day($0.createdAt), Self.day($0.expiresAt), Self.day($0.lastUsedAt), Self.secrets($0),
-                        $0.isProvisioned ? "file" : "command",
+                        $0.isProvisioned ? "file" : "API, command",
                     ]
                 }
                 Console.print(

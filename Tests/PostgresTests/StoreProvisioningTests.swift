@@ -106,6 +106,81 @@ import Testing
         await #expect(throws: ProvisioningError.self) { try await fixture.provisioning.apply([double]) }
     }
 
+    /// Objects of the tenant as the API creates them: the app `web` with a binding and a credential of the file, the credential `own`, the key `cli`.
+    private func createOtherwise(_ fixture: StoreFixture) async throws {
+        let tenant = fixture.acme
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.app (tenant_id, app_id, platforms, origin) VALUES
+                ('\(tenant)', 'web', '{"ios": {"topic": "a.b", "credentials": {"production": "apple"}}}', 'api');
+            INSERT INTO gateway.credential (tenant_id, credential_id, kind, sealed, fingerprint, origin) VALUES
+                ('\(tenant)', 'own', 'apns-token', '\\x01', '\\x01', 'api');
+            INSERT INTO gateway.binding (tenant_id, app_id, vendor, kind, value, origin) VALUES
+                ('\(tenant)', 'web', 'rationalowl', 'account', 'web-of-\(tenant)', 'api');
+            """
+        )
+        let key = ProvisionedKey(name: "cli", hash: Array("cli \(tenant)".utf8), scopes: ["read"])
+        let keys = PostgresKeyStore(engine: fixture.engine)
+        _ = try #require(try await keys.create(key, in: tenant, by: .command(user: 0)))
+    }
+
+    @Test func aFileLeavesWhatItDidNotCreate() async throws {
+        let fixture = try await StoreFixture.make()
+        try await createOtherwise(fixture)
+        let file = fixture.tenant("acme")
+        #expect(try await !fixture.provisioning.apply([file]).isChanged)
+        var other = file
+        other.apiKeys = []
+        other.apps = []
+        let summary = try await fixture.provisioning.apply([other])
+        #expect(summary.removed == 3)
+        let web = BindingKey(vendor: .rationalOwl, kind: "account", value: "web-of-\(fixture.acme)")
+        #expect(try await fixture.directory.binding(web)?.app == "web")
+        #expect(try await fixture.directory.routes(of: "web", in: fixture.acme)[.ios]?.topic == "a.b")
+        #expect(try await credentials(fixture).contains { $0.key.credential == "own" && $0.origin == .api })
+        #expect(try await fixture.directory.apiKey(hash: Array("cli \(fixture.acme)".utf8)) != nil)
+        // The app of the API uses the file's credential.
+        other.credentials = []
+        await #expect(throws: ProvisioningError.usedOtherwise("apple", by: "web")) {
+            try await fixture.provisioning.apply([other])
+        }
+    }
+
+    @Test func aFileThatNamesAnObjectOfTheAPIIsRefused() async throws {
+        let fixture = try await StoreFixture.make()
+        try await createOtherwise(fixture)
+        let file = fixture.tenant("acme")
+        let before = try await fixture.audit.newest(1, in: fixture.acme)
+        var key = file
+        key.apiKeys.append(ProvisionedKey(name: "cli", hash: Array("x \(fixture.acme)".utf8), scopes: []))
+        var credential = file
+        credential.credentials.append(fixture.credential("own"))
+        var app = file
+        app.apps.append(ProvisionedApp(id: "web"))
+        var binding = file
+        let web = BindingKey(vendor: .rationalOwl, kind: "account", value: "web-of-\(fixture.acme)")
+        binding.apps[0].bindings.append(ProvisionedBinding(key: web))
+        let refused = [
+            (key, "key", "cli"), (credential, "credential", "own"), (app, "app", "web"),
+            (binding, "binding", "rationalowl account web-of-\(fixture.acme)"),
+        ]
+        for (tenant, kind, name) in refused {
+            let expected = ProvisioningError.createdOtherwise(kind: kind, name: name)
+            await #expect(throws: expected) { try await fixture.provisioning.apply([tenant]) }
+            #expect(expected.description.contains("a file does not change it"))
+        }
+        #expect(try await fixture.audit.newest(1, in: fixture.acme) == before)
+        // The name of a deleted app is free.
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            "UPDATE gateway.app SET retired_at = now() WHERE tenant_id = '\(fixture.acme)' AND app_id = 'web'"
+        )
+        #expect(try await fixture.provisioning.apply([app]).apps == 1)
+        app.apps.removeLast()
+        #expect(try await fixture.provisioning.apply([app]).removed == 1)
+    }
+
     @Test func aListedSenderKeepsItsIdAndCountsAsProven() async throws {
         let fixture = try await StoreFixture.make()
         let scope = fixture.scope

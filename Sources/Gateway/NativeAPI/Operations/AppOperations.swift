@@ -35,6 +35,7 @@ enum AppOperations {
             .list("platforms", platform, "The platforms to which the app can send.") { $0.platforms },
             .time("createdAt", "When it was first provisioned.") { $0.createdAt },
             .optionalTime("retiredAt", "When it was removed from provisioning; null: it is in use.") { $0.retiredAt },
+            .word("origin", "`file`: a provisioning file changes it; `api`: calls do.") { $0.origin },
         ]
     )
 

@@ -71,6 +71,7 @@ enum OperatorOperations {
             .texts("topics", "The topics that it names; empty: it names none.", example: "com.example.shop") {
                 $0.preflight?.topics ?? []
             },
+            .word("origin", "`file`: a provisioning file changes it; `api`: calls do.") { $0.listed.stored.origin },
         ]
     )
 
@@ -101,6 +102,7 @@ enum OperatorOperations {
             .anyObject("settings", "The settings by dotted name. Secrets are `\(SettingChanges.mask)`.") {
                 $0.settings
             },
+            .word("origin", "`file`: a provisioning file changes it; `api`: calls do.") { $0.origin },
         ]
     )
 

@@ -69,6 +69,7 @@ package struct StoredCredential: Sendable, Hashable {
     package var pushesPerSecond: Int32?
     /// Over all nodes and credentials of the tenant. Nil: no limit.
     package var tenantPushesPerSecond: Int32?
+    package var origin: ObjectOrigin
 
     /// The rate limits that apply to a push through this credential.
     package var rates: [PushRate] {

@@ -16,7 +16,8 @@ package struct PostgresProvisioningStore: Sendable {
     package init(engine: PostgresPool) { self.engine = engine }
 
     /// Makes the listed tenants match the file. Objects that the file does not list are removed (an app is only retired, and its history stays).
-    /// Tenants that are not listed stay unchanged, as do API keys that were created by hand.
+    /// Tenants that are not listed stay unchanged, as do objects that were created through the API, and API keys of commands. A file that lists one of
+    /// these is refused.
     ///
     /// Each change writes a row of the audit in the same transaction.
     ///
@@ -31,7 +32,7 @@ package struct PostgresProvisioningStore: Sendable {
         sealedBy key: String? = nil,
         by actor: AuditActor = .provisioning
     ) async throws(ProvisioningError) -> ProvisioningSummary {
-        let parts = tenants.map(ProvisioningStatements.init)
+        let parts = tenants.map { ProvisioningStatements($0) }
         if let twice = ProvisioningStatements.duplicate(tenants.map { "tenant \($0.id)" })
             ?? parts.compactMap(\.duplicate).first
         {
@@ -67,6 +68,7 @@ private struct ProvisioningPlan: Sendable {
         ) { (results) throws(PostgresError) in
             try refuseReplacedKey(results)
             try refuseTaken(results)
+            try refuseOthers(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
                 try refuseTakenSenders(results + written)
                 let audit = try ProvisioningAudit(parts, results + written).statements(by: actor)
@@ -97,6 +99,22 @@ private struct ProvisioningPlan: Sendable {
         }
     }
 
+    private static let created = "created"
+    private static let used = "used"
+
+    /// Refuses a file that would change or break objects that it did not create.
+    private func refuseOthers(_ results: [ResultSet]) throws(PostgresError) {
+        let places = ProvisioningPlaces(count: parts.count)
+        for index in parts.indices {
+            if let row = try results.result(places.createdOtherwise(index)).first {
+                throw .abandoned("\(Self.created) \(try row.text("kind")) \(try row.text("name"))")
+            }
+            if let row = try results.result(places.usedOtherwise(index)).first {
+                throw .abandoned("\(Self.used) \(try row.text("credential_id")) \(try row.text("app_id"))")
+            }
+        }
+    }
+
     private func refuseTakenSenders(_ results: [ResultSet]) throws(PostgresError) {
         let places = ProvisioningPlaces(count: parts.count)
         for index in parts.indices {
@@ -109,6 +127,7 @@ private struct ProvisioningPlan: Sendable {
     /// Converts the reason of an abandoned transaction to an error.
     func refusal(for error: PostgresError) -> ProvisioningError {
         if error.code == .abandoned, error.reason == Self.replacedKey { return .masterKeyReplaced }
+        if error.code == .abandoned, let error = Self.refusalOfOthers(error.reason ?? "") { return error }
         let words = (error.reason ?? "").split(separator: " ")
         guard error.code == .abandoned, words.count == 3, let index = Int(words[1]), let place = Int(words[2]),
             parts.indices.contains(index)
@@ -124,6 +143,13 @@ private struct ProvisioningPlan: Sendable {
             return .senderTaken(part.senders[place].sender.name)
         }
         return .store(StoreError(error))
+    }
+
+    private static func refusalOfOthers(_ reason: String) -> ProvisioningError? {
+        let words = reason.split(separator: " ", maxSplits: 2).map(String.init)
+        guard words.count == 3 else { return nil }
+        if words[0] == created { return .createdOtherwise(kind: words[1], name: words[2]) }
+        return words[0] == used ? .usedOtherwise(CredentialID(words[1]), by: AppID(words[2])) : nil
     }
 
     func summary(of results: [ResultSet]) throws(PostgresError) -> ProvisioningSummary {

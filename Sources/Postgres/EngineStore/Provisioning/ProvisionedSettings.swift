@@ -18,9 +18,7 @@ struct ProvisionedSettings {
             Dictionary(values.map(read)) { first, _ in first }
         }
         bindings = named(part.tenant.apps.flatMap { app in app.bindings.map { (app.id, $0) } }) { app, binding in
-            let key = binding.key
-            let name = FormerSettings.bindingName(key.vendor.rawValue, key.kind, key.value, key.host ?? "")
-            return (name, FormerSettings.binding(app: app.rawValue, binding.settings))
+            (FormerSettings.bindingName(binding.key), FormerSettings.binding(app: app.rawValue, binding.settings))
         }
         keys = named(part.tenant.apiKeys) { key in
             let settings = FormerSettings.key(
@@ -61,6 +59,10 @@ struct ProvisionedSettings {
 enum FormerSettings {
     static func bindingName(_ vendor: String, _ kind: String, _ value: String, _ host: String) -> String {
         [vendor, kind, value, host].joined(separator: "\n")
+    }
+
+    static func bindingName(_ key: BindingKey) -> String {
+        bindingName(key.vendor.rawValue, key.kind, key.value, key.host ?? "")
     }
 
     static func bindingName(_ row: Row) throws(PostgresError) -> String {

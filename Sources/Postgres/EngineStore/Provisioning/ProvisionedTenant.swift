@@ -203,6 +203,10 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
     case senderTaken(String)
     /// The file lists an object twice.
     case duplicate(String)
+    /// The object of this kind (`key`, `credential`, `app`, `binding`) was created through the API, or the key by a command.
+    case createdOtherwise(kind: String, name: String)
+    /// The file does not list the credential any longer, and an app that was created through the API uses it.
+    case usedOtherwise(CredentialID, by: AppID)
     /// Another master key seals than the one that sealed the secrets of the file. Nothing was written.
     case masterKeyReplaced
     case store(StoreError)
@@ -213,6 +217,17 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
         case .keyTaken(let name): "the secret of the API key \(name) is in use by another key"
         case .senderTaken(let name): "the sender \(name) is known by another id, or its id by another name"
         case .duplicate(let what): "\(what) is listed twice"
+        case .createdOtherwise("key", let name):
+            "the API key \(name) was created through the API or by a command, and a file does not change it: give the key of the file "
+                + "another name, or revoke that one first (DELETE /v1/keys/\(name), push-gateway key revoke)"
+        case .createdOtherwise("binding", let name):
+            "the binding \(name) was created through the API, and a file does not change it: remove it from the file, or delete it "
+                + "through the API first (DELETE /v1/apps/APP/bindings/VENDOR)"
+        case .createdOtherwise(let kind, let name):
+            "the \(kind) \(name) was created through the API, and a file does not change it: remove it from the file, or delete it "
+                + "through the API first (DELETE /v1/\(kind)s/\(name))"
+        case .usedOtherwise(let credential, let app):
+            "the file does not list the credential \(credential), which the app \(app) of the API uses: list it, or change the app first"
         case .masterKeyReplaced: "the master key is being replaced; repeat the command"
         case .store(let error): error.description
         }

@@ -9,14 +9,16 @@ struct ProvisioningPlaces: Sendable {
 
     static let tenants = 1
     private var checks: Int { 2 + 2 * count }
-    private var former: Int { 2 + 4 * count }
-    private var references: Int { 2 + 9 * count }
-    private var rows: Int { 2 + 13 * count }
+    private var former: Int { 2 + 6 * count }
+    private var references: Int { 2 + 11 * count }
+    private var rows: Int { 2 + 15 * count }
 
     func droppedBindings(_ index: Int) -> Int { 2 + 2 * index }
     func droppedKeys(_ index: Int) -> Int { 2 + 2 * index + 1 }
-    func takenBindings(_ index: Int) -> Int { checks + 2 * index }
-    func takenKeys(_ index: Int) -> Int { checks + 2 * index + 1 }
+    func takenBindings(_ index: Int) -> Int { checks + 4 * index }
+    func takenKeys(_ index: Int) -> Int { checks + 4 * index + 1 }
+    func createdOtherwise(_ index: Int) -> Int { checks + 4 * index + 2 }
+    func usedOtherwise(_ index: Int) -> Int { checks + 4 * index + 3 }
     func formerBindings(_ index: Int) -> Int { former + 5 * index }
     func formerKeys(_ index: Int) -> Int { former + 5 * index + 1 }
     func formerTenant(_ index: Int) -> Int { former + 5 * index + 2 }
@@ -77,13 +79,7 @@ struct ProvisioningAudit {
         try add(places.droppedKeys(index), .remove, "key", "name")
         let bindings = try former(places.formerBindings(index), FormerSettings.binding)
         for row in try results.result(places.bindings(index)) {
-            let key = try FormerSettings.bindingName(row)
-            let changes = SettingChanges(
-                from: bindings[key].map(FormerSettings.withoutPeople),
-                to: FormerSettings.withoutPeople(after.bindings[key] ?? [:]),
-                isSecret: FormerSettings.isKeyOfVendor
-            )
-            records.append(try Self.binding(.write, row, changes))
+            records.append(try Self.binding(written: row, from: bindings, to: after.bindings))
         }
         records += try changed(
             places.keys(index),
@@ -168,7 +164,22 @@ struct ProvisioningAudit {
 
     private static func tenant(_ row: Row) throws(PostgresError) -> TenantID { try row.id("tenant_id") }
 
-    private static func binding(
+    /// The row about a binding that was written, with the settings of all bindings before and after it by their names.
+    static func binding(
+        written row: Row,
+        from before: [String: JSONObject],
+        to after: [String: JSONObject]
+    ) throws(PostgresError) -> AuditRecord {
+        let key = try FormerSettings.bindingName(row)
+        let changes = SettingChanges(
+            from: before[key].map(FormerSettings.withoutPeople),
+            to: FormerSettings.withoutPeople(after[key] ?? [:]),
+            isSecret: FormerSettings.isKeyOfVendor
+        )
+        return try binding(.write, row, changes)
+    }
+
+    static func binding(
         _ action: AuditAction,
         _ row: Row,
         _ changes: SettingChanges?

@@ -17,7 +17,7 @@ enum ProvisioningSQL {
 
     static let dropBindings = StoreSQL.tenant(
         """
-        DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND NOT EXISTS (
+        DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND b.origin = 'file' AND NOT EXISTS (
             SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
             WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
         RETURNING b.vendor, b.kind, b.value, b.host, b.app_id
@@ -26,8 +26,8 @@ enum ProvisioningSQL {
 
     static let putBindings = StoreSQL.tenant(
         """
-        INSERT INTO gateway.binding AS b (tenant_id, vendor, kind, value, host, app_id, settings)
-        SELECT $1, k.vendor, k.kind, k.value, k.host, k.app_id, k.settings::json
+        INSERT INTO gateway.binding AS b (tenant_id, vendor, kind, value, host, app_id, settings, origin)
+        SELECT $1, k.vendor, k.kind, k.value, k.host, k.app_id, k.settings::json, $8
         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
             AS k(vendor, kind, value, host, app_id, settings)
         ON CONFLICT (vendor, kind, value, host) DO UPDATE SET app_id = excluded.app_id, settings = excluded.settings
@@ -44,6 +44,35 @@ enum ProvisioningSQL {
             WITH ORDINALITY AS k(vendor, kind, value, host, place)
         JOIN gateway.binding b ON b.vendor = k.vendor AND b.kind = k.kind AND b.value = k.value AND b.host = k.host
         WHERE b.tenant_id <> $1 ORDER BY k.place
+        """
+    )
+
+    /// The listed keys, credentials, apps and bindings that the file did not create: kinds and names. An app that was deleted is free again.
+    static let createdOtherwise = StoreSQL.tenant(
+        """
+        SELECT 'key' AS kind, k.name FROM gateway.api_key k
+        WHERE k.tenant_id = $1 AND NOT k.is_provisioned AND k.name = ANY ($6::text[])
+        UNION ALL SELECT 'credential', c.credential_id FROM gateway.credential c
+        WHERE c.tenant_id = $1 AND c.origin <> 'file' AND c.credential_id = ANY ($7::text[])
+        UNION ALL SELECT 'app', a.app_id FROM gateway.app a
+        WHERE a.tenant_id = $1 AND a.origin <> 'file' AND a.retired_at IS NULL AND a.app_id = ANY ($8::text[])
+        UNION ALL SELECT 'binding', concat_ws(' ', b.vendor, b.kind, b.value) FROM gateway.binding b
+        JOIN unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS u(vendor, kind, value, host)
+            ON u.vendor = b.vendor AND u.kind = b.kind AND u.value = b.value AND u.host = b.host
+        WHERE b.tenant_id = $1 AND b.origin <> 'file'
+        LIMIT 1
+        """
+    )
+
+    /// A credential of the file that the list lacks, and an app that was created otherwise and uses it.
+    static let usedOtherwise = StoreSQL.tenant(
+        """
+        SELECT c.credential_id, a.app_id FROM gateway.credential c JOIN gateway.app a ON a.tenant_id = $1
+        WHERE c.tenant_id = $1 AND c.origin = 'file' AND NOT c.credential_id = ANY ($2::text[])
+            AND a.origin <> 'file' AND a.retired_at IS NULL
+            AND EXISTS (SELECT FROM jsonb_each(a.platforms) AS p, jsonb_each_text(p.value->'credentials') AS u
+                WHERE u.value = c.credential_id)
+        LIMIT 1
         """
     )
 
@@ -78,6 +107,33 @@ enum ProvisioningSQL {
         """
     )
 
+    // Objects of the API.
+
+    static let removeBindings = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND b.app_id = $6 AND b.origin = 'api' AND NOT EXISTS (
+            SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
+            WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
+        RETURNING b.vendor, b.kind, b.value, b.host, b.app_id
+        """
+    )
+
+    static let retireApp = StoreSQL.tenant(
+        """
+        UPDATE gateway.app SET retired_at = now(), platforms = '{}'
+        WHERE tenant_id = $1 AND app_id = $2 AND origin = 'api' AND retired_at IS NULL RETURNING app_id
+        """
+    )
+
+    static let removeCredential = StoreSQL.tenant(
+        "DELETE FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2 AND origin = 'api' RETURNING credential_id"
+    )
+
+    /// The active identities of an app, of every vendor.
+    static let activeIdentities = StoreSQL.tenant(
+        "SELECT coalesce(sum(active), 0)::bigint AS active FROM gateway.identity_count WHERE tenant_id = $1 AND app_id = $2"
+    )
+
     static let putRetention = StoreSQL.tenant(
         """
         UPDATE gateway.tenant SET retention = $2::text::jsonb
@@ -95,17 +151,17 @@ enum ProvisioningSQL {
     static let retireApps = StoreSQL.tenant(
         """
         UPDATE gateway.app SET retired_at = now(), platforms = '{}'
-        WHERE tenant_id = $1 AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id
+        WHERE tenant_id = $1 AND origin = 'file' AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id
         """
     )
 
     static let putApps = StoreSQL.tenant(
         """
-        INSERT INTO gateway.app AS a (tenant_id, app_id, platforms, defaults)
-        SELECT $1, u.app_id, u.platforms::jsonb, u.defaults::jsonb
+        INSERT INTO gateway.app AS a (tenant_id, app_id, platforms, defaults, origin)
+        SELECT $1, u.app_id, u.platforms::jsonb, u.defaults::jsonb, $5
         FROM unnest($2::text[], $3::text[], $4::text[]) AS u(app_id, platforms, defaults)
         ON CONFLICT (tenant_id, app_id) DO UPDATE SET platforms = excluded.platforms, defaults = excluded.defaults,
-            retired_at = NULL
+            retired_at = NULL, origin = excluded.origin
         WHERE a.platforms <> excluded.platforms OR a.defaults <> excluded.defaults OR a.retired_at IS NOT NULL
         RETURNING a.app_id
         """
@@ -137,7 +193,10 @@ enum ProvisioningSQL {
     )
 
     static let dropCredentials = StoreSQL.tenant(
-        "DELETE FROM gateway.credential WHERE tenant_id = $1 AND NOT credential_id = ANY ($2) RETURNING credential_id"
+        """
+        DELETE FROM gateway.credential WHERE tenant_id = $1 AND origin = 'file' AND NOT credential_id = ANY ($2)
+        RETURNING credential_id
+        """
     )
 
     /// Sealed bytes differ every time, so the fingerprint decides whether the secret has changed.
@@ -145,8 +204,8 @@ enum ProvisioningSQL {
         """
         INSERT INTO gateway.credential AS c
             (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second,
-            channel_endpoint)
-        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate, u.channels
+            channel_endpoint, origin)
+        SELECT $1, u.id, u.kind, u.team, u.key, u.endpoint, u.roots, u.sealed, u.fingerprint, u.rate, u.channels, $12
         FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
             $10::integer[], $11::text[]) AS u(id, kind, team, key, endpoint, roots, sealed, fingerprint, rate, channels)
         ON CONFLICT (tenant_id, credential_id) DO UPDATE SET kind = excluded.kind, team_id = excluded.team_id,
@@ -163,7 +222,7 @@ enum ProvisioningSQL {
     // The settings before an apply, for the audit. A file lists the objects of a tenant, and lists of these lengths are applied as a whole.
 
     static let bindings = StoreSQL.tenant(
-        "SELECT vendor, kind, value, host, app_id, settings::text AS settings FROM gateway.binding WHERE tenant_id = $1"
+        "SELECT vendor, kind, value, host, app_id, settings::text AS settings, origin FROM gateway.binding WHERE tenant_id = $1"
     )
 
     static let keys = StoreSQL.tenant(
@@ -176,14 +235,14 @@ enum ProvisioningSQL {
 
     static let apps = StoreSQL.tenant(
         """
-        SELECT app_id, platforms::text AS platforms, defaults::text AS defaults, retired_at IS NOT NULL AS is_retired
+        SELECT app_id, platforms::text AS platforms, defaults::text AS defaults, retired_at IS NOT NULL AS is_retired, origin
         FROM gateway.app WHERE tenant_id = $1
         """
     )
 
     static let credentials = StoreSQL.tenant(
         """
-        SELECT credential_id, kind, team_id, key_id, endpoint, channel_endpoint, trust_roots, fingerprint, pushes_per_second
+        SELECT credential_id, kind, team_id, key_id, endpoint, channel_endpoint, trust_roots, fingerprint, pushes_per_second, origin
         FROM gateway.credential WHERE tenant_id = $1
         """
     )

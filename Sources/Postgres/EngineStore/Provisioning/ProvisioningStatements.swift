@@ -6,15 +6,18 @@ import Store
 struct ProvisioningStatements: Sendable {
     let tenant: ProvisionedTenant
     let bindings: [ProvisionedBinding]
+    /// Where the objects come from.
+    let origin: ObjectOrigin
 
-    init(_ tenant: ProvisionedTenant) {
+    init(_ tenant: ProvisionedTenant, origin: ObjectOrigin = .file) {
         self.tenant = tenant
+        self.origin = origin
         self.bindings = tenant.apps.flatMap(\.bindings)
     }
 
     private var id: PostgresValue { .id(tenant.id) }
 
-    private var bindingKeys: [PostgresValue] {
+    var bindingKeys: [PostgresValue] {
         [
             .strings(bindings.map(\.key.vendor.rawValue)), .strings(bindings.map(\.key.kind)),
             .strings(bindings.map(\.key.value)), .strings(bindings.map { $0.key.host ?? "" }),
@@ -29,15 +32,24 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Checks that must return no rows: bindings, then keys, that belong to another tenant.
+    /// Checks that must return no rows: bindings, then keys, that belong to another tenant; objects that the file did not create; credentials that an app
+    /// uses which the file did not create.
     var checks: [Statement] {
         [
-            ProvisioningSQL.takenBindings.with([id] + bindingKeys),
+            takenBindings,
             ProvisioningSQL.takenKeys(
                 id,
                 .strings(tenant.apiKeys.map(\.name)),
                 .byteArrays(tenant.apiKeys.map(\.hash))
             ),
+            ProvisioningSQL.createdOtherwise.with(
+                [id] + bindingKeys
+                    + [
+                        .strings(tenant.apiKeys.map(\.name)), .strings(tenant.credentials.map(\.id.rawValue)),
+                        .strings(tenant.apps.map(\.id.rawValue)),
+                    ]
+            ),
+            ProvisioningSQL.usedOtherwise(id, .strings(tenant.credentials.map(\.id.rawValue))),
         ]
     }
 
@@ -52,12 +64,8 @@ struct ProvisioningStatements: Sendable {
 
     /// Writes to reference tables: bindings, API keys, retention, rate.
     var references: [Statement] {
-        let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
-        return [
-            ProvisioningSQL.putBindings.with(
-                [id] + bindingKeys
-                    + [.strings(apps), .texts(bindings.map { DocumentText.of($0.settings) })]
-            ),
+        [
+            putBindings,
             ProvisioningSQL.putKeys(
                 id,
                 .strings(tenant.apiKeys.map(\.name)),
@@ -82,12 +90,25 @@ struct ProvisioningStatements: Sendable {
         ] + [takenSenders, putSenders]
     }
 
-    private var putApps: Statement {
+    var putBindings: Statement {
+        let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }
+        return ProvisioningSQL.putBindings.with(
+            [id] + bindingKeys
+                + [
+                    .strings(apps), .texts(bindings.map { DocumentText.of($0.settings) }), .string(origin.rawValue),
+                ]
+        )
+    }
+
+    var takenBindings: Statement { ProvisioningSQL.takenBindings.with([id] + bindingKeys) }
+
+    var putApps: Statement {
         ProvisioningSQL.putApps(
             id,
             .strings(tenant.apps.map(\.id.rawValue)),
             .strings(tenant.apps.map { DocumentText.of(PlatformRouteCoding.encode($0.platforms)) }),
-            .strings(tenant.apps.map { DocumentText.of(Self.defaults(of: $0)) })
+            .strings(tenant.apps.map { DocumentText.of(Self.defaults(of: $0)) }),
+            .string(origin.rawValue)
         )
     }
 
@@ -114,10 +135,10 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    private var takenSenders: Statement { ProvisioningSQL.takenSenders.with(senderValues) }
-    private var putSenders: Statement { ProvisioningSQL.putSenders.with(senderValues) }
+    var takenSenders: Statement { ProvisioningSQL.takenSenders.with(senderValues) }
+    var putSenders: Statement { ProvisioningSQL.putSenders.with(senderValues) }
 
-    private var putCredentials: Statement {
+    var putCredentials: Statement {
         let credentials = tenant.credentials
         return ProvisioningSQL.putCredentials(
             id,
@@ -130,7 +151,8 @@ struct ProvisioningStatements: Sendable {
             .byteArrays(credentials.map(\.sealed)),
             .byteArrays(credentials.map(\.fingerprint)),
             .int32s(credentials.map(\.pushesPerSecond)),
-            .strings(credentials.map(\.channelEndpoint))
+            .strings(credentials.map(\.channelEndpoint)),
+            .string(origin.rawValue)
         )
     }
 

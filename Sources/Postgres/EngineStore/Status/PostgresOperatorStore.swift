@@ -40,6 +40,7 @@ package struct ListedBinding: Sendable, Hashable {
     package var host: String?
     /// By dotted name; secrets are masked.
     package var settings: JSONObject
+    package var origin: ObjectOrigin
 
     /// 100 bindings per app: one per vendor, or some of them.
     package static let limit = 100
@@ -85,7 +86,7 @@ package struct PostgresOperatorStore: Sendable {
 
     private static let bindingList = StoreSQL.tenant(
         """
-        SELECT b.vendor, b.kind, b.value, b.host, b.app_id, b.settings::text AS settings FROM gateway.binding b
+        SELECT b.vendor, b.kind, b.value, b.host, b.app_id, b.settings::text AS settings, b.origin FROM gateway.binding b
         WHERE b.tenant_id = $1 AND b.app_id = $2 ORDER BY b.vendor, b.kind, b.value, b.host LIMIT $3
         """
     )
@@ -153,7 +154,8 @@ package struct PostgresOperatorStore: Sendable {
                     // The settings of some vendors repeat the key.
                     settings: JSONObject(
                         shown.pairs.map { ($0.key, $0.value == .string(key) ? .string(SettingChanges.mask) : $0.value) }
-                    )
+                    ),
+                    origin: try row.word("origin")
                 )
             }
         }

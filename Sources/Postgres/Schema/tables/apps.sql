@@ -18,6 +18,8 @@ CREATE TABLE gateway.app (
     uses_windows boolean NOT NULL DEFAULT false,
     -- True once any device of the app has had two identities at a time. While it is false, no page looks for shared devices. Never reset.
     shares_devices boolean NOT NULL DEFAULT false,
+    -- 'file': the provisioning file that lists the app changes it. 'api': calls of the native API do.
+    origin text NOT NULL DEFAULT 'file' CONSTRAINT app_origin CHECK (origin IN ('file', 'api')),
     PRIMARY KEY (tenant_id, app_id)
 );
 SELECT gateway.colocate('gateway.app');
@@ -48,6 +50,8 @@ CREATE TABLE gateway.credential (
     pushes_per_second integer CHECK (pushes_per_second > 0),
     -- Where channels are managed, if not at Apple; `endpoint` is where pushes go.
     channel_endpoint text,
+    -- As in `app`.
+    origin text NOT NULL DEFAULT 'file' CONSTRAINT credential_origin CHECK (origin IN ('file', 'api')),
     PRIMARY KEY (tenant_id, credential_id)
 );
 SELECT gateway.colocate('gateway.credential');

@@ -28,6 +28,8 @@ CREATE TABLE gateway.binding (
     -- '' matches every host.
     host text NOT NULL DEFAULT '',
     settings json NOT NULL DEFAULT '{}',
+    -- As in `app`.
+    origin text NOT NULL DEFAULT 'file' CONSTRAINT binding_origin CHECK (origin IN ('file', 'api')),
     PRIMARY KEY (vendor, kind, value, host)
 );
 CREATE INDEX binding_app ON gateway.binding (tenant_id, app_id);
@@ -45,7 +47,7 @@ CREATE TABLE gateway.api_key (
     scopes text[] NOT NULL DEFAULT '{}',
     expires_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- True: the key comes from the provisioning file, which may remove it again.
+    -- True: the key comes from the provisioning file, which may remove it again. False: it was created through the API or by a command.
     is_provisioned boolean NOT NULL DEFAULT false,
     -- The networks from which the key may be used, in CIDR notation. Empty: every network.
     networks text[] NOT NULL DEFAULT '{}',

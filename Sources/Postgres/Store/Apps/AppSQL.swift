@@ -5,7 +5,7 @@ package enum AppSQL {
     /// Ordered by id, after `$2`. `''` starts at the beginning.
     static let list = StoreSQL.tenant(
         """
-        SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
+        SELECT a.app_id, a.platforms, a.created_at, a.retired_at, a.origin FROM gateway.app a
         WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3
         """
     )

@@ -14,8 +14,9 @@ package struct ListedApp: Sendable, Hashable {
     package var app: AppID
     package var platforms: [Route]
     package var createdAt: Timestamp
-    /// Nil while the provisioning file lists the app.
+    /// Nil while the app is in use: the provisioning file lists it, or it was not deleted through the API.
     package var retiredAt: Timestamp?
+    package var origin: ObjectOrigin
 }
 
 extension PostgresQueryStore {
@@ -42,7 +43,8 @@ extension PostgresQueryStore {
                     }
                 },
                 createdAt: try row.time("created_at"),
-                retiredAt: try row.optionalTime("retired_at")
+                retiredAt: try row.optionalTime("retired_at"),
+                origin: try row.word("origin")
             )
         }
     }
