@@ -19,7 +19,8 @@ struct KeyCrawlTests {
     private static let administration: Set<String> = [
         "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
         "rotateWebhookSecret", "startCapture", "listCaptures", "showCapture", "deleteCapture", "stopCapture",
-        "listKeys", "listCredentials", "showBindings", "listNodes",
+        "listKeys", "listCredentials", "showBindings", "listNodes", "createKey", "showKey", "rotateKey", "deleteKey",
+        "putCredential", "showCredential", "deleteCredential", "putApp", "deleteApp",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [

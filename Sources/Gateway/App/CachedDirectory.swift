@@ -103,7 +103,8 @@ final class CachedDirectory: CallDirectory, Sendable {
             name: key.name,
             scopes: KeyScopes(key.scopes),
             networks: networks,
-            recipientsPerDay: key.recipientsPerDay
+            recipientsPerDay: key.recipientsPerDay,
+            expiresAt: key.expiresAt
         )
     }
 

@@ -323,6 +323,12 @@ extension GatewayNode {
                 keys: PostgresKeyStore(engine: base.database.engine),
                 operators: PostgresOperatorStore(engine: base.database.engine),
                 audiences: PostgresAudienceCounter(engine: base.database.engine),
+                objects: ObjectProvisioner(
+                    store: PostgresObjectStore(engine: base.database.engine),
+                    directory: base.directory,
+                    keyRing: base.keyRing,
+                    vendors: base.vendors
+                ),
                 keyRing: base.keyRing
             ),
             identifiers: base.identifiers,

@@ -38,19 +38,27 @@ package struct APIKeyGrant: Sendable, Hashable {
     package var networks: [AddressRange]
     /// The recipients to whom it may send per UTC day. Nil: any number.
     package var recipientsPerDay: Int?
+    /// Nil: it does not expire.
+    package var expiresAt: Timestamp?
 
     package init(
         tenant: TenantID,
         name: String,
         scopes: KeyScopes,
         networks: [AddressRange] = [],
-        recipientsPerDay: Int? = nil
+        recipientsPerDay: Int? = nil,
+        expiresAt: Timestamp? = nil
     ) {
         self.tenant = tenant
         self.name = name
         self.scopes = scopes
         self.networks = networks
         self.recipientsPerDay = recipientsPerDay
+        self.expiresAt = expiresAt
+    }
+
+    package var rights: KeyRights {
+        KeyRights(scopes: scopes, networks: networks, expiresAt: expiresAt, recipientsPerDay: recipientsPerDay)
     }
 
     /// Whether the key may be used from an address. Nil: the address is unknown, or it is that of a proxy which did not name its client.

@@ -15,6 +15,7 @@ package enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case pushServiceRefused = "PG-1013"
     case staleGeneration = "PG-1014"
     case quotaUsedUp = "PG-1015"
+    case provisioned = "PG-1016"
     case unavailable = "PG-2001"
     case pushServiceFailed = "PG-2002"
     case auditBehind = "PG-2003"
@@ -114,7 +115,7 @@ package enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 422,
                 "The app has no push credential",
                 "the app has no push credential",
-                "add one to the provisioning file and apply it"
+                "add one, and name it in `platforms` of the app: in the provisioning file or through the API"
             )
         case .gone:
             Entry(
@@ -143,6 +144,13 @@ package enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 "A quota is used up",
                 "a quota is used up",
                 "the detail names its setting; wait `Retry-After` seconds, or have it raised"
+            )
+        case .provisioned:
+            Entry(
+                409,
+                "The object is from a provisioning file",
+                "the object is from a provisioning file, which alone changes it",
+                "change the file and apply it, or use another name"
             )
         case .pushServiceFailed:
             Entry(

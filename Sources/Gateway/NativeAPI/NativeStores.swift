@@ -1,9 +1,10 @@
 package import EngineStore
+package import Provisioning
 package import Secrets
 package import Store
 
-/// The stores that operations of the native API read. All writes go through `CommandHandler`, except those of the secrets of webhooks, which its role may not
-/// read.
+/// The stores that operations of the native API read. All writes go through `CommandHandler`, except those of API keys, apps, credentials and the secrets
+/// of webhooks, which its role may not change.
 package struct NativeStores: Sendable {
     package let queries: PostgresQueryStore
     let devices: PostgresDeviceStore
@@ -16,6 +17,8 @@ package struct NativeStores: Sendable {
     let keys: PostgresKeyStore
     let operators: PostgresOperatorStore
     let audiences: PostgresAudienceCounter
+    /// Writes apps and credentials.
+    let objects: ObjectProvisioner
     /// Opens credentials, to check them.
     let keyRing: KeyRing
 
@@ -29,6 +32,7 @@ package struct NativeStores: Sendable {
         keys: PostgresKeyStore,
         operators: PostgresOperatorStore,
         audiences: PostgresAudienceCounter,
+        objects: ObjectProvisioner,
         keyRing: KeyRing
     ) {
         self.queries = queries
@@ -40,6 +44,7 @@ package struct NativeStores: Sendable {
         self.keys = keys
         self.operators = operators
         self.audiences = audiences
+        self.objects = objects
         self.keyRing = keyRing
     }
 }

@@ -77,6 +77,9 @@ package struct Problem: Error, Hashable {
         retryAfterSeconds: 30
     )
     static let conflict = Problem(.conflict, "use a new key for a new request")
+    static func provisioned(_ what: String) -> Problem {
+        Problem(.provisioned, "\(what) is from a provisioning file; nothing was changed")
+    }
     static func rateLimited(_ seconds: Int) -> Problem {
         Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)
     }

@@ -7,7 +7,15 @@ import Secrets
 enum CredentialCheck {
     /// - Throws: `ProvisioningProblem` that names the credential and the error in its files.
     static func require(_ credential: ProvisioningFile.Credential) throws(ProvisioningProblem) {
-        let path = "credential '\(credential.id)'"
+        do throws(ProvisioningProblem) { try requireFields(of: credential) } catch {
+            throw ProvisioningProblem(path: "credential '\(credential.id)'", problem: error.problem)
+        }
+    }
+
+    /// The same with the name of the wrong field as the path.
+    ///
+    /// - Throws: `ProvisioningProblem`.
+    static func requireFields(of credential: ProvisioningFile.Credential) throws(ProvisioningProblem) {
         let opened: APNsCredential
         do {
             opened = try credential.secret.credential(
@@ -18,10 +26,31 @@ enum CredentialCheck {
                 trustRoots: credential.trustRoots
             )
         } catch {
-            throw ProvisioningProblem(path: path, problem: CredentialSecret.sentence(about: error))
+            throw ProvisioningProblem(
+                path: field(of: credential.secret),
+                problem: CredentialSecret.sentence(about: error)
+            )
         }
         if let fault = opened.credentialCheck().first(where: \.isFatal) {
-            throw ProvisioningProblem(path: path, problem: fault.description)
+            throw ProvisioningProblem(path: field(of: fault, credential.secret), problem: fault.description)
+        }
+    }
+
+    private static func field(of secret: CredentialSecret) -> String {
+        switch secret {
+        case .signingKey: "privateKey"
+        case .pem: "certificate"
+        case .pkcs12: "pkcs12"
+        }
+    }
+
+    private static func field(of finding: CredentialFinding, _ secret: CredentialSecret) -> String {
+        switch finding.kind {
+        case .unusableIdentifier, .unusualTeamID: "teamId"
+        case .unusualKeyID: "keyId"
+        case .unusableTrustRoots: "trustRoots"
+        case .wrongEnvironment, .topicNotServed, .unnamedTopics: "topics"
+        case .unusableKey, .unusableCertificate, .notYetValid, .expired, .expiresSoon: field(of: secret)
         }
     }
 }

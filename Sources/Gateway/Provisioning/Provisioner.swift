@@ -1,6 +1,4 @@
 import Adapters
-import Crypto
-import DeliveryEngine
 package import EngineStore
 import Foundation
 package import Model
@@ -59,7 +57,8 @@ package struct Provisioner: Sendable {
             attempt += 1
             try await checkMasterKey()
             let key = keyRing.current.id
-            let tenants = try file.tenants.map { try provisioned($0) }
+            let sealing = ProvisioningSealer(keyRing: keyRing)
+            let tenants = try file.tenants.map { try sealing.provisioned($0) }
             do throws(ProvisioningError) {
                 return try await store.apply(tenants, sealedBy: key, by: actor)
             } catch {
@@ -72,85 +71,4 @@ package struct Provisioner: Sendable {
     ///
     /// - Throws: `MasterKeyError.mismatch` when this node does not have that key, `StoreError`.
     package func checkMasterKey() async throws { try await keyRing.bind(to: directory) }
-
-    private func provisioned(_ tenant: ProvisioningFile.Tenant) throws -> ProvisionedTenant {
-        ProvisionedTenant(
-            id: tenant.id,
-            apiKeys: tenant.apiKeys.map {
-                ProvisionedKey(
-                    name: $0.name,
-                    hash: APIKeys.hash($0.secret),
-                    scopes: $0.scopes,
-                    expiresAt: $0.expiresAt,
-                    networks: $0.networks,
-                    previousHash: $0.previousSecret.map(APIKeys.hash),
-                    recipientsPerDay: $0.recipientsPerDay
-                )
-            },
-            credentials: try tenant.credentials.map { try provisioned($0, tenant: tenant.id) },
-            apps: try tenant.apps.map { app in
-                ProvisionedApp(
-                    id: app.id,
-                    platforms: app.platforms.mapValues { PlatformRoute(topic: $0.topic, credentials: $0.credentials) },
-                    defaultTimeToLive: nil,
-                    bindings: try app.bindings.flatMap { try bindings($0, of: app, in: tenant.id) },
-                    timing: app.timing,
-                    assurance: app.assurance,
-                    approvalAbove: app.approvalAbove,
-                    quotas: app.quotas,
-                    senders: app.bindings.flatMap(senders)
-                )
-            },
-            retention: tenant.retention,
-            pushesPerSecond: tenant.pushesPerSecond
-        )
-    }
-
-    private func provisioned(_ credential: ProvisioningFile.Credential, tenant: TenantID) throws
-        -> ProvisionedCredential
-    {
-        let key = CredentialKey(tenant: tenant, credential: credential.id)
-        try CredentialCheck.require(credential)
-        let secret = credential.secret.sealedForm
-        return ProvisionedCredential(
-            id: credential.id,
-            kind: credential.secret.kind,
-            teamID: credential.teamID,
-            keyID: credential.keyID,
-            endpoint: credential.endpoint,
-            channelEndpoint: credential.channelEndpoint,
-            trustRoots: credential.trustRoots.map { String(decoding: $0, as: UTF8.self) },
-            sealed: try keyRing.seal(secret, context: SealContext.credential(key)),
-            fingerprint: Array(SHA256.hash(data: secret)),
-            pushesPerSecond: credential.pushesPerSecond
-        )
-    }
-
-    private func senders(_ binding: ProvisioningFile.Binding) -> [ProvisionedSender] {
-        binding.content.senders.map { ProvisionedSender(vendor: binding.vendor, name: $0.name, id: $0.id) }
-    }
-
-    private func bindings(_ binding: ProvisioningFile.Binding, of app: ProvisioningFile.App, in tenant: TenantID) throws
-        -> [ProvisionedBinding]
-    {
-        let sealed = try BindingSecrets(keyRing).sealed(
-            binding.secrets,
-            of: app.id,
-            in: tenant,
-            vendor: binding.vendor
-        )
-        return binding.keys.map { key in
-            var settings = binding.settings
-            settings[BindingSecrets.key] = sealed
-            settings[UserTokenRules.settingsKey] = app.userTokens?.json
-            // The adapter cannot look up the account of a service id, so that the settings contain both.
-            for other in binding.keys where settings["\(other.kind)Id"] == nil {
-                settings["\(other.kind)Id"] = .string(other.value)
-            }
-            return ProvisionedBinding(
-                key: BindingKey(vendor: binding.vendor, kind: key.kind, value: key.value, host: binding.host),
-                settings: settings
-            )
-        }
-    }
 }

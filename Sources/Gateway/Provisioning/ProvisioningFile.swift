@@ -83,6 +83,8 @@ struct ProvisioningReader: SecretSource {
     var allowsInlineSecrets: Bool
     let vendors: VendorCatalog
     let reservedSegments: Set<String>
+    /// Whether the fields contain what they name in a file: `privateKey` in place of `privateKeyFile`. Files and the environment are then not read.
+    var containsFiles = false
 
     init(
         directory: String,
@@ -220,7 +222,7 @@ struct ProvisioningReader: SecretSource {
         )
     }
 
-    private func app(
+    func app(
         _ json: JSON,
         _ path: String,
         credentials: Set<CredentialID>

@@ -86,6 +86,7 @@ extension ProvisioningReader {
 
     func optionalSecret(_ fields: inout StrictFields, _ name: String) throws(ProvisioningProblem) -> String? {
         let path = fields.path
+        if containsFiles { return try fields.optionalText(name) }
         if let variable = try fields.optionalText(name + "Env") {
             guard let value = environment[variable], !value.isEmpty else {
                 throw ProvisioningProblem(
@@ -114,6 +115,7 @@ extension ProvisioningReader {
     func file(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
         -> [UInt8]?
     {
+        if containsFiles { return try content(&fields, key, path) }
         guard let name = try fields.optionalText(key) else { return nil }
         let full = name.hasPrefix("/") ? name : "\(directory)/\(name)"
         guard let data = FileManager.default.contents(atPath: full) else {
@@ -124,4 +126,26 @@ extension ProvisioningReader {
         }
         return Array(data)
     }
+
+    /// 64 KiB: a certificate with its chain and key has less than 10 KiB.
+    static let contentBytes = 64 << 10
+
+    /// The content of a file that is in a field itself, as text; that of a .p12 as base64.
+    private func content(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+        -> [UInt8]?
+    {
+        let key = Self.contentKey(key)
+        guard let value = fields.value(key) else { return nil }
+        guard let text = value.string, !text.isEmpty, text.utf8.count <= Self.contentBytes else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "must be text of at most \(Self.contentBytes) bytes")
+        }
+        guard key == Self.contentKey("pkcs12File") else { return Array(text.utf8) }
+        guard let data = Data(base64Encoded: text) else {
+            throw ProvisioningProblem(path: "\(path).\(key)", problem: "must be base64")
+        }
+        return Array(data)
+    }
+
+    /// The field that contains a file's content: `privateKey` for `privateKeyFile`.
+    static func contentKey(_ key: String) -> String { key.hasSuffix("File") ? String(key.dropLast(4)) : key }
 }

@@ -26,5 +26,10 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         return other.bytes[whole] & mask == address.bytes[whole] & mask
     }
 
+    /// Whether every address of `other` belongs to this range.
+    package func contains(_ other: AddressRange) -> Bool {
+        prefixLength <= other.prefixLength && contains(other.address)
+    }
+
     package var description: String { "\(address)/\(prefixLength)" }
 }

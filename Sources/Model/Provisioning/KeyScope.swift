@@ -51,6 +51,9 @@ package struct KeyScope: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// 256 scopes per key: one per app and action of a large tenant. Each call compares them.
+    package static let limit = 256
+
     private static let appPrefix = "app/"
 
     /// The forms of a scope, for messages about an invalid one.

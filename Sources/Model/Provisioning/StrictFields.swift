@@ -54,7 +54,7 @@ package struct StrictFields: Sendable {
     }
 
     /// Whether a text is a name: at most 64 letters, digits, '.', '_' and '-'.
-    static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }

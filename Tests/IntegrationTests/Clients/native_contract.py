@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 import urllib.error
@@ -446,6 +447,44 @@ def check_exports(api):
         api.call("exportDeliveries", query=query, expect=422)
 
 
+def check_administration(api: API) -> None:
+    """API keys, credentials and apps: created, shown, changed and deleted."""
+    made = api.call("createKey", body={"name": "contract", "scopes": ["read"], "networks": ["127.0.0.0/8"]}, expect=201)
+    api.call("createKey", body={"name": "contract", "scopes": ["read"]}, expect=422)
+    api.call("createKey", body={"name": "contract-2", "scopes": ["manage"]}, expect=422)
+    api.call("listApps", key=made["key"])
+    name = {"name": "contract"}
+    check(made["key"] not in json.dumps([api.call("listKeys"), api.call("showKey", name)]), "the secret is shown once")
+    rotated = api.call("rotateKey", name, body={"overlapSeconds": 60})
+    check(rotated["hasOtherSecret"] and rotated["key"] != made["key"], "a key has two secrets")
+    api.call("deleteKey", {"name": "backend"}, expect=409)
+    api.call("deleteKey", name, expect=204)
+    api.call("showKey", name, expect=404)
+    command = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    pem = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    body = {"kind": "apns-token", "teamId": "ABCDE12345", "keyId": "ABCDE12345", "privateKey": pem}
+    credential = {"credential": "contract"}
+    made = api.call("putCredential", credential, body=body, expect=201)
+    check(made["usable"] and made["origin"] == "api", f"the credential can be used: {made}")
+    api.call("putCredential", credential, body=body | {"pushesPerSecond": 5})
+    wrong = api.call("putCredential", credential, body=body | {"privateKey": "x"}, expect=422)
+    check(wrong["detail"].startswith("privateKey: "), f"the field is named: {wrong}")
+    api.call("putCredential", {"credential": "apple"}, body=body, expect=409)
+    check("PRIVATE" not in json.dumps(api.call("showCredential", credential)), "the key is not shown")
+    app = {"app": "contract"}
+    body = {"platforms": {"ios": {"topic": "com.example.contract", "production": "contract"}}}
+    made = api.call("putApp", app, body=body | {"bindings": {"ipns": {"appId": "contract.mobile"}}}, expect=201)
+    check(made["origin"] == "api" and api.call("showApp", app) == made, f"the app: {made}")
+    check(api.call("showBindings", app)["bindings"][0]["origin"] == "api", "the binding is that of the API")
+    api.call("deleteCredential", credential, expect=422)
+    api.call("putApp", app, body=body)
+    check(api.call("showBindings", app)["bindings"] == [], "an app is replaced as a whole")
+    api.call("putApp", {"app": "shop"}, body=body, expect=409)
+    api.call("deleteApp", app, expect=204)
+    api.call("deleteApp", app, expect=404)
+    api.call("deleteCredential", credential, expect=204)
+
+
 def events_webhooks_and_captures(api: API) -> None:
     events = api.call("listEvents", query={"limit": 1000})
     check({"registered", "accepted", "sent"} <= {event["kind"] for event in events}, "the log tells what happened")
@@ -455,7 +494,7 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("listEvents", query={"kinds": "sunt"}, expect=422)
     check_analytics(api)
     check_exports(api)
-    api.call("listKeys")
+    check_administration(api)
     credentials = api.call("listCredentials")["credentials"]
     check(len(credentials) > 0 and all(one["usable"] for one in credentials), f"credentials: {credentials}")
     api.call("showBindings", {"app": "shop"})

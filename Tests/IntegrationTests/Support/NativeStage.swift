@@ -190,6 +190,11 @@ struct NativeStage: Sendable {
                     keys: PostgresKeyStore(engine: database.engine),
                     operators: PostgresOperatorStore(engine: database.engine),
                     audiences: PostgresAudienceCounter(engine: database.engine),
+                    objects: ObjectProvisioner(
+                        store: PostgresObjectStore(engine: database.engine),
+                        directory: directory,
+                        keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
+                    ),
                     keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                 ),
                 identifiers: identifiers,

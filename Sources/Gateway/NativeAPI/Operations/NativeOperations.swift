@@ -23,6 +23,7 @@ enum NativeOperations {
         WebhookOperations.all,
         CaptureOperations.all,
         KeyOperations.all,
+        CredentialOperations.all,
         OperatorOperations.all,
     ].flatMap(\.self)
 }

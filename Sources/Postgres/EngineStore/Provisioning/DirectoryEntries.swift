@@ -175,4 +175,14 @@ package struct StoredKey: Sendable, Hashable {
     package var previousUntil: Timestamp?
     /// Whether the key is from the provisioning file.
     package var isProvisioned: Bool
+
+    /// A network that this program cannot read is left out; the key itself is then refused everywhere.
+    package var rights: KeyRights {
+        KeyRights(
+            scopes: KeyScopes(scopes),
+            networks: networks.compactMap { AddressRange($0) },
+            expiresAt: expiresAt,
+            recipientsPerDay: recipientsPerDay
+        )
+    }
 }

@@ -19,6 +19,8 @@ enum DirectorySQL {
         "\(storedCredentials) WHERE c.tenant_id = $1 AND c.credential_id > $2 ORDER BY c.credential_id LIMIT $3"
     )
 
+    static let oneCredential = StoreSQL.tenant("\(storedCredentials) WHERE c.tenant_id = $1 AND c.credential_id = $2")
+
     static let platformsOfTenant = StoreSQL.tenant(
         "SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE tenant_id = $1 AND retired_at IS NULL ORDER BY app_id"
     )
@@ -98,6 +100,18 @@ enum DirectorySQL {
 
     /// One tenant's keys after a name.
     static let keyPage = StoreSQL.global("\(keys) WHERE k.tenant_id = $1 AND k.name > $2 ORDER BY k.name LIMIT $3")
+
+    static let oneKey = StoreSQL.global("\(keys) WHERE k.tenant_id = $1 AND k.name = $2")
+
+    /// The keys that no file created.
+    static let keyCount = StoreSQL.tenant(
+        "SELECT count(*) AS keys FROM gateway.api_key WHERE tenant_id = $1 AND NOT is_provisioned"
+    )
+
+    /// Removes a key by its id, unless it is from a file.
+    static let removeKey = StoreSQL.tenant(
+        "DELETE FROM gateway.api_key WHERE tenant_id = $1 AND key_id = $2 AND NOT is_provisioned RETURNING key_id, name"
+    )
 
     /// The secret in use stays valid as the previous one for `$4` seconds. A file's key is changed in the file.
     static let rotateKey = StoreSQL.tenant(

@@ -147,6 +147,24 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// Returns a credential with its uses by apps that are not retired; nil when the tenant does not have it.
+    ///
+    /// - Throws: `StoreError`.
+    package func credential(_ key: CredentialKey) async throws(StoreError) -> ListedCredential? {
+        try await asStore { () throws(PostgresError) in
+            let results = try await engine.run(
+                [
+                    DirectorySQL.oneCredential(.id(key.tenant), .id(key.credential)),
+                    DirectorySQL.platformsOfTenant(.id(key.tenant)),
+                ],
+                tenant: nil
+            )
+            guard let stored = try results.result(0).rows(Self.credential).first else { return nil }
+            let uses = try Self.assignments(try results.result(1)).filter { $0.key == key }
+            return ListedCredential(stored: stored, uses: uses)
+        }
+    }
+
     private static func credential(_ row: Row) throws(PostgresError) -> StoredCredential {
         StoredCredential(
             key: CredentialKey(tenant: try row.id("tenant_id"), credential: try row.id("credential_id")),

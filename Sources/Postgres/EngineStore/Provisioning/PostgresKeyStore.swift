@@ -3,19 +3,20 @@ package import Model
 package import PostgresClient
 package import Store
 
-/// Manages the API keys that are created by hand, in addition to those of the provisioning file.
+/// Manages the API keys that are created through the API or by commands, in addition to those of the provisioning file.
 package struct PostgresKeyStore: Sendable {
     private let engine: PostgresPool
 
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
-    /// Adds a key. Returns nil when the tenant does not exist, or the name or hash is in use.
+    /// Adds a key. Returns nil when the tenant does not exist, when the name or hash is in use, or when the tenant has `limit` keys that no file created.
     ///
     /// - Throws: `StoreError`.
     package func create(
         _ key: ProvisionedKey,
         in tenant: TenantID,
+        limit: Int? = nil,
         by actor: AuditActor
     ) async throws(StoreError) -> UUID? {
         let statement = DirectorySQL.createKey(
@@ -33,24 +34,37 @@ package struct PostgresKeyStore: Sendable {
                 "networks": .array(key.networks.map { .string($0) }),
                 "recipientsPerDay": key.recipientsPerDay.map { .int(Int64($0)) } ?? .null,
             ]
-            return try await audited(statement, .create, data, by: actor, in: tenant)?.uuid("key_id")
+            let change = KeyChange(statement: statement, action: .create, data: data, limit: limit)
+            return try await audited(change, by: actor, in: tenant)?.uuid("key_id")
         }
+    }
+
+    private struct KeyChange: Sendable {
+        var statement: Statement
+        var action: AuditAction
+        var data: JSON?
+        /// The number of keys from which on nothing is changed.
+        var limit: Int?
     }
 
     /// Changes a key, writes the audit row and notifies the nodes. Returns nil when nothing changed.
     private func audited(
-        _ statement: Statement,
-        _ action: AuditAction,
-        _ data: JSON?,
+        _ change: KeyChange,
         by actor: AuditActor,
         in tenant: TenantID
     ) async throws(PostgresError) -> Row? {
-        let transaction = Transaction(tenant: nil, [statement]) { (results) throws(PostgresError) in
-            guard let row = try results.result(0).first else { return .commit }
-            let record = AuditRecord(action, "key \(try row.text("name"))", data: data)
-            return Step([[record].written(by: actor, in: tenant), ProvisioningSQL.notify()])
+        // The lock makes the count exact.
+        let reads = [ProvisioningSQL.lock(), DirectorySQL.keyCount(.id(tenant))]
+        let transaction = Transaction(tenant: nil, reads) { (results) throws(PostgresError) in
+            if let limit = change.limit, try results.result(1).only().int("keys") >= limit { return .commit }
+            return Step([change.statement]) { (written) throws(PostgresError) in
+                guard let row = try written.result(0).first else { return .commit }
+                let record = AuditRecord(change.action, "key \(try row.text("name"))", data: change.data)
+                return Step([[record].written(by: actor, in: tenant), ProvisioningSQL.notify()])
+            }
         }
-        return try await engine.run(transaction).result(0).first
+        let results = try await engine.run(transaction)
+        return results.count > reads.count ? try results.result(reads.count).first : nil
     }
 
     private static func time(_ time: Timestamp?) -> JSON { time.map { .int($0.milliseconds) } ?? .null }
@@ -71,6 +85,15 @@ package struct PostgresKeyStore: Sendable {
         try await asStore { () throws(PostgresError) in
             try await engine.run(DirectorySQL.keyPage(.id(tenant), .string(name ?? ""), .int(limit)), tenant: nil)
                 .rows(Self.key)
+        }
+    }
+
+    /// Returns a key of a tenant by its name; nil when it does not exist.
+    ///
+    /// - Throws: `StoreError`.
+    package func key(_ name: String, of tenant: TenantID) async throws(StoreError) -> StoredKey? {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.oneKey(.id(tenant), .string(name)), tenant: nil).rows(Self.key).first
         }
     }
 
@@ -106,7 +129,8 @@ package struct PostgresKeyStore: Sendable {
         let seconds = overlap.components.seconds
         let statement = DirectorySQL.rotateKey(.id(tenant), .string(nameOrID), .bytes(hash), .double(Double(seconds)))
         return try await asStore { () throws(PostgresError) in
-            try await audited(statement, .rotate, ["overlapSeconds": .int(seconds)], by: actor, in: tenant) != nil
+            let change = KeyChange(statement: statement, action: .rotate, data: ["overlapSeconds": .int(seconds)])
+            return try await audited(change, by: actor, in: tenant) != nil
         }
     }
 
@@ -120,7 +144,17 @@ package struct PostgresKeyStore: Sendable {
     ) async throws(StoreError) -> Bool {
         let statement = DirectorySQL.revokeKey(.id(tenant), .string(nameOrID))
         return try await asStore { () throws(PostgresError) in
-            try await audited(statement, .revoke, nil, by: actor, in: tenant) != nil
+            try await audited(KeyChange(statement: statement, action: .revoke), by: actor, in: tenant) != nil
+        }
+    }
+
+    /// Removes a key by its id. Returns false when it does not exist, or is from the provisioning file.
+    ///
+    /// - Throws: `StoreError`.
+    package func remove(_ key: UUID, in tenant: TenantID, by actor: AuditActor) async throws(StoreError) -> Bool {
+        let statement = DirectorySQL.removeKey(.id(tenant), .uuid(key))
+        return try await asStore { () throws(PostgresError) in
+            try await audited(KeyChange(statement: statement, action: .revoke), by: actor, in: tenant) != nil
         }
     }
 }

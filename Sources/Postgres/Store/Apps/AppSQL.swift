@@ -10,6 +10,13 @@ package enum AppSQL {
         """
     )
 
+    static let one = StoreSQL.tenant(
+        """
+        SELECT a.app_id, a.platforms, a.created_at, a.retired_at, a.origin FROM gateway.app a
+        WHERE a.tenant_id = $1 AND a.app_id = $2
+        """
+    )
+
     /// The topics, credentials and defaults of an app.
     package static let platforms = StoreSQL.tenant(
         "SELECT platforms, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"

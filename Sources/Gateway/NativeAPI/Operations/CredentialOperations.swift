@@ -1,0 +1,240 @@
+import APNs
+import DeliveryEngine
+import EngineStore
+import Explain
+import GatewayHTTP
+import Hummingbird
+import Model
+import Provisioning
+import Secrets
+import Store
+
+/// `/v1/credentials`: the keys and certificates for the push service, with the results of their checks and without their secrets.
+enum CredentialOperations {
+    static let all = [list, put, show, delete]
+
+    struct PageInput: InputFields {
+        let after = CommonInputs.afterName
+        let limit = CommonInputs.limit
+    }
+
+    /// A credential with the result of its checks.
+    struct CheckedCredential: Sendable {
+        var listed: ListedCredential
+        /// Nil: it cannot be opened.
+        var preflight: CredentialPreflight?
+
+        var id: String { listed.stored.key.credential.rawValue }
+    }
+
+    private static let use = AnswerShape<CredentialAssignment>(
+        "CredentialUse",
+        [
+            .text("topic", "The topic of the app's pushes.", example: "com.example.shop") { $0.topic },
+            .word("environment", "The environment.") { $0.environment },
+        ]
+    )
+
+    private static let finding = AnswerShape<CredentialFinding>(
+        "CredentialFinding",
+        [
+            .text("text", "The finding.", example: "the certificate expires in 12 days") { $0.description },
+            .flag("fatal", "Whether the credential cannot send what it is used for.") { $0.isFatal },
+        ]
+    )
+
+    private static let credential = AnswerShape<CheckedCredential>(
+        "Credential",
+        [
+            .text("credential", "The credential's id.", example: "apple") { $0.id },
+            .text("kind", "The kind.", example: "apns-token") { $0.listed.stored.kind },
+            .optionalText("teamId", "Apple's id of the team.", example: "ABCDE12345") { $0.listed.stored.teamID },
+            .optionalText("keyId", "Apple's id of the key.", example: "ABCDE12345") { $0.listed.stored.keyID },
+            .optionalText("endpoint", "Where pushes go; null: Apple.") { $0.listed.stored.endpoint },
+            .list("uses", use, "The apps' topics and environments that use it.") { $0.listed.uses },
+            .optionalText("refusal", "Why the push service refuses it; null: it works.") { $0.listed.stored.refusal },
+            .optionalTime("refusedAt", "Since when.") { $0.listed.stored.refusedAt },
+            .optionalInt("pushesPerSecond", "Its rate limit over all nodes; null: none.") {
+                $0.listed.stored.pushesPerSecond.map { Int($0) }
+            },
+            .flag("usable", "Whether the checks found nothing that prevents pushes. Nothing is sent to check it.") {
+                $0.preflight?.isUsable ?? false
+            },
+            .list("findings", finding, "The findings of the checks, fatal ones first.") {
+                $0.preflight?.findings ?? []
+            },
+            .optionalTime("expiresAt", "When the certificate expires; null: a key, or unreadable.") {
+                $0.preflight?.expiresAt
+            },
+            .optionalInt("daysToExpiry", "Whole days until then.") {
+                $0.preflight?.daysToExpiry.map { Int(clamping: $0) }
+            },
+            .texts("topics", "The topics that it names; empty: it names none.", example: "com.example.shop") {
+                $0.preflight?.topics ?? []
+            },
+            .word("origin", "`file`: a provisioning file changes it; `api`: calls do.") { $0.listed.stored.origin },
+        ]
+    )
+
+    static let page = AnswerPage("credentials", credential, next: .text(example: "apple"))
+
+    static let list = NativeOperation(
+        "listCredentials",
+        .get,
+        "/v1/credentials",
+        scope: .admin,
+        "List the tenant's credentials by id, with the results of their checks and without their secrets.",
+        input: PageInput(),
+        answers: [.json(page.schema, "A page of credentials.")],
+        NativeAPI.listCredentials
+    )
+
+    static let id = PathField.required(
+        "credential",
+        InputKind<String>.text(64, atLeast: 1).example("apple").map("is not a credential") { CredentialID($0) },
+        "The credential's id."
+    )
+
+    private static let kinds = ["apns-token", "apns-certificate"]
+
+    private static let secret = InputKind<String>.text(ObjectProvisioner.contentBytes, atLeast: 1)
+
+    /// The members of a credential of a provisioning file, which its reader checks. A call cannot direct pushes to another server.
+    struct PutInput: InputFields {
+        let credential = CredentialOperations.id
+        let kind = BodyField.required("kind", InputKind<String>.word(among: CredentialOperations.kinds), "The kind.")
+        let teamID = BodyField.optional(
+            "teamId",
+            .text(64).example("ABCDE12345"),
+            "Apple's id of the team; for `apns-token`."
+        )
+        let keyID = BodyField.optional(
+            "keyId",
+            .text(64).example("ABCDE12345"),
+            "Apple's id of the key; for `apns-token`."
+        )
+        let privateKey = BodyField.optional(
+            "privateKey",
+            CredentialOperations.secret.example("-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n"),
+            "The key: the text of the .p8 file, or a key in PEM that belongs to `certificate`."
+        )
+        let certificate = BodyField.optional(
+            "certificate",
+            CredentialOperations.secret.example("-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"),
+            "The certificate in PEM, alone or with its key; for `apns-certificate`."
+        )
+        let pkcs12 = BodyField.optional(
+            "pkcs12",
+            CredentialOperations.secret.example("MIIK…"),
+            "The .p12 file as base64, in place of `certificate`."
+        )
+        let passphrase = BodyField.optional("passphrase", .text(1024).example("correct horse"), "That of the key.")
+        let topics = BodyField.optional(
+            "topics",
+            InputKind<[String]>.list(.text(1024, atLeast: 1).example("com.example.shop"), limit: 1000),
+            "The topics of a topic-specific key; null or empty: all of the team."
+        )
+        let rate = BodyField.optional(
+            "pushesPerSecond",
+            .integer(1...1_000_000),
+            "Its rate limit over all nodes; null: none."
+        )
+    }
+
+    static let put = NativeOperation(
+        "putCredential",
+        .put,
+        "/v1/credentials/{credential}",
+        scope: .admin,
+        "Check and store a credential, or replace it. Its secrets are sealed and never returned.",
+        input: PutInput(),
+        example: [
+            "kind": "apns-token", "teamId": "ABCDE12345", "keyId": "ABCDE12345",
+            "privateKey": "-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n",
+        ],
+        answers: [
+            .json(201, credential.schema, "The credential was created."),
+            .json(200, credential.schema, "The credential was replaced."),
+        ],
+        problems: [.provisioned],
+        NativeAPI.putCredential
+    ).audited(.act)
+
+    struct IDInput: InputFields {
+        let credential = CredentialOperations.id
+    }
+
+    static let show = NativeOperation(
+        "showCredential",
+        .get,
+        "/v1/credentials/{credential}",
+        scope: .admin,
+        "Show a credential with the results of its checks and without its secrets.",
+        input: IDInput(),
+        answers: [.json(credential.schema, "The credential.")],
+        problems: [.notFound],
+        NativeAPI.showCredential
+    )
+
+    static let delete = NativeOperation(
+        "deleteCredential",
+        .delete,
+        "/v1/credentials/{credential}",
+        scope: .admin,
+        "Delete a credential that no app uses.",
+        input: IDInput(),
+        answers: [.empty("The credential is deleted.")],
+        problems: [.notFound, .provisioned],
+        NativeAPI.deleteCredential
+    ).audited(.act)
+
+    static func json(_ credential: CheckedCredential) -> JSON { Self.credential.json(credential) }
+}
+
+extension NativeAPI {
+    func listCredentials(_ call: NativeCall<CredentialOperations.PageInput>) async throws(Problem) -> Response {
+        let after = try call.after
+        let limit = try call.limit
+        let found = try await asked { () async throws(StoreError) in
+            try await explainer.directory.credentials(of: call.tenant, after: after, limit: limit)
+        }
+        return .json(CredentialOperations.page.json(found.map(checked), limit: limit) { .string($0.id) })
+    }
+
+    /// The findings about a credential and its uses, as `doctor` reports them.
+    private func checked(_ listed: ListedCredential) -> CredentialOperations.CheckedCredential {
+        let uses = listed.uses.map { CredentialUse(topic: $0.topic, environment: $0.environment) }
+        let opened = try? CredentialSecret.open(listed.stored, with: stores.keyRing)
+        return CredentialOperations.CheckedCredential(
+            listed: listed,
+            preflight: opened?.preflight(for: uses, at: clock.now())
+        )
+    }
+
+    private func checked(_ id: CredentialID, in tenant: TenantID) async throws(Problem) -> JSON {
+        let key = CredentialKey(tenant: tenant, credential: id)
+        let listed = try await asked { () async throws(StoreError) in try await explainer.directory.credential(key) }
+        guard let listed else { throw .notFound("no such credential") }
+        return CredentialOperations.json(checked(listed))
+    }
+
+    func showCredential(_ call: NativeCall<CredentialOperations.IDInput>) async throws(Problem) -> Response {
+        .json(try await checked(try call.credential, in: call.tenant))
+    }
+
+    func putCredential(_ call: NativeCall<CredentialOperations.PutInput>) async throws(Problem) -> Response {
+        let id = try call.credential
+        let outcome = try await written("the credential '\(id)'") {
+            try await stores.objects.put(id, call.values.body, in: call.tenant, by: call.actor)
+        }
+        return .json(try await checked(id, in: call.tenant), status: outcome == .created ? .created : .ok)
+    }
+
+    func deleteCredential(_ call: NativeCall<CredentialOperations.IDInput>) async throws(Problem) -> Response {
+        let id = try call.credential
+        _ = try await written("the credential '\(id)'") {
+            try await stores.objects.remove(id, in: call.tenant, by: call.actor)
+        }
+        return Response(status: .noContent)
+    }
+}

@@ -1,0 +1,1 @@
+`POST /v1/keys`, `GET` and `DELETE /v1/keys/{name}`, and `POST /v1/keys/{name}/rotate` manage API keys with at most the rights of the calling key. Objects of a provisioning file are refused with PG-1016.
