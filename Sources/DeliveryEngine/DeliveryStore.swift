@@ -171,6 +171,10 @@ package struct DeliveryResult: Sendable, Hashable {
     package var reason: String?
     package var attempt: DeliveryAttempt
     package var at: Timestamp
+    /// The number of what the device's SDK reported; nil: nothing.
+    package var client: Int64?
+    /// The hour of the week in the device's time zone; nil: the zone is not known.
+    package var localHour: WeekHour?
 
     package init(
         index: Int,

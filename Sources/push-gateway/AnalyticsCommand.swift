@@ -11,7 +11,8 @@ struct AnalyticsCommand: AsyncParsableCommand {
         discussion:
             "Uses /v1/analytics, with the API key from the environment variable PUSH_GATEWAY_KEY. docs/metrics.md defines the numbers.",
         subcommands: [
-            FunnelCommand.self, LossesCommand.self, LatencyCommand.self, DeviceFiguresCommand.self, RecountCommand.self,
+            FunnelCommand.self, LossesCommand.self, LatencyCommand.self, DeviceFiguresCommand.self,
+            VersionsCommand.self, CampaignCountsCommand.self, HoursCommand.self, RecountCommand.self,
         ]
     )
 

@@ -31,6 +31,8 @@ struct DiagnoseCommand: AsyncParsableCommand {
         let rows = conditions.map(row)
         var lines = [answer["answer"]?.string ?? "", ""]
         lines.append(Console.table(["", "condition", "vendor", "since", "state"], rows))
+        let clients = (answer["clients"]?.array ?? []).map(client)
+        if !clients.isEmpty { lines += ["", Console.table(["vendor"] + facts.map(\.heading), clients)] }
         var actions: [String] = []
         for condition in conditions where condition["met"]?.bool == false {
             guard let action = condition["action"]?.string else { continue }
@@ -42,6 +44,16 @@ struct DiagnoseCommand: AsyncParsableCommand {
             lines += actions.map { action in "  \(action)" }
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static let facts: [(member: String, heading: String)] = [
+        ("appVersion", "app"), ("os", "system"), ("osVersion", "version"), ("sdkVersion", "SDK"), ("model", "model"),
+        ("locale", "locale"),
+    ]
+
+    /// The facts that the SDK of one identity reported.
+    private static func client(_ client: JSON) -> [String] {
+        [client["vendor"]?.string ?? ""] + facts.map { client[$0.member]?.string ?? "–" }
     }
 
     private static func row(_ condition: JSON) -> [String] {

@@ -56,6 +56,49 @@ struct DeviceFiguresCommand: AsyncParsableCommand {
     }
 }
 
+/// `analytics versions`.
+struct VersionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "versions",
+        abstract: "Show the deliveries reached, received and read by what the SDKs of the devices had reported."
+    )
+    @Option(
+        help: "Split by appVersion, os, osVersion, sdkVersion, model or locale; may be repeated. Default: appVersion."
+    )
+    var by: [String] = []
+    @OptionGroup var range: FigureRange
+
+    func run() async throws {
+        try await range.show("analytics versions", "/v1/analytics/versions", [("by", by)], ReadingText.counts)
+    }
+}
+
+/// `analytics campaigns`.
+struct CampaignCountsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "campaigns",
+        abstract: "Show the deliveries reached, received and read by campaign and variant."
+    )
+    @OptionGroup var range: FigureRange
+
+    func run() async throws {
+        try await range.show("analytics campaigns", "/v1/analytics/campaigns", [], ReadingText.counts)
+    }
+}
+
+/// `analytics hours`.
+struct HoursCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hours",
+        abstract: "Show the deliveries reached, received and read by the hour of the week, in the devices' time zones."
+    )
+    @OptionGroup var range: FigureRange
+
+    func run() async throws {
+        try await range.show("analytics hours", "/v1/analytics/hours", [], ReadingText.hours)
+    }
+}
+
 /// Writes answers about latencies and devices for people.
 enum ReadingText {
     static func latency(_ answer: JSON) -> String {
@@ -86,6 +129,37 @@ enum ReadingText {
         for entry in answer["groups"]?.array ?? [] { add(FunnelText.name(entry["group"]), entry["figures"]) }
         add("all", answer["total"])
         return ([heading(answer)] + FunnelText.aligned(rows)).joined(separator: "\n")
+    }
+
+    private static let countNames = ["reached", "received", "read"]
+
+    /// Counts by any properties.
+    static func counts(_ answer: JSON) -> String {
+        let groups = answer["groups"]?.array ?? []
+        let names = groups.first?["group"]?.object?.pairs.map(\.key) ?? []
+        let rows = groups.map { group in
+            names.map { group["group"]?[$0]?.string ?? "–" }
+                + countNames.map { FunnelText.grouped(group[$0]?.int ?? 0) }
+        }
+        let table = rows.isEmpty ? "nothing was counted" : Console.table(names + countNames, rows)
+        return "\(heading(answer))\n\(table)"
+    }
+
+    /// Counts by the hour of the week, in the order of hours.
+    static func hours(_ answer: JSON) -> String {
+        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+        let groups = (answer["groups"]?.array ?? []).compactMap { group -> (hour: Int, counts: JSON)? in
+            guard let hour = group["group"]?["hour"]?.string.flatMap({ Int($0) }), (0..<168).contains(hour) else {
+                return nil
+            }
+            return (hour, group)
+        }.sorted { $0.hour < $1.hour }
+        let rows = groups.map { group in
+            [days[group.hour / 24], String(format: "%02d:00", group.hour % 24)]
+                + countNames.map { FunnelText.grouped(group.counts[$0]?.int ?? 0) }
+        }
+        let table = rows.isEmpty ? "nothing was counted" : Console.table(["day", "hour"] + countNames, rows)
+        return "\(heading(answer))\n\(table)"
     }
 
     /// The range, and up to when it is counted.

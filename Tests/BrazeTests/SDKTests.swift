@@ -104,6 +104,9 @@ struct SDKTests {
             "resolution": "1179x2556", "remote_notification_enabled": 1, "ios_push_auth": "authorized",
             "sdk_version": "4.4.1", "app_version": "2.4.3", "app_version_code": "2.4.3.0",
         ]
+        registration.client = ClientFacts([
+            .appVersion: "2.4.3", .osVersion: "17.5", .sdkVersion: "4.4.1", .model: "iPhone15,2", .locale: "ko_KR",
+        ])
         let at = Timestamp(milliseconds: 1_767_225_600_120)
         let batch = UserBatch(
             patches: [

@@ -292,6 +292,16 @@ import Testing
         #expect(try row(DeviceLine.line(values, .ndjson)).tags?.count == 2)
     }
 
+    @Test func theClientIsReadFromBothFormsAndWrittenUnchanged() throws {
+        let client: JSONObject = ["appVersion": "=1", "model": "iPhone15,2"]
+        let values: [(column: String, value: JSON?)] = [("key", "k"), ("client", .object(client))]
+        let fields = try DeviceLine.fields(csv: Array(DeviceLine.line(values, .csv).utf8), headings: ["key", "client"])
+        #expect(try DeviceLine.registration(fields, TestIdentifiers()).client.report == client)
+        #expect(try row(DeviceLine.line(values, .ndjson)).client.report == client)
+        #expect(try row(#"{"key":"k"}"#).client.isEmpty)
+        #expect(throws: DeviceLine.Fault.self) { try row(#"{"key":"k","client":"iOS"}"#) }
+    }
+
     @Test func unknownHeadingStopsTheImportWithItsName() async throws {
         for text in ["key,colour\nk,red\n", "key,key\n", "\"open\n"] {
             let path = try file(text)

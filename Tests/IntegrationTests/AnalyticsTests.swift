@@ -114,7 +114,60 @@ struct AnalyticsTests {
         #expect(answer["zone"] == "UTC" || answer["zone"]?.string?.contains("/") == true)
     }
 
+    /// The groups of an answer as sentences, sorted.
+    private func lines(_ answer: JSON) -> [String] {
+        (answer["groups"]?.array ?? []).map { line in
+            let group = (line["group"]?.object?.pairs ?? []).map { "\($0.key) \($0.value.string ?? "–")" }
+            let counts = ["reached", "received", "read"].map { "\(line[$0]?.int ?? -1)" }
+            return (group + counts).joined(separator: " ")
+        }.sorted()
+    }
+
+    // Two of the ten devices are rejected. Devices 5 and 6 read, device 7 received.
+    @Test func versionsAreThoseOfTheHandOver() async throws {
+        let versions = try await counted("/v1/analytics/versions?app=shop")
+        #expect(lines(versions) == ["appVersion 1.0 3 1 1", "appVersion 1.1 4 2 1", "appVersion – 1 0 0"])
+        let models = try await ask("/v1/analytics/versions?app=shop&by=model,appVersion")
+        #expect(
+            lines(models) == [
+                "appVersion 1.0 model A 3 1 1", "appVersion 1.1 model B 4 2 1", "appVersion – model – 1 0 0",
+            ]
+        )
+        let old = try await ask("/v1/analytics/versions?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z")
+        #expect(old["groups"] == [])
+    }
+
+    @Test func campaignsAndHoursAreCounted() async throws {
+        let campaigns = try await counted("/v1/analytics/campaigns?app=shop")
+        #expect(lines(campaigns) == ["app shop campaign spring variant b 8 3 2"])
+        let hours = try await ask("/v1/analytics/hours?app=shop")
+        let found = (hours["groups"]?.array ?? []).map {
+            ($0["group"]?["hour"]?.string.flatMap { Int($0) }, $0["reached"]?.int ?? 0)
+        }
+        #expect(found.reduce(0) { $0 + $1.1 } == 8, "\(JSONWriter.text(hours))")
+        // Half of the devices are in Seoul, nine hours ahead; the run may begin in one hour and end in the next.
+        let now = WeekHour(at: Timestamp(seconds: Int64(Date().timeIntervalSince1970)), offset: 0).index
+        let possible = Set([0, -1, 9, 8].map { (Int(now) + $0 + 168) % 168 })
+        #expect(found.count >= 2 && found.allSatisfy { possible.contains($0.0 ?? -1) }, "\(JSONWriter.text(hours))")
+        let csv = try await SharedWorld.current.native("GET", "/v1/analytics/campaigns?app=shop&format=csv")
+        #expect(csv.text == "app,campaign,variant,reached,received,read\r\nshop,spring,b,8,3,2\r\n", "\(csv.text)")
+    }
+
+    @Test func theCommandsPrintVersionsCampaignsAndHours() async throws {
+        let world = try SharedWorld.current
+        _ = try await counted("/v1/analytics/versions?app=shop")
+        let versions = try await world.apiCommand([
+            "analytics", "versions", "--app", "shop", "--by", "model", "--by", "os",
+        ])
+        #expect(versions.status == 0 && versions.log.contains(/– +B +4 +2 +1\b/), "\(versions.log)")
+        let campaigns = try await world.apiCommand(["analytics", "campaigns", "--app", "shop"])
+        #expect(campaigns.log.contains(/shop +spring +b +8 +3 +2\b/), "\(campaigns.log)")
+        let hours = try await world.apiCommand(["analytics", "hours", "--app", "shop"])
+        #expect(hours.status == 0 && hours.log.contains(/(Mon|Tue|Wed|Thu|Fri|Sat|Sun) +\d\d:00 +\d/), "\(hours.log)")
+    }
+
     @Test(arguments: [
+        ("versions?by=color", "by"), ("campaigns?from=2020-01-01T00:00:00Z", "to"), ("hours?zone=Mars/Olympus", "zone"),
         ("latency?by=transport", "by"), ("latency?by=mood", "by"), ("devices?by=vendor", "by"),
         ("devices?interval=hour", "interval"), ("devices?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to"),
         ("latency?from=2020-01-01T00:00:00Z", "to"), ("latency?zone=Mars/Olympus", "zone"),
@@ -160,11 +213,17 @@ extension World {
     /// Ten devices. The push service rejects the pushes to two of them; an eleventh user has no device. Three devices report, one of them twice.
     fileprivate func countSomeDeliveries() async throws {
         for number in 0..<10 {
-            let body: JSON = [
+            var body: JSONObject = [
                 "app": "shop", "platform": "ios", "key": .string("a-\(number)"), "token": .string(Self.token(number)),
                 "user": .string("u-\(number)"),
             ]
-            try #require(try await native("POST", "/v1/devices", body).status == 201)
+            body["timeZone"] = number % 2 == 0 ? "Asia/Seoul" : nil
+            // One device of those that are reached reports nothing.
+            let isOld = number < 6
+            if number != 2 {
+                body["client"] = ["appVersion": .string(isOld ? "1.0" : "1.1"), "model": .string(isOld ? "A" : "B")]
+            }
+            try #require(try await native("POST", "/v1/devices", .object(body)).status == 201)
         }
         try await script([
             ["token": .string(Self.token(0)), "status": 410], ["token": .string(Self.token(1)), "status": 410],
@@ -173,12 +232,19 @@ extension World {
         let sent = try await native(
             "POST",
             "/v1/messages",
-            ["app": "shop", "to": ["users": .array(users)], "body": "Hi"]
+            ["app": "shop", "to": ["users": .array(users)], "body": "Hi", "campaign": "spring", "variant": "b"]
         )
         let id = try #require(sent.json?["id"]?.string, "\(sent.text)")
         try await eventually("every delivery has an outcome") {
             let funnel = try await native("GET", "/v1/messages/\(id)").json?["funnel"]
             return funnel?["sent"]?.int == 8 && funnel?["failed"]?.int == 2
+        }
+        // Deliveries keep the version of the hand-over.
+        for number in 2..<10 {
+            let update: JSON = [
+                "app": "shop", "platform": "ios", "key": .string("a-\(number)"), "client": ["appVersion": "9.9"],
+            ]
+            try #require(try await native("POST", "/v1/devices", update).status == 200)
         }
         for (key, kind) in [("a-5", "received"), ("a-5", "read"), ("a-6", "read"), ("a-7", "received")] {
             let receipt: JSON = ["message": .string(id), "key": .string(key), "kind": .string(kind)]

@@ -137,6 +137,43 @@ struct NativeFindTests {
 
     // MARK: Diagnosis
 
+    @Test func theFactsOfAClientAreShownAndErased() async throws {
+        try await NativeStage.on { stage in
+            let body: JSON = [
+                "app": "shop", "platform": "ios", "key": "phone-1",
+                "client": ["appVersion": "2.4\u{7}.3", "model": "iPhone15,2", "os": ""],
+            ]
+            let registered = try await stage.native(.POST, "/v1/devices", body)
+            let device = try #require(registered.json?["id"]?.string, "\(registered.text)")
+            let update: JSON = ["app": "shop", "platform": "ios", "key": "phone-1", "client": ["osVersion": "17.5"]]
+            #expect(try await stage.native(.POST, "/v1/devices", update).status == 200)
+            let facts: JSONObject = [
+                "appVersion": "2.4.3", "os": .null, "osVersion": "17.5", "sdkVersion": .null, "model": "iPhone15,2",
+                "locale": .null,
+            ]
+            let shown = try await stage.native(.GET, "/v1/devices/\(device)")
+            #expect(shown.json?["identities"]?.array?.first?["client"] == .object(facts), "\(shown.text)")
+            let clients = try await diagnosis(stage, device)["clients"]?.array
+            #expect(
+                clients?.count == 1 && clients?.first?["vendor"] == "native" && clients?.first?["osVersion"] == "17.5"
+            )
+            let list = try await stage.native(.GET, "/v1/devices?app=shop")
+            #expect(
+                list.json?["devices"]?.array?.first?["identities"]?.array?.first?["client"]?["appVersion"] == "2.4.3"
+            )
+            let wrong: JSON = ["app": "shop", "platform": "ios", "client": ["color": "red"]]
+            let refused = try await stage.native(.POST, "/v1/devices", wrong)
+            #expect(refused.status == 422 && refused.text.contains("client.color"), "\(refused.text)")
+            #expect(try await stage.native(.DELETE, "/v1/devices/\(device)").status == 204)
+            #expect(try await stage.count("gateway.identity t WHERE t::text ~ 'iPhone15'") == 0)
+            // Not reported.
+            let bare = try await register(stage, "phone-2", phone: "1")
+            let none = try await stage.native(.GET, "/v1/devices/\(bare)")
+            #expect(none.json?["identities"]?.array?.first?["client"] == .null)
+            #expect(try await diagnosis(stage, bare)["clients"] == [])
+        }
+    }
+
     private func diagnosis(_ stage: NativeStage, _ device: String, lane: String = "bulk") async throws -> JSON {
         let answer = try await stage.native(.GET, "/v1/devices/\(device)/diagnosis?lane=\(lane)", as: stage.readKey)
         try #require(answer.status == 200, "\(answer.text)")

@@ -45,6 +45,39 @@ struct InstallationTests {
         #expect(try answer.fault(against: "installations/put.response.txt") == nil)
     }
 
+    /// The header of the vendor's SDK (docs/contracts/notificationhubs.md#4.1). A back end's system is not the device's.
+    @Test func theSDKsHeaderReportsTheClient() throws {
+        func client(_ agent: String?, listens: Bool = true) throws -> ClientFacts {
+            let listener = Signer(name: "DefaultListenSharedAccessSignature", key: Mount.listenKey)
+            let request = Mount.request(
+                .put,
+                Self.path,
+                headers: agent.map { ["User-Agent": $0] } ?? [:],
+                #"{"platform":"apns","pushChannel":"ab12"}"#,
+                authorization: listens ? listener.header : Signer().header
+            )
+            var commands = try Mount.adapter.decode(request, settings: Mount.settings)
+            if case .registration(.standing)? = commands.last {
+                let replies = [Reply.registration(.standing(nil))]
+                commands = try Mount.adapter.sequel(to: replies, of: request, settings: Mount.settings)
+            }
+            guard case .registration(.enlist(let registration, _))? = commands.last else {
+                throw AdapterError(.notFound)
+            }
+            return registration.client
+        }
+        let documented = "NOTIFICATIONHUBS/2020-06(api-origin=IosSdkV3.1; os=iOS; os_version=17.5;)"
+        let reported = ClientFacts([.sdkVersion: "IosSdkV3.1", .os: "iOS", .osVersion: "17.5"])
+        #expect(try client(documented) == reported)
+        #expect(try client(documented, listens: false).isEmpty)
+        for other in [
+            nil, "", "curl/8.5", "NOTIFICATIONHUBS/", "NOTIFICATIONHUBS/2020-06)(", "NOTIFICATIONHUBS/1(;=;os=)",
+        ] {
+            #expect(try client(other).isEmpty, "\(other ?? "")")
+        }
+        #expect(try client("NOTIFICATIONHUBS/1(" + String(repeating: "os=x;", count: 200) + ")").isEmpty)
+    }
+
     /// A PUT is the whole installation (docs/contracts/notificationhubs.md#4.1).
     @Test func missingFieldsAreCleared() throws {
         let (registration, change) = try registration(#"{"platform":"APNS","pushChannel":"ab12"}"#)

@@ -67,6 +67,19 @@ import Testing
             [.text(tenant.rawValue)]
         )
         for row in distinct { found[try row.text("name")] = try row.int64("count") }
+        let counts = try await admin.query(
+            """
+            SELECT concat_ws(' ', p.property, p.value, k.kind) AS name, count(*) AS count FROM gateway.delivery d
+            CROSS JOIN LATERAL (VALUES
+                ('client', coalesce(d.client::text, '')), ('campaign', 'spring/36'),
+                ('hour', coalesce(d.local_hour, (floor(extract(epoch FROM d.sent_at) / 3600) + 72)::bigint % 168)::text)) AS p(property, value)
+            CROSS JOIN LATERAL (
+                SELECT 'reached' AS kind UNION ALL SELECT 'received' WHERE d.state <> 'sent' UNION ALL SELECT 'read' WHERE d.state = 'read') k
+            WHERE d.tenant_id = $1 AND d.sent_at IS NOT NULL AND d.state IN ('sent', 'received', 'read') GROUP BY 1
+            """,
+            [.text(tenant.rawValue)]
+        )
+        for row in counts { found[try row.text("name")] = try row.int64("count") }
         return found
     }
 
@@ -93,6 +106,17 @@ import Testing
             sketches[try row.text("name"), default: DistinctSketch()].merge(sketch)
         }
         for (name, sketch) in sketches { found[name] = sketch.estimate }
+        let counts = try await admin.query(
+            """
+            SELECT concat_ws(' ', c.property, c.value || coalesce('/' || nullif(c.variant, ''), ''), k.kind) AS name,
+                sum(k.count)::bigint AS count
+            FROM gateway.property_count c
+            CROSS JOIN LATERAL (VALUES ('reached', c.reached), ('received', c.received), ('read', c.read)) AS k(kind, count)
+            WHERE c.tenant_id = $1 AND k.count <> 0 GROUP BY 1
+            """,
+            [.text(tenant.rawValue)]
+        )
+        for row in counts { found[try row.text("name")] = try row.int64("count") }
         return found
     }
 
@@ -122,7 +146,11 @@ import Testing
     /// A message to the devices: some report before the outcome, some contradict it, some twice, and some only fetch the message.
     private func history(_ fixture: StoreFixture, _ devices: [Registered], _ random: inout SplitMix) async throws {
         let identities = devices.map(\.identity)
-        let (message, lease) = try await fixture.sending(to: identities)
+        var content = Content(title: "t", body: "b")
+        (content.campaign, content.campaignVariant) = ("spring", "36")
+        let message = try await fixture.message(to: identities.map { (TargetID($0), nil) }, content: content)
+        try await fixture.accept(message)
+        let lease = fixture.lease(of: message)
         func report(_ index: Int) async throws {
             let kind = Bool.random(using: &random) ? ReceiptKind.received : .read
             _ = try await fixture.receipt(message.id, VendorDeviceKey("k\(index)"), kind)
@@ -146,6 +174,8 @@ import Testing
             )
             progress.results[0].device = devices[index].device
             progress.results[0].user = UserID("u\(index % 7)")
+            progress.results[0].client = [nil, 0, 7, 1 << 59].randomElement(using: &random) ?? nil
+            progress.results[0].localHour = [nil, 0, 5, 167].randomElement(using: &random)?.flatMap { WeekHour($0) }
             if state != .expired { progress.results[0].attempt.latency = Int32.random(in: 0...3000, using: &random) }
             _ = try await fixture.delivery.record(progress, by: fixture.node)
             current = progress.lease
@@ -186,6 +216,37 @@ import Testing
             [.text(fixture.acme.rawValue)]
         )
         #expect(try marks.only().int("count") == 0)
+    }
+
+    // A value beyond the limit of an app and day is counted with the others.
+    @Test func furtherValuesOfADayAreCountedTogether() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let devices = try await devices(fixture, 30)
+        var random = SplitMix(state: 3)
+        try await history(fixture, devices, &random)
+        let day = try await fixture.now().day
+        for property in CountedProperty.allCases {
+            try await admin.script(
+                """
+                INSERT INTO gateway.property_count (tenant_id, day, app_id, property, value, variant)
+                SELECT 'acme', \(day), 'shop', '\(property.rawValue)', '9' || n, '' FROM generate_series(1, \(CountedValue.limit - 1)) AS n
+                """
+            )
+        }
+        try await countAll(fixture, limit: 11)
+        let rows = try await admin.query(
+            "SELECT property, value, variant, reached FROM gateway.property_count WHERE reached > 0 ORDER BY property"
+        )
+        let found = try rows.map { (row) throws(PostgresError) in
+            "\(try row.text("property")) '\(try row.text("value"))' '\(try row.text("variant"))'"
+        }
+        #expect(found == ["campaign '' ''", "client '0' ''", "hour '' ''"])
+        let reached = try await admin.query(
+            "SELECT count(*) AS n FROM gateway.delivery WHERE state IN ('sent', 'received', 'read')"
+        )
+        let number = try reached.only().int64("n")
+        for row in rows { #expect(try row.int64("reached") == number) }
     }
 
     // The additions and the cursor are one transaction: a step that fails at its last write counts nothing.

@@ -17,9 +17,10 @@ import Testing
         _ token: String?,
         user: String? = nil,
         sandbox: Bool? = nil,
-        tags: [String]? = nil
+        tags: [String]? = nil,
+        model: String? = nil
     ) -> DeviceRegistration {
-        DeviceRegistration(
+        var registration = DeviceRegistration(
             key: VendorDeviceKey(key),
             platform: .ios,
             environment: sandbox.map { $0 ? .sandbox : .production },
@@ -27,6 +28,8 @@ import Testing
             user: user.map { UserID($0) },
             tags: tags.map { $0.compactMap { Tag($0) } }
         )
+        registration.client.set(.model, model)
+        return registration
     }
 
     @discardableResult
@@ -54,7 +57,8 @@ import Testing
                 || ' ' || (SELECT min(o.key) FROM gateway.identity o
                     WHERE o.tenant_id = i.tenant_id AND o.device_id = i.device_id)
                 || coalesce((SELECT ' #' || string_agg(t.tag, ',' ORDER BY t.tag) FROM gateway.identity_tag t
-                    WHERE t.tenant_id = i.tenant_id AND t.identity_id = i.identity_id), '') AS text
+                    WHERE t.tenant_id = i.tenant_id AND t.identity_id = i.identity_id), '')
+                || coalesce(' ' || (i.client->>'model'), '') AS text
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 ORDER BY i.key
             """,
@@ -111,7 +115,8 @@ import Testing
                         ? "aa\(String(format: "%02d", Int.random(in: 0..<20, using: &random)))" : nil,
                     user: Bool.random(using: &random) ? "u\(Int.random(in: 0..<3, using: &random))" : nil,
                     sandbox: [nil, true, false].randomElement(using: &random) ?? nil,
-                    tags: [nil, [], ["a"], ["b", "A"]].randomElement(using: &random) ?? nil
+                    tags: [nil, [], ["a"], ["b", "A"]].randomElement(using: &random) ?? nil,
+                    model: [nil, nil, "m1", "m2"].randomElement(using: &random) ?? nil
                 )
             }
             try await importing(rows, fixture)
@@ -156,6 +161,20 @@ import Testing
             try await identities(fixture, fixture.acme) == [
                 "k1 active - aa01 production active k1 #a,vip", "k2 active - - production none k2",
                 "k3 active - - production none k3 #c",
+            ]
+        )
+    }
+
+    @Test func aRowSetsTheFactsThatItNames() async throws {
+        let fixture = try await StoreFixture.make()
+        try await importing([row("k1", "aa01", model: "m1"), row("k2", nil), row("k3", nil, model: "m1")], fixture)
+        let again = [row("k1", "aa01"), row("k2", nil, model: "m2"), row("k3", nil, model: "m1")]
+        #expect(try await preview(again, fixture) == .init(updated: 1, unchanged: 2))
+        try await importing(again, fixture)
+        #expect(try await preview(again, fixture) == .init(unchanged: 3))
+        #expect(
+            try await identities(fixture, fixture.acme).map { $0.split(separator: " ").last ?? "" } == [
+                "m1", "m2", "m1",
             ]
         )
     }

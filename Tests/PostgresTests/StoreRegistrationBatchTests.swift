@@ -20,7 +20,8 @@ import Testing
         user: String? = nil,
         environment: PushEnvironment? = nil,
         platform: Platform = .ios,
-        attributes: JSONObject = JSONObject()
+        attributes: JSONObject = JSONObject(),
+        client: ClientFacts = ClientFacts()
     ) -> Row {
         var registration = DeviceRegistration(
             key: VendorDeviceKey(key),
@@ -32,6 +33,7 @@ import Testing
         )
         registration.name = "of \(key)"
         registration.attributes = attributes
+        registration.client = client
         return Row(key: key, registration: registration)
     }
 
@@ -71,12 +73,20 @@ import Testing
     private func identities(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> [String] {
         try await lines(
             """
-            SELECT concat_ws(' ', i.vendor, i.key, i.state, i.user_id, '/', i.name, '/', i.phone, i.accepts_push, i.attributes, d.token, d.platform,
+            SELECT concat_ws(' ', i.vendor, i.key, i.state, i.user_id, '/', i.name, '/', i.phone, i.accepts_push, i.attributes, i.client, '/', i.client_number, '/', d.token, d.platform,
                 d.environment, d.token_state, d.token_registered_at IS NULL, '|', (SELECT min(o.vendor || ':' || o.key)
                     FROM gateway.identity o WHERE o.tenant_id = i.tenant_id AND o.device_id = i.device_id)) AS text
             FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
             WHERE i.tenant_id = $1 ORDER BY i.vendor, i.key
             """,
+            fixture,
+            tenant
+        )
+    }
+
+    private func versions(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> [String] {
+        try await lines(
+            "SELECT concat_ws(' ', client, app_version, '/', model) AS text FROM gateway.client_version WHERE tenant_id = $1 ORDER BY client",
             fixture,
             tenant
         )
@@ -98,6 +108,19 @@ import Testing
         let result = try await admin.query(sql, [.id(tenant)])
         await admin.close()
         return try result.map { (row) throws(PostgresError) in try row.text("text") }
+    }
+
+    /// Each fact is reported, removed or not named.
+    private func client(_ random: inout SplitMix) -> ClientFacts {
+        var client = ClientFacts()
+        for field in [ClientFacts.Field.appVersion, .model] {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: client.remove(field)
+            case 1, 2: client.set(field, "\(Int.random(in: 0..<9, using: &random))")
+            default: break  // not named
+            }
+        }
+        return client
     }
 
     /// The oracle is the same calls, made one by one in the other tenant.
@@ -122,7 +145,8 @@ import Testing
                     user: Bool.random(using: &random) ? "u\(key % 3)" : nil,
                     environment: environment,
                     platform: Int.random(in: 0..<6, using: &random) == 0 ? .android : .ios,
-                    attributes: shares ? ["sharesDevice": true] : chance < 3 ? ["v": .int(chance)] : JSONObject()
+                    attributes: shares ? ["sharesDevice": true] : chance < 3 ? ["v": .int(chance)] : JSONObject(),
+                    client: client(&random)
                 )
             }
             let answers = try await together(rows, scope, fixture)
@@ -148,6 +172,9 @@ import Testing
             }
         }
         #expect(try await counts(fixture, fixture.acme) == counts(fixture, fixture.other))
+        let clients = try await versions(fixture, fixture.acme)
+        #expect(clients.count > 20)
+        #expect(try await versions(fixture, fixture.other) == clients)
         let (log, oracle) = (try await fixture.log(in: fixture.acme), try await fixture.log(in: fixture.other))
         #expect(log.map(\.kind).sorted() == oracle.map(\.kind).sorted())
         #expect(log.map(\.offset) == Array(1...Int64(log.count)))

@@ -1,3 +1,4 @@
+import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
@@ -222,6 +223,128 @@ import Testing
         for delay in [80, 120, 160] { #expect(try await put("d", after: Int64(delay)) == yes) }
         #expect(try await put("e", after: 200) == no)
         #expect(try await put("e", after: 3700) == yes)
+    }
+
+    @Test func factsOfAClientStayUntilTheyAreReportedAgain() async throws {
+        let fixture = try await StoreFixture.make()
+        func register(_ client: ClientFacts, tags: [Model.Tag]? = nil, zone: String? = nil) async throws -> JSONObject?
+        {
+            var registration = DeviceRegistration(key: "k", platform: .ios, tags: tags)
+            registration.clock = DeviceClock(timeZone: zone.flatMap { TimeZoneName($0) })
+            registration.client = client
+            let statement = RegisterDevice(
+                fixture.scope,
+                key: "k",
+                registration,
+                identity: IdentityID(UUID()),
+                device: DeviceID(UUID()),
+                at: try await fixture.now()
+            )
+            let device = try await fixture.ask(statement).device
+            return try await fixture.devices.device(device, in: fixture.acme)?.identities.first?.client.report
+        }
+        #expect(try await register(ClientFacts()) == nil, "not reported")
+        #expect(
+            try await register(ClientFacts([.appVersion: "1.0", .model: "m"])) == ["appVersion": "1.0", "model": "m"]
+        )
+        #expect(try await register(ClientFacts()) == ["appVersion": "1.0", "model": "m"])
+        // Each way to register, with tags and with a time zone.
+        let update = ClientFacts([.appVersion: "1.1"])
+        #expect(try await register(update, tags: []) == ["appVersion": "1.1", "model": "m"])
+        #expect(try await register(ClientFacts([.os: "iOS"]), zone: "Asia/Seoul")?["os"] == "iOS")
+        var removal = ClientFacts()
+        for field in [ClientFacts.Field.appVersion, .os, .locale] { removal.remove(field) }
+        #expect(try await register(removal) == ["model": "m"])
+        removal.remove(.model)
+        #expect(try await register(removal) == nil)
+    }
+
+    // MARK: Client versions
+
+    private func register(_ version: String?, key: VendorDeviceKey = "k", _ fixture: StoreFixture) async throws {
+        var registration = DeviceRegistration(key: key, platform: .ios)
+        registration.client.set(.appVersion, version)
+        let statement = RegisterDevice(
+            fixture.scope,
+            key: key,
+            registration,
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await fixture.now()
+        )
+        _ = try await fixture.ask(statement)
+    }
+
+    /// The version to which the identity refers, `other` for 0, and the number of stored versions with the transactions that wrote them.
+    private func version(of key: String, _ fixture: StoreFixture) async throws -> (version: String?, rows: [String]) {
+        let admin = try await fixture.database.admin()
+        let row = try await admin.query(
+            """
+            SELECT CASE i.client_number WHEN 0 THEN 'other' ELSE c.app_version END AS version,
+                (SELECT coalesce(array_agg(v.app_version || ' ' || v.xmin ORDER BY 1), '{}') FROM gateway.client_version v
+                    WHERE v.tenant_id = i.tenant_id) AS rows
+            FROM gateway.identity i
+            LEFT JOIN gateway.client_version c ON c.tenant_id = i.tenant_id AND c.app_id = i.app_id AND c.client = i.client_number
+            WHERE i.tenant_id = $1 AND i.key = $2
+            """,
+            [.text(fixture.acme.rawValue), .text(key)]
+        ).only()
+        return (try row.optionalText("version"), try row.texts("rows"))
+    }
+
+    @Test func aVersionIsStoredOnceAndAnUnchangedRegistrationWritesNone() async throws {
+        let fixture = try await StoreFixture.make()
+        try await register(nil, fixture)
+        #expect(try await version(of: "k", fixture) == (nil, []))
+        try await register("1.0", fixture)
+        let first = try await version(of: "k", fixture)
+        #expect(first.version == "1.0" && first.rows.count == 1)
+        for version in ["1.0", nil, "1.0"] as [String?] { try await register(version, fixture) }
+        try await register("1.0", key: "l", fixture)
+        #expect(try await version(of: "k", fixture) == first)
+        #expect(try await version(of: "l", fixture) == first)
+        try await register("1.1", fixture)
+        #expect(try await version(of: "k", fixture).version == "1.1")
+        #expect(try await version(of: "l", fixture).rows.count == 2)
+    }
+
+    @Test func anAppHasFiveHundredNewVersionsADay() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        try await register("1.0", fixture)
+        try await admin.script(
+            """
+            INSERT INTO gateway.client_version (tenant_id, app_id, client, day, app_version)
+            SELECT tenant_id, app_id, n, day, 'x' FROM gateway.client_version CROSS JOIN generate_series(1, 499) AS n
+            """
+        )
+        try await register("2.0", fixture)
+        #expect(try await version(of: "k", fixture).version == "other")
+        // A version that is known still has its number.
+        try await register("1.0", key: "l", fixture)
+        #expect(try await version(of: "l", fixture).version == "1.0")
+        // On another day the next registration finds room, although its facts are unchanged.
+        try await admin.script("UPDATE gateway.client_version SET day = day - 1")
+        try await register(nil, fixture)
+        #expect(try await version(of: "k", fixture).version == "2.0")
+        let facts = try await admin.query("SELECT client->>'appVersion' AS v FROM gateway.identity WHERE key = 'k'")
+            .only()
+        #expect(try facts.text("v") == "2.0")
+    }
+
+    // A new version never makes a registration wait for another one.
+    @Test func aVersionThatAnotherTransactionInsertsIsNotWaitedFor() async throws {
+        let fixture = try await StoreFixture.alone()
+        let (one, two) = (try await fixture.database.admin(), try await fixture.database.admin())
+        let call = "SELECT gateway.client_number('acme', 'shop', '{\"os\": \"iOS\"}'::jsonb) AS n"
+        try await one.script("BEGIN")
+        let number = try await one.query(call).only().int64("n")
+        try await two.script("SET statement_timeout = '2s'")
+        #expect(try await two.query(call).only().int64("n") == number)
+        try await one.script("COMMIT")
+        #expect(try await two.query(call).only().int64("n") == number)
+        let rows = try await two.query("SELECT count(*) AS n FROM gateway.client_version").only()
+        #expect(try rows.int("n") == 1)
     }
 
     /// I5: no text of a caller makes the statement fail.

@@ -192,6 +192,7 @@ struct DocumentedRequestTests {
             attributes: keyed(["bundleId": "com.example.umsdemo", "model": "iPhone15,2", "osVer": "18.1"])
         )
         registration.derivesKey = true
+        registration.client = ClientFacts([.osVersion: "18.1", .model: "iPhone15,2"])
         return registration
     }
 

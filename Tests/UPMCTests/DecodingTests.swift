@@ -69,12 +69,13 @@ struct DecodingTests {
             ("PHONENUM", ""), ("CBSID", ""), ("APNS_MODE", ""), ("P256DH", "BLc4xRzKlKORKWlbdgFaBrrPK3ydWAHo"),
         ]
         let request = multipart(fields, to: "wpns_rcv_register_service_and_user")
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             key: "WPNS:8eDyX_uCN0XRhSbY5hs7Hg",
             platform: .android,
             token: DeviceToken(stored: endpoint),
             attributes: ["APP_VER": "120", "P256DH": "BLc4xRzKlKORKWlbdgFaBrrPK3ydWAHo"]
         )
+        registration.client = ClientFacts([.appVersion: "120"])
         #expect(try Mount.command(request) == .registration(.enlist(registration, .set("hong", name: "Hong"))))
         let answer = try Mount.body(
             Mount.answer(request) { _ in .registration(.enlisted(Mount.registered, AssignedUser(user: "hong"))) }

@@ -22,13 +22,14 @@ struct DocumentedRequestTests {
 
     // docs/contracts/upmc.md#1.8.2: the registration of a guest keeps the device's user.
     @Test func aServiceRegistersItsDevice() throws {
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             key: "APNS:6F0A…-UUID",
             platform: .ios,
             environment: .production,
             token: token,
             attributes: ["DEVICE_MD": "iPhone14,2", "OS_VER": "17.4", "APP_VER": "120"]
         )
+        registration.client = ClientFacts([.appVersion: "120", .osVersion: "17.4", .model: "iPhone14,2"])
         #expect(
             try command("rcv_register_service/guest.request.txt")
                 == .registration(.enlist(registration, .keep))
@@ -59,13 +60,14 @@ struct DocumentedRequestTests {
 
     // docs/contracts/upmc.md#1.8.4
     @Test func theCombinedCallRegistersBoth() throws {
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             key: "APNS:c2be…",
             platform: .ios,
             environment: .production,
             token: token,
             attributes: ["DEVICE_MD": "iPhone14,2", "OS_VER": "17.4", "APP_VER": "120"]
         )
+        registration.client = ClientFacts([.appVersion: "120", .osVersion: "17.4", .model: "iPhone14,2"])
         #expect(
             try command("new_rcv_register_service_and_user/combined.request.txt")
                 == .registration(.enlist(registration, .set("hong", name: "Hong")))

@@ -78,7 +78,10 @@ struct IPNSRequest {
             user: UserID(user)
         )
         registration.derivesKey = true
-        if let version = try fields.text(.libVer) { registration.attributes["libVer"] = .string(version) }
+        if let version = try fields.text(.libVer) {
+            registration.attributes["libVer"] = .string(version)
+            registration.client.set(.sdkVersion, version)
+        }
         let caller = DeviceCaller(key: key, token: token)
         var commands: [Command] = [.registration(.register(registration))]
         if let accepts = try fields.flag(.pushYN) {

@@ -60,7 +60,7 @@ struct UPMCRequest {
         // Nil: the stored environment, or production. The delivery engine tries a token that belongs to the other environment there.
         let mode = try parameters.text("APNS_MODE")
         let environment: PushEnvironment? = mode.map { $0.uppercased() == "DEV" ? .sandbox : .production }
-        return DeviceRegistration(
+        var registration = DeviceRegistration(
             key: device.key,
             platform: device.network.platform,
             environment: environment,
@@ -68,6 +68,11 @@ struct UPMCRequest {
             phone: try phone(),
             attributes: attributes
         )
+        registration.client = ClientFacts([
+            .appVersion: attributes["APP_VER"]?.string, .osVersion: attributes["OS_VER"]?.string,
+            .model: attributes["DEVICE_MD"]?.string,
+        ])
+        return registration
     }
 
     /// The library sends eleven zeros if there is none.

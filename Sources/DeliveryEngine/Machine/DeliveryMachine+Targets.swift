@@ -203,32 +203,33 @@ extension DeliveryMachine {
     ) {
         let facts = work?.targets[slot]
         let push = targets[slot].push
-        pending.append(
-            DeliveryResult(
-                index: slot,
-                target: lease.targets[slot],
-                identity: facts?.identity,
-                // No SDK of a vendor shows a Live Activity, so that it does not belong into the vendor's inbox.
-                dialect: work?.notification.content.activity == nil ? facts?.vendor : nil,
-                device: facts?.device,
-                user: facts?.person.user,
-                address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
-                state: state,
-                reason: reason,
-                attempt: DeliveryAttempt(
-                    count: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
-                    transport: push == nil ? nil : facts.flatMap { settings.transports[$0.destination.platform] },
-                    transportID: push?.id.uuid,
-                    isCertain: isCertain,
-                    payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
-                    reduced: push.flatMap { push in
-                        push.payload.reduced.isEmpty ? nil : push.payload.reduced.joined(separator: ",")
-                    },
-                    latency: isCertain ? latency(of: slot, now: now) : nil
-                ),
-                at: now
-            )
+        var result = DeliveryResult(
+            index: slot,
+            target: lease.targets[slot],
+            identity: facts?.identity,
+            // No SDK of a vendor shows a Live Activity, so that it does not belong into the vendor's inbox.
+            dialect: work?.notification.content.activity == nil ? facts?.vendor : nil,
+            device: facts?.device,
+            user: facts?.person.user,
+            address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
+            state: state,
+            reason: reason,
+            attempt: DeliveryAttempt(
+                count: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
+                transport: push == nil ? nil : facts.flatMap { settings.transports[$0.destination.platform] },
+                transportID: push?.id.uuid,
+                isCertain: isCertain,
+                payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
+                reduced: push.flatMap { push in
+                    push.payload.reduced.isEmpty ? nil : push.payload.reduced.joined(separator: ",")
+                },
+                latency: isCertain ? latency(of: slot, now: now) : nil
+            ),
+            at: now
         )
+        result.client = facts?.client
+        result.localHour = facts?.clock.timeZone.flatMap { hours.hour(at: now, in: $0) }
+        pending.append(result)
         targets[slot].state = .settled
         targets[slot].push = nil
     }

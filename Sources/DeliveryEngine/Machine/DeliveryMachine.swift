@@ -142,6 +142,8 @@ package struct DeliveryMachine: Sendable {
     var queues: [Queue] = []
     /// Outcomes that are not part of a flush yet.
     var pending: [DeliveryResult] = []
+    /// The zones of the targets.
+    var hours = WeekHours()
     var isDraining = false
     /// Why nothing of the slice is sent: it is given up as a whole.
     private(set) var givenUp: SliceProgress.Disposition?

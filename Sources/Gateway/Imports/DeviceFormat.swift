@@ -79,11 +79,11 @@ package enum DeviceLine {
         for (heading, cell) in zip(headings, values) where !cell.isEmpty {
             let value = CSV.original(cell)
             switch heading {
-            case "attributes":
-                guard let attributes = try? JSONParser.parse(value) else {
-                    throw Fault(reason: "attributes: is not JSON")
+            case "attributes", "client":
+                guard let object = try? JSONParser.parse(value) else {
+                    throw Fault(reason: "\(heading): is not JSON")
                 }
-                fields[heading] = attributes
+                fields[heading] = object
             case "tags":
                 // A separator alone means an empty list; an empty field does not.
                 fields[heading] = .array(value.split { $0 == " " || $0 == ";" }.map { .string(String($0)) })
@@ -138,7 +138,7 @@ package enum DeviceLine {
             clock.window = DailyWindow(text)
             guard clock.window != nil else { throw Fault(reason: "receivingWindow: must be like 0900-2100") }
         }
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             key: VendorDeviceKey(key),
             platform: platform,
             environment: environment,
@@ -151,6 +151,10 @@ package enum DeviceLine {
             tags: try tags(fields),
             clock: clock
         )
+        if let value = fields["client"] {
+            guard let object = value.object else { throw Fault(reason: "client: must be an object") }
+            registration.client = ClientFacts(object)
+        }
         if let field = registration.unstorableField { throw Fault(reason: "\(field): is too long or cannot be stored") }
         return registration
     }
@@ -197,6 +201,7 @@ package enum DeviceLine {
             ("timeZone", device.clock.timeZone.map { .string($0.text) }),
             ("receivingWindow", device.clock.window.map { .string($0.description) }),
             ("tags", identity.tags.isEmpty ? nil : .array(identity.tags.map { .string($0.text) })),
+            ("client", identity.client.report.map { .object($0) }),
         ]
     }
 

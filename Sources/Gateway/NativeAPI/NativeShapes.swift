@@ -128,6 +128,25 @@ package enum NativeShapes {
             .texts("tags", "Its tags.", example: "seoul") { $0.tags.map(\.text) },
             .time("registeredAt", "When it was last registered.") { $0.registeredAt },
             .word("assurance", "How well its user is known to be right.") { $0.assurance },
+            .optionalShape(
+                "client",
+                client,
+                "The facts that its SDK reported about the app and the system; null: none."
+            ) {
+                $0.client.isEmpty ? nil : $0.client
+            },
+        ]
+    )
+
+    static let client = AnswerShape<ClientFacts>(
+        "Client",
+        [
+            .optionalText("appVersion", "The version of the app.", example: "2.4.3") { $0[.appVersion] },
+            .optionalText("os", "The name of the operating system.", example: "iOS") { $0[.os] },
+            .optionalText("osVersion", "The version of the operating system.", example: "17.5") { $0[.osVersion] },
+            .optionalText("sdkVersion", "The version of the vendor's SDK.", example: "4.4.1") { $0[.sdkVersion] },
+            .optionalText("model", "The model of the device.", example: "iPhone15,2") { $0[.model] },
+            .optionalText("locale", "The language and region of the device.", example: "ko_KR") { $0[.locale] },
         ]
     )
 

@@ -86,6 +86,7 @@ package struct EventAdditions: Sendable, Hashable {
     package var latencies: [LatencyKey: LatencyHistogram] = [:]
     package var sketches: [SketchKey: DistinctSketch] = [:]
     package var changes: [DayKey: DeviceChanges] = [:]
+    package var counts: [PropertyKey: ReachCounts] = [:]
     /// The new marks of deliveries; nil: the mark is removed.
     package var marks: [LoggedDelivery.Key: ReceiptMark?] = [:]
 

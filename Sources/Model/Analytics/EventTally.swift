@@ -3,6 +3,7 @@
 ///
 /// - The times of delivery and of the transport are counted with the outcome.
 /// - The first receipt is counted with the event that follows the outcome: `received` after `sent`, or `read` after `sent`. A read is counted with the event `read`.
+/// - A delivery is counted as reached with the outcome, or with the receipt that contradicts it, and as received and read like the latencies.
 /// - Receipts before the outcome wait for it in a mark (`ReceiptMark`).
 /// - A receipt that contradicts the outcome may be noted twice in the log, because an app that polls also notes receipts that do not change the state.
 ///   A mark remembers that it was counted.
@@ -14,6 +15,7 @@ package struct EventTally: Sendable {
     private let hash: KeyedHash
     /// The local days of quarter hours. The table of zones is slow.
     private var days: [EventAdditions.DayKey: Int32] = [:]
+    private var hours = WeekHours()
 
     /// - Parameters:
     ///   - due: when the messages of the events were due. Deliveries of others are not counted.
@@ -66,9 +68,10 @@ package struct EventTally: Sendable {
         guard let sent = delivery.sentAt else { return }
         if delivery.hasTransport, due.isSingle { add(.delivery, from: due.at, to: sent, event, due) }
         if let latency = delivery.transportMilliseconds { add(.transport, latency, event, due) }
+        if event.kind == .sent { addCounts(delivery, event, due) { $0.reached += 1 } }
         guard let mark = marks[delivery.key], mark.isEarly else { return }
-        if mark.isReceived { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
-        if mark.isRead { add(.read, from: sent, to: delivery.readAt, event, due) }
+        if mark.isReceived { received(delivery, event, due) }
+        if mark.isRead { read(delivery, event, due) }
         set(nil, delivery.key)
     }
 
@@ -82,14 +85,28 @@ package struct EventTally: Sendable {
             mark.isReceived = true
             if isNewRead { mark.isRead = true }
             set(mark, delivery.key)
-            guard !mark.isEarly, let sent = delivery.sentAt else { return }
-            if isNewReceipt { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
-            if isNewRead { add(.read, from: sent, to: delivery.readAt, event, due) }
+            guard !mark.isEarly, delivery.sentAt != nil else { return }
+            if isNewReceipt {
+                addCounts(delivery, event, due) { $0.reached += 1 }
+                received(delivery, event, due)
+            }
+            if isNewRead { read(delivery, event, due) }
             return
         }
-        guard let sent = delivery.sentAt else { return }
-        if event.before == "sent" { add(.receipt, from: sent, to: delivery.receivedAt, event, due) }
-        if isRead { add(.read, from: sent, to: delivery.readAt, event, due) }
+        if event.before == "sent" { received(delivery, event, due) }
+        if isRead { read(delivery, event, due) }
+    }
+
+    private mutating func received(_ delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
+        guard let sent = delivery.sentAt, let end = delivery.receivedAt else { return }
+        add(.receipt, from: sent, to: end, event, due)
+        addCounts(delivery, event, due) { $0.received += 1 }
+    }
+
+    private mutating func read(_ delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
+        guard let sent = delivery.sentAt, let end = delivery.readAt else { return }
+        add(.read, from: sent, to: end, event, due)
+        addCounts(delivery, event, due) { $0.read += 1 }
     }
 
     /// The new mark of a delivery whose state before the receipt was not one of an accepted push.
@@ -109,16 +126,34 @@ package struct EventTally: Sendable {
     private mutating func add(
         _ kind: LatencyKind,
         from start: Timestamp,
-        to end: Timestamp?,
+        to end: Timestamp,
         _ event: LoggedEvent,
         _ due: DueTime
     ) {
-        if let end { add(kind, (end - start).milliseconds, event, due) }
+        add(kind, (end - start).milliseconds, event, due)
     }
 
     private mutating func add(_ kind: LatencyKind, _ milliseconds: Int64, _ event: LoggedEvent, _ due: DueTime) {
         let key = EventAdditions.LatencyKey(quarter: due.quarter, app: event.app, vendor: event.vendor, kind: kind)
         additions.latencies[key, default: LatencyHistogram()].add(milliseconds)
+    }
+
+    // MARK: Counts by property
+
+    private mutating func addCounts(
+        _ delivery: LoggedDelivery,
+        _ event: LoggedEvent,
+        _ due: DueTime,
+        _ body: (inout ReachCounts) -> Void
+    ) {
+        let day = EventAdditions.DayKey(day: day(of: due.at, event.app), app: event.app)
+        func add(_ property: CountedProperty, _ value: CountedValue, _ additions: inout EventAdditions) {
+            body(&additions.counts[PropertyKey(day: day, property: property, value: value), default: ReachCounts()])
+        }
+        add(.client, CountedValue(delivery.client.map { "\($0)" } ?? ""), &additions)
+        if let campaign = due.campaign { add(.campaign, campaign, &additions) }
+        let hour = delivery.localHour ?? delivery.sentAt.flatMap { hours.hour(at: $0, in: zones[event.app] ?? .utc) }
+        if let hour { add(.hour, CountedValue("\(hour.index)"), &additions) }
     }
 
     // MARK: Distinct devices and users

@@ -55,6 +55,10 @@ package struct LoggedDelivery: Sendable, Hashable {
     package var readAt: Timestamp?
     package var device: DeviceID?
     package var user: UserID?
+    /// The number of what the device's SDK had reported at the hand-over; nil: nothing.
+    package var client: Int64?
+    /// The hour of the week of the outcome in the device's time zone; nil: the zone is not known.
+    package var localHour: WeekHour?
 
     package struct Key: Sendable, Hashable, Comparable {
         package var dueDay: Int32
@@ -101,15 +105,18 @@ package struct LoggedDelivery: Sendable, Hashable {
     package var isRead: Bool { state == "read" }
 }
 
-/// When a message was due.
+/// When a message was due, and what its deliveries are counted by.
 package struct DueTime: Sendable, Hashable {
     package var at: Timestamp
     /// False: its parts are due at different times, because it is due at a local time or throttled.
     package var isSingle: Bool
+    /// The campaign under which the message is counted.
+    package var campaign: CountedValue?
 
-    package init(at: Timestamp, isSingle: Bool = true) {
+    package init(at: Timestamp, isSingle: Bool = true, campaign: CountedValue? = nil) {
         self.at = at
         self.isSingle = isSingle
+        self.campaign = campaign
     }
 
     /// Quarter hours since 1970.

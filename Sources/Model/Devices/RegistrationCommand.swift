@@ -60,8 +60,10 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var rawPhone: String?
     /// Whether this registration replaces another identity of the same phone.
     package var replacesSamePhone: Bool
-    /// Further attributes (model, OS version): stored and shown. Only `ownAttributes` are interpreted.
+    /// Further attributes: stored and shown. Only `ownAttributes` are interpreted.
     package var attributes: JSONObject
+    /// The facts that the SDK reports about the app and the system. A field that it does not name is left as it is in the store.
+    package var client = ClientFacts()
     /// Replaces all tags.
     package var tags: [Tag]?
     /// The time zone of the device and the hours in which it may be notified.

@@ -21,6 +21,8 @@ package struct TargetFacts: Sendable, Hashable {
     /// The template variables of the target. A variant has the attributes of its identity.
     package var variables = JSONObject()
     package var assurance = Assurance.claimed
+    /// The number of what its SDK reported; nil: nothing.
+    package var client: Int64?
 
     package init(
         target: TargetID,

@@ -44,7 +44,7 @@ struct FunctionStatements {
     /// The types of fields of records that are no columns, where PostgreSQL cannot derive them.
     private static let fields = [
         "ids": "uuid[]", "identities": "uuid[]", "devices": "uuid[]", "ways": "text[]", "users": "text[]",
-        "moved": "boolean[]", "rest": "uuid[]", "new_tokens": "boolean[]",
+        "moved": "boolean[]", "rest": "uuid[]", "new_tokens": "boolean[]", "clients": "jsonb[]", "numbers": "bigint[]",
         "expand_slice.ids": "uuid[]", "keep_users.consents": "text", "split_slice.targets": "uuid[]",
         "split_slice.addresses": "text[]",
         "register_many.identities": "uuid[]", "register_many.devices": "uuid[]", "assign_users.users": "text[]",

@@ -421,6 +421,14 @@ def check_analytics(api):
     check(api.call("showDeviceFigures", query={"format": "csv"}).startswith("devicesReached,"), "devices as CSV")
     api.call("showLatency", query={"by": "transport"}, expect=422)
     api.call("showDeviceFigures", query={"interval": "hour"}, expect=422)
+    versions = api.call("showVersionCounts", query={"app": "shop", "by": "appVersion,model"})
+    check(all(set(line["group"]) == {"appVersion", "model"} and line["read"] <= line["received"] <= line["reached"]
+              for line in versions["groups"]), "counts by version")
+    check(api.call("showVersionCounts", query={"format": "csv", "by": "os"}).startswith("os,reached,"), "versions as CSV")
+    api.call("showVersionCounts", query={"by": "color"}, expect=422)
+    check(api.call("showCampaignCounts", query={"format": "csv"}).startswith("app,campaign,variant,reached,"), "campaigns as CSV")
+    check("groups" in api.call("showCampaignCounts"), "campaigns")
+    check(all(0 <= int(line["group"]["hour"]) < 168 for line in api.call("showHourCounts")["groups"]), "hours of the week")
     lines = api.call("showFunnel", query={"app": "shop", "by": "vendor", "format": "csv"}).split("\r\n")
     check(lines[0].startswith("from,to,vendor,targets,") and lines[-1] == "" and len(lines) >= 3, "the funnel as CSV")
     for query in [

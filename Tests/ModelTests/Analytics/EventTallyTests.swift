@@ -127,4 +127,44 @@ import Testing
         let additions = try count(kinds.map { event($0, nil) })
         #expect(additions.changes.values.map(\.self) == [DeviceChanges(gained: 3, lost: 2, invalidated: 1)])
     }
+
+    /// The counts of a property as sentences.
+    private func counts(_ additions: EventAdditions, _ property: CountedProperty) -> [String] {
+        additions.counts.filter { $0.key.property == property }.map {
+            "\($0.key.value.name)/\($0.key.value.variant) \($0.value.reached) \($0.value.received) \($0.value.read)"
+        }.sorted()
+    }
+
+    @Test func reachIsCountedByVersionCampaignAndHour() throws {
+        var last = delivery("read", received: 300, read: 900)
+        last.client = 5
+        last.localHour = WeekHour(12)
+        let due = DueTime(at: due, campaign: CountedValue("spring", variant: "b"))
+        let events = [
+            event(.sent, last), event(.received, before: "sent", last), event(.read, before: "received", last),
+            event(.sent, delivery("sent")), event(.failed, delivery("failed")),
+        ]
+        let additions = EventTally.count(
+            events,
+            due: [message: due],
+            zones: ["shop": TimeZoneName(stored: "Asia/Seoul")],
+            marks: [:],
+            hash: try hash()
+        )
+        #expect(counts(additions, .client) == ["/ 1 0 0", "5/ 1 1 1"])
+        #expect(counts(additions, .campaign) == ["spring/b 2 1 1"])
+        // 2027-01-15, a Friday, 08:00 UTC.
+        #expect(counts(additions, .hour) == ["113/ 1 0 0", "12/ 1 1 1"])
+        #expect(counts(try count(events), .campaign) == [])
+    }
+
+    @Test func aDeliveryIsReachedOnceWhateverTheOrder() throws {
+        let last = delivery("received", received: 300)
+        let contradicting = [
+            event(.failed, last), event(.received, before: "failed", last), event(.received, before: "failed", last),
+        ]
+        #expect(counts(try count(contradicting), .client) == ["/ 1 1 0"])
+        let early = [event(.received, before: nil, last), event(.sent, last)]
+        #expect(counts(try count(early), .client) == ["/ 1 1 0"])
+    }
 }

@@ -83,6 +83,7 @@ struct SDKData {
             registration.assurance = .vouched
         }
         if facts != old { registration.attributes = facts }
+        registration.client = SDKDevice.client(facts, after: old)
         // A device must not change between the check of its owner and this write.
         if settings.authentication == .required, let standing, standing.state == .active {
             registration.expected = standing.attributes

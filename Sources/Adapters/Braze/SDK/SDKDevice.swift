@@ -44,6 +44,22 @@ struct SDKDevice {
         return JSONWriter.bytes(.object(facts)).count <= BrazeLimits.factsBytes ? facts : old
     }
 
+    /// The names of the facts that are fields of a client.
+    private static let clientFields: [(field: ClientFacts.Field, fact: String)] = [
+        (.appVersion, "app_version"), (.osVersion, "os_version"), (.sdkVersion, "sdk_version"), (.model, "model"),
+        (.locale, "locale"),
+    ]
+
+    /// The client's fields among all facts of a device; those that `old` contains and `facts` does not were removed.
+    static func client(_ facts: JSONObject, after old: JSONObject) -> ClientFacts {
+        var client = ClientFacts()
+        for (field, fact) in clientFields {
+            if facts[fact] == nil, old[fact] != nil { client.remove(field) }
+            client.set(field, facts[fact]?.string)
+        }
+        return client
+    }
+
     /// Whether the device's user denied pushes; nil: not reported. A denial in either field counts, because the other field may be out of date.
     private static func denial(_ facts: JSONObject) -> Bool? {
         let permission = facts["ios_push_auth"]?.string.map { $0 == "denied" }

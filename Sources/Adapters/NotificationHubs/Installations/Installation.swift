@@ -95,8 +95,13 @@ struct Installation: Hashable {
 
     // MARK: Storing
 
-    /// The command that registers it. `expected`: the attributes that must still be stored.
-    func command(_ settings: HubsSettings, _ access: HubAccess, expected: JSONObject?) -> Command {
+    /// The command that registers it. `client`: what the caller reports about itself. `expected`: the attributes that must still be stored.
+    func command(
+        _ settings: HubsSettings,
+        _ access: HubAccess,
+        client: ClientFacts,
+        expected: JSONObject?
+    ) -> Command {
         var registration = DeviceRegistration(
             key: VendorDeviceKey(id),
             platform: network.platform,
@@ -107,6 +112,7 @@ struct Installation: Hashable {
         )
         registration.expected = expected
         registration.assurance = access.manages ? .vouched : .claimed
+        registration.client = client
         return .registration(.enlist(registration, user.map { .set(UserID($0)) } ?? .clear))
     }
 

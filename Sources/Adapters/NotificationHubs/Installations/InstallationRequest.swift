@@ -16,7 +16,7 @@ struct InstallationRequest {
         switch request.method {
         case .put:
             let installation = try installation(try object())
-            guard !access.setsTags else { return installation.command(settings, access, expected: nil) }
+            guard !access.setsTags else { return installation.command(settings, access, client: client, expected: nil) }
             guard !installation.hasAddress else { throw HubAccess.refusal }
             return .registration(.standing(key: VendorDeviceKey(id)))
         case .patch:
@@ -39,7 +39,7 @@ struct InstallationRequest {
             let found = standing.flatMap { Installation(id: id, $0, at: request.receivedAt) }
             if let found { try installation.keepAddress(of: found) }
             let expected = standing?.state == .active ? standing?.attributes : nil
-            return [installation.command(settings, access, expected: expected)]
+            return [installation.command(settings, access, client: client, expected: expected)]
         case .registration(.standing(let standing?)):
             guard let found = Installation(id: id, standing, at: request.receivedAt) else { return [] }
             var body = found.body
@@ -49,10 +49,15 @@ struct InstallationRequest {
                 guard changed.hasAddress(of: found) else { throw HubAccess.refusal }
                 try changed.keepAddress(of: found)
             }
-            return [changed.command(settings, access, expected: standing.attributes)]
+            return [changed.command(settings, access, client: client, expected: standing.attributes)]
         case .refused(.outdated): return [.registration(.standing(key: VendorDeviceKey(id)))]
         default: return []  // finished, or refused permanently
         }
+    }
+
+    /// The facts that the caller's SDK reports. A key with the manage right is a back end's, whose system is not the device's.
+    private var client: ClientFacts {
+        access.manages ? ClientFacts() : HubsAgent.client(request.headers[.userAgent])
     }
 
     /// - Throws: `AdapterError` for an invalid installation, and for another user than the caller's token names.

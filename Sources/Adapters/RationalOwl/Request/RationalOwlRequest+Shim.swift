@@ -15,6 +15,7 @@ extension RationalOwlRequest {
             attributes: try attributes()
         )
         registration.derivesKey = true
+        registration.client = ClientFacts([.osVersion: try fields.text("osVer"), .model: try fields.text("model")])
         return registration
     }
 

@@ -142,3 +142,27 @@ extension InputKind where Value == DailyWindow {
         return window
     }
 }
+
+/// The members of `client`.
+struct ClientFields: InputFields {
+    let appVersion = text(.appVersion, "2.4.3", "The version of the app.")
+    let os = text(.os, "iOS", "The name of the operating system.")
+    let osVersion = text(.osVersion, "17.5", "The version of the operating system.")
+    let sdkVersion = text(.sdkVersion, "4.4.1", "The version of the vendor's SDK.")
+    let model = text(.model, "iPhone15,2", "The model of the device.")
+    let locale = text(.locale, "ko_KR", "The language and region of the device.")
+
+    private static func text(_ field: ClientFacts.Field, _ example: String, _ text: String) -> InputField<String?> {
+        let kind = InputKind<String>.text(ClientFacts.fieldBytes).example(.string(example))
+        return BodyField.optional(field.rawValue, kind, "\(text) Empty or null: unchanged.")
+    }
+}
+
+extension InputKind where Value == ClientFacts {
+    static let client = InputKind.object(ClientFields()) { (fields) throws(Problem) in
+        ClientFacts([
+            .appVersion: try fields.appVersion, .os: try fields.os, .osVersion: try fields.osVersion,
+            .sdkVersion: try fields.sdkVersion, .model: try fields.model, .locale: try fields.locale,
+        ])
+    }
+}

@@ -20,6 +20,13 @@ extension DeviceDiagnosis {
             .list("conditions", condition, "The conditions in the order in which they are examined.") {
                 $0.conditions
             },
+            .list(
+                "clients",
+                client,
+                "The facts that the SDKs of the newest identities reported, the active ones first."
+            ) {
+                $0.facts.identities.filter { !$0.client.isEmpty }
+            },
             .list("deliveries", delivery, "The latest deliveries with an outcome, the latest due first; at most 10.") {
                 $0.facts.deliveries
             },
@@ -33,6 +40,14 @@ extension DeviceDiagnosis {
             .text("vendor", "The vendor whose identity it is.", example: "native") { $0.vendor.rawValue },
             .text("key", "The vendor's name for the device.", example: "phone-1") { $0.key.rawValue },
         ]
+    )
+
+    private static let client = AnswerShape<DiagnosedIdentity>(
+        "DiagnosedClient",
+        [
+            .id("identity", "The identity's id.") { $0.target.identity.description },
+            .text("vendor", "The vendor whose identity it is.", example: "native") { $0.target.vendor.rawValue },
+        ] + AnswerShape.members(NativeShapes.client.members) { $0.client }
     )
 
     private static let condition = AnswerShape<DeviceCondition>(

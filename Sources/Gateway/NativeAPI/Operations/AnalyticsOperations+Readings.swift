@@ -12,7 +12,7 @@ extension AnalyticsOperations {
     static let latencyGroupings: [FunnelGrouping] = [.app, .vendor]
 
     /// The members that say what is counted.
-    private static func head<Value: Sendable>(
+    static func head<Value: Sendable>(
         _ range: @escaping @Sendable (Value) -> AnalyticsRange,
         _ span: @escaping @Sendable (Value) -> CountedSpan
     ) -> [AnswerShape<Value>.Member] {

@@ -7,7 +7,9 @@ import Store
 
 /// `/v1/analytics`: the funnel of all deliveries, exact at every moment. docs/metrics.md defines the numbers.
 enum AnalyticsOperations {
-    static let all = [funnel, timeseries, losses, latency, devices, vendors]
+    static let all = [
+        funnel, timeseries, losses, latency, devices, versions, campaigns, hours, vendors,
+    ]
 
     /// 2,000 parts of a series: quarter hours of 20 days, hours of 83 days.
     static let partLimit = 2000

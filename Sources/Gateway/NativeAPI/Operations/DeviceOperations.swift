@@ -48,6 +48,7 @@ enum DeviceOperations {
             .window,
             "When the device may be notified, in its time zone; null: unchanged. The whole day removes the window."
         )
+        let client = BodyField.optional("client", .client, "Facts about the app and the system; null: unchanged.")
     }
 
     static let registered = AnswerShape<Registered>(
@@ -73,6 +74,7 @@ enum DeviceOperations {
             "app": "shop", "platform": "ios", "environment": "production", "key": "phone-1", "user": "u-1",
             "token": "8d7c2b1a0f9e8d7c6b5a49382716050403020100f0e0d0c0b0a090807060504f", "tags": ["seoul", "vip"],
             "timeZone": "Asia/Seoul", "receivingWindow": ["from": "0800", "to": "2200"],
+            "client": ["appVersion": "2.4.3", "os": "iOS", "osVersion": "17.5", "model": "iPhone15,2"],
         ],
         answers: [
             .json(201, registered.schema, "The key was not registered before."),
@@ -246,6 +248,7 @@ extension NativeAPI {
             clock: DeviceClock(timeZone: try call.timeZone, window: try call.receivingWindow)
         )
         registration.assurance = .vouched
+        registration.client = try call.client ?? ClientFacts()
         let key = repeatKey(try call.once, call)
         return try await perform(
             .registration(.register(registration)),

@@ -27,7 +27,13 @@ struct EventCounting: Sendable {
     func additions(_ results: [ResultSet]) throws(PostgresError) -> EventAdditions {
         var due: [MessageID: DueTime] = [:]
         for row in try results.result(0) {
-            due[try row.id("id")] = DueTime(at: try row.time("due_at"), isSingle: try row.bool("is_single"))
+            let campaign = try row.optionalText("campaign")
+            let variant = try row.optionalText("variant") ?? ""
+            due[try row.id("id")] = DueTime(
+                at: try row.time("due_at"),
+                isSingle: try row.bool("is_single"),
+                campaign: campaign.map { CountedValue($0, variant: variant) }
+            )
         }
         var zones: [AppID: TimeZoneName] = [:]
         for row in try results.result(1) {
@@ -59,6 +65,7 @@ struct StoredFigures: Sendable {
     private let changes: [(key: EventAdditions.DayKey, value: DeviceChanges)]
     private let marks: [(key: LoggedDelivery.Key, value: ReceiptMark)]
     private let removed: [LoggedDelivery.Key]
+    private let counts: StoredCounts
 
     init(tenant: TenantID, additions: EventAdditions) {
         self.tenant = tenant
@@ -69,6 +76,7 @@ struct StoredFigures: Sendable {
             $0.key < $1.key
         }
         removed = additions.marks.filter { $0.value == nil }.keys.sorted()
+        counts = StoredCounts(tenant: tenant, additions.counts)
     }
 
     private static func order(_ key: EventAdditions.LatencyKey) -> (Int32, String, String, String) {
@@ -79,12 +87,11 @@ struct StoredFigures: Sendable {
         (key.day.day, key.day.app.rawValue, key.subject.rawValue, key.stage.rawValue)
     }
 
-    /// Two statements.
     var loading: [Statement] {
         [
             EventReaderSQL.latencies.with([.id(tenant), .ints(Array(latencies.indices))] + latencyKeys),
             EventReaderSQL.sketches.with([.id(tenant), .ints(Array(sketches.indices))] + sketchKeys),
-        ]
+        ] + counts.loading
     }
 
     private var latencyKeys: [PostgresValue] {
@@ -130,7 +137,7 @@ struct StoredFigures: Sendable {
             statements.append(EventReaderSQL.storeSketches.with([.id(tenant)] + sketchKeys + [values]))
         }
         if !changes.isEmpty { statements.append(EventReaderSQL.addChanges.with(changeColumns)) }
-        return statements
+        return statements + (try counts.writing(Array(loaded.dropFirst(2))))
     }
 
     private var changeColumns: [PostgresValue] {

@@ -59,7 +59,8 @@ enum EventReaderSQL {
     static let page = StoreSQL.tenant(
         """
         SELECT e.kind, e.at, e.before, e.app_id, e.vendor, e.due_day, e.message_id, e.target_id, d.state,
-            d.transport IS NOT NULL AS has_transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id
+            d.transport IS NOT NULL AS has_transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id,
+            d.client, d.local_hour
         FROM (
             SELECT b.last - b.count + i AS position, b.kind, b.at, b.before, b.app_id, b.vendor,
                 CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id,
@@ -74,7 +75,8 @@ enum EventReaderSQL {
                 greatest($2::bigint - b.last + b.count, 0)::integer + 1, least($3::bigint - b.last + b.count, b.count)::integer) AS i
             ORDER BY b.last, i LIMIT \(EventReaderMachine.stepLimit + 1)) e
         LEFT JOIN LATERAL (
-            SELECT d.state, d.transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id FROM gateway.delivery d
+            SELECT d.state, d.transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id, d.client, d.local_hour
+            FROM gateway.delivery d
             WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id LIMIT 1) d
             ON true
         ORDER BY e.position
@@ -98,12 +100,14 @@ enum EventReaderSQL {
 
     // MARK: Messages, apps and marks of events
 
-    /// Properties of messages by which deliveries are counted. A further one, such as a campaign, is read here and becomes part of a key of `EventAdditions`.
+    /// Properties of messages by which deliveries are counted.
     static let messages = StoreSQL.tenant(
         """
-        SELECT q.id, r.due_at, r.is_single FROM unnest($2::uuid[]) AS q(id)
+        SELECT q.id, r.due_at, r.is_single, r.campaign, r.variant FROM unnest($2::uuid[]) AS q(id)
         CROSS JOIN LATERAL (
-            SELECT m.due_at, m.due_local IS NULL AND m.pace_count IS NULL AS is_single FROM gateway.message m
+            SELECT m.due_at, m.due_local IS NULL AND m.pace_count IS NULL AS is_single, m.content->>'campaign' AS campaign,
+                m.content->>'campaignVariant' AS variant
+            FROM gateway.message m
             WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) r
         """
     )
@@ -163,6 +167,41 @@ enum EventReaderSQL {
         SELECT $1, u.day, u.app, u.subject, u.stage, u.sketch
         FROM unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::bytea[]) AS u(day, app, subject, stage, sketch)
         ON CONFLICT (tenant_id, day, app_id, subject, stage) DO UPDATE SET sketch = excluded.sketch
+        """
+    )
+
+    /// Which of the keys have a row.
+    static let knownCounts = StoreSQL.tenant(
+        """
+        SELECT u.place FROM unnest($2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
+            AS u(place, day, app, property, value, variant)
+        CROSS JOIN LATERAL (
+            SELECT 1 FROM gateway.property_count c
+            WHERE c.tenant_id = $1 AND c.day = u.day AND c.app_id = u.app AND c.property = u.property AND c.value = u.value
+                AND c.variant = u.variant LIMIT 1) k
+        """
+    )
+
+    /// The number of rows of each app, day and property, at most the limit.
+    static let numberOfCounts = StoreSQL.tenant(
+        """
+        SELECT u.place, k.count FROM unnest($2::bigint[], $3::integer[], $4::text[], $5::text[]) AS u(place, day, app, property)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS count FROM (
+                SELECT 1 FROM gateway.property_count c
+                WHERE c.tenant_id = $1 AND c.day = u.day AND c.app_id = u.app AND c.property = u.property
+                LIMIT \(CountedValue.limit)) x) k
+        """
+    )
+
+    static let addCounts = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.property_count AS c (tenant_id, day, app_id, property, value, variant, reached, received, read)
+        SELECT $1, u.day, u.app, u.property, u.value, u.variant, u.reached, u.received, u.read
+        FROM unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[])
+            AS u(day, app, property, value, variant, reached, received, read)
+        ON CONFLICT (tenant_id, day, app_id, property, value, variant) DO UPDATE SET reached = c.reached + excluded.reached,
+            received = c.received + excluded.received, read = c.read + excluded.read
         """
     )
 

@@ -20,7 +20,7 @@ enum LoggedEventRow {
     /// Nil: the event has none, or it was removed.
     private static func delivery(_ row: Row) throws(PostgresError) -> LoggedDelivery? {
         guard let state = try row.optionalText("state") else { return nil }
-        return LoggedDelivery(
+        var delivery = LoggedDelivery(
             key: LoggedDelivery.Key(
                 dueDay: Int32(clamping: try row.int("due_day")),
                 message: try row.id("message_id"),
@@ -35,5 +35,8 @@ enum LoggedEventRow {
             device: try row.optionalID("device_id"),
             user: try row.optionalID("user_id")
         )
+        delivery.client = try row.optionalInt("client").map { Int64($0) }
+        delivery.localHour = try row.optionalInt("local_hour").flatMap { WeekHour($0) }
+        return delivery
     }
 }

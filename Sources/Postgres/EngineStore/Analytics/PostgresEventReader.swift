@@ -173,9 +173,10 @@ package struct PostgresEventReader: Sendable {
             guard try !results.result(0).isEmpty, !page.events.isEmpty else { return .commit }
             let additions = try counting.additions(Array(results.dropFirst()))
             let stored = StoredFigures(tenant: tenant, additions: additions)
-            return Step(stored.loading) { (results) throws(PostgresError) in
-                // The results of all steps; the last two are those of `loading`.
-                Step(try stored.writing(Array(results.suffix(2))))
+            let loading = stored.loading
+            return Step(loading) { (results) throws(PostgresError) in
+                // The results of all steps; the last are those of `loading`.
+                Step(try stored.writing(Array(results.suffix(loading.count))))
             }
         }
         return try await engine.run(transaction).result(0).first != nil

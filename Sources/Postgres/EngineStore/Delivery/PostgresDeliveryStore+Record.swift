@@ -112,6 +112,14 @@ extension PostgresDeliveryStore {
         }
         p["p_device_vendors"] = { .strings(devices($1)) }
         p["p_latencies"] = { .int32s($1.results.map(\.attempt.latency)) }
+        p["p_clients"] = { .int64s(present($1, \.client)) }
+        p["p_local_hours"] = { .int16s(present($1) { $0.localHour?.index }) }
+    }
+
+    /// A value of each result; empty if none has one.
+    private static func present<Value>(_ progress: SliceProgress, _ value: (DeliveryResult) -> Value?) -> [Value?] {
+        guard progress.results.contains(where: { value($0) != nil }) else { return [] }
+        return progress.results.map(value)
     }
 
     /// The dialects of the devices that differ from the message's; empty: all devices have its dialect, as nearly always.

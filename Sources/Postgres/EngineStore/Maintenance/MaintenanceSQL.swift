@@ -223,6 +223,14 @@ enum MaintenanceSQL {
         """
     )
 
+    static let dropPropertyCounts = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
+            SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
+            WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT \(rows))
+        """
+    )
+
     /// Marks of deliveries that are not kept any longer.
     static let dropMarks = StoreSQL.tenant(
         """

@@ -3,7 +3,8 @@
 CREATE OR REPLACE FUNCTION gateway.import_each(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
-    p_attributes text[], p_zones text[], p_from integer[], p_to integer[], p_tags text[], p_at timestamptz)
+    p_attributes text[], p_zones text[], p_from integer[], p_to integer[], p_tags text[], p_at timestamptz,
+    p_clients text[] DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_created bigint := 0;
@@ -13,14 +14,16 @@ BEGIN
     FOR r IN
         SELECT * FROM unnest(
             p_keys, p_identities, p_devices, p_platforms, p_environments, p_tokens, p_users, p_names, p_phones, p_raw_phones,
-            p_attributes, p_zones, p_from, p_to, p_tags)
+            p_attributes, p_zones, p_from, p_to, p_tags, p_clients)
             WITH ORDINALITY AS u(
-            key, identity, device, platform, environment, token, user_id, name, phone, raw_phone, attributes, zone, first, last, tags, o)
+            key, identity, device, platform, environment, token, user_id, name, phone, raw_phone, attributes, zone, first, last, tags, client,
+            o)
         ORDER BY o
     LOOP
         SELECT x.identity_id, x.device_id, x.was_active INTO g FROM gateway.register_identity(
             p_tenant, p_app, p_vendor, r.key, r.identity, r.device, r.platform, r.environment, r.token, r.user_id, r.name, r.phone,
-            r.raw_phone, false, r.attributes::json, p_at + r.o * interval '1 microsecond') x;
+            r.raw_phone, false, r.attributes::json, p_at + r.o * interval '1 microsecond',
+            p_client => r.client::jsonb) x;
         IF NOT g.was_active THEN v_created := v_created + 1; END IF;
         IF r.zone IS NOT NULL OR r.first IS NOT NULL THEN
             PERFORM gateway.set_clock(p_tenant, g.device_id, r.zone, r.first, r.last);

@@ -7,11 +7,14 @@
 CREATE OR REPLACE FUNCTION gateway.import_new(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
-    p_attributes text[], p_zones text[], p_from integer[], p_to integer[], p_tags text[], p_at timestamptz)
+    p_attributes text[], p_zones text[], p_from integer[], p_to integer[], p_tags text[], p_at timestamptz,
+    p_clients text[] DEFAULT NULL)
 RETURNS boolean[] LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_known boolean[];
     v_new text[];
+    v_clients jsonb[];
+    v_numbers bigint[];
     v_count bigint;
 BEGIN
     v_known := ARRAY(
@@ -25,6 +28,11 @@ BEGIN
         FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o) ORDER BY u.o);
     v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v_known) AS u(key, known) WHERE NOT u.known);
     IF cardinality(v_new) = 0 THEN RETURN v_known; END IF;
+    v_clients := ARRAY(
+        SELECT gateway.client_after(NULL, u.client::jsonb) FROM unnest(p_keys, p_clients) WITH ORDINALITY AS u(key, client, o) ORDER BY u.o);
+    v_numbers := ARRAY(
+        SELECT CASE WHEN u.known THEN NULL ELSE gateway.client_number(p_tenant, p_app, u.client) END
+        FROM unnest(v_clients, v_known) WITH ORDINALITY AS u(client, known, o) ORDER BY u.o);
     -- RETURNING keeps Citus from turning the INSERT into a COPY, which row-level security refuses; a taken key remains a unique_violation.
     WITH r AS (
         INSERT INTO gateway.device
@@ -44,11 +52,13 @@ BEGIN
     WITH r AS (
         INSERT INTO gateway.identity
             (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-            registered_at, created_at)
+            registered_at, created_at, client, client_number)
         SELECT p_tenant, u.id, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
-            coalesce(u.attributes, '{}')::json, p_at + u.o * interval '1 microsecond', p_at + u.o * interval '1 microsecond'
-        FROM unnest(p_identities, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, v_known)
-            WITH ORDINALITY AS u(id, key, device, user_id, name, phone, raw_phone, attributes, known, o)
+            coalesce(u.attributes, '{}')::json, p_at + u.o * interval '1 microsecond', p_at + u.o * interval '1 microsecond',
+            u.client, u.number
+        FROM unnest(p_identities, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, v_known, v_clients,
+                v_numbers)
+            WITH ORDINALITY AS u(id, key, device, user_id, name, phone, raw_phone, attributes, known, client, number, o)
         WHERE NOT u.known
         RETURNING 1)
     SELECT count(*) INTO v_count FROM r;

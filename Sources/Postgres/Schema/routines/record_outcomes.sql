@@ -12,7 +12,8 @@
 -- Null: they are grouped here, which costs more. They only count if every delivery is new; otherwise the new ones are grouped here.
 --
 -- p_device_vendors and the `device` of a group: the dialect of the device, where it does not follow from the message's (`delivery.device_vendor`). Targets are
--- counted under the dialect of the message, or under none if it is of the native API, and move to that of the device with the outcome. p_latencies: how long the transport took to answer, in milliseconds. Null: none has a value.
+-- counted under the dialect of the message, or under none if it is of the native API, and move to that of the device with the outcome. p_latencies: how
+-- long the transport took to answer, in milliseconds. p_clients: what the SDKs of the devices reported (`client_version`). p_local_hours: the hour of the week in the zones of the devices. Null: none has a value.
 --
 -- Locks in the order of docs/architecture.md: message, slice, deliveries, inbox, event log. A single outcome takes a shorter path.
 CREATE OR REPLACE FUNCTION gateway.record_outcomes(
@@ -21,7 +22,8 @@ CREATE OR REPLACE FUNCTION gateway.record_outcomes(
     p_targets uuid[], p_identities uuid[], p_devices uuid[], p_users text[], p_addresses text[], p_states text[],
     p_reasons text[], p_transports text[], p_transport_ids uuid[], p_certain boolean[], p_attempts smallint[],
     p_sent timestamptz[], p_bytes integer[], p_reduced text[], p_groups json, p_inbox uuid[],
-    p_device_vendors text[] DEFAULT NULL, p_latencies integer[] DEFAULT NULL)
+    p_device_vendors text[] DEFAULT NULL, p_latencies integer[] DEFAULT NULL, p_clients bigint[] DEFAULT NULL,
+    p_local_hours smallint[] DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m record;
@@ -97,15 +99,17 @@ BEGIN
         -- A single outcome: scalars instead of arrays, so that the plan is cached, and no savepoint.
         INSERT INTO gateway.delivery AS d
                 (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms)
+                reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
+                client, local_hour)
             VALUES (p_tenant, m.due_day, p_message, p_targets[1], m.app_id, m.vendor, p_identities[1], p_devices[1], p_users[1],
                 p_addresses[1], p_states[1], p_reasons[1], p_transports[1], p_transport_ids[1], p_certain[1], p_attempts[1],
-                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1])
+                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1], p_clients[1], p_local_hours[1])
             ON CONFLICT (tenant_id, due_day, message_id, target_id) DO UPDATE SET
                 address = excluded.address, reason = excluded.reason, transport = excluded.transport,
                 transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                 attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
-                sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms
+                sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms, client = excluded.client,
+                local_hour = excluded.local_hour
             WHERE d.sent_at IS NULL
             RETURNING ARRAY[d.target_id], ARRAY[d.state], ARRAY[d.reason] INTO v_targets, v_states, v_reasons;
         IF v_states[1] IN ('received', 'read') THEN v_groups := NULL; END IF;
@@ -116,13 +120,15 @@ BEGIN
             WITH r AS (
                 INSERT INTO gateway.delivery
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms)
+                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
+                        client, local_hour)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
-                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency
+                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
+                        u.client, u.local_hour
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
-                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies)
+                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
-                            bytes, reduced, sent, device_vendor, latency)
+                            bytes, reduced, sent, device_vendor, latency, client, local_hour)
                     RETURNING 1)
             SELECT count(*) INTO v_count FROM r;
             v_targets := p_targets;
@@ -132,20 +138,23 @@ BEGIN
             WITH r AS (
                 INSERT INTO gateway.delivery AS d
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms)
+                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
+                        client, local_hour)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
-                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency
+                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
+                        u.client, u.local_hour
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
-                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies)
+                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
-                            bytes, reduced, sent, device_vendor, latency)
+                            bytes, reduced, sent, device_vendor, latency, client, local_hour)
                     ORDER BY u.target
                     ON CONFLICT (tenant_id, due_day, message_id, target_id) DO UPDATE SET
                         -- A receipt was recorded first: its state stays. If the push was not accepted, the app received it nevertheless.
                         address = excluded.address, reason = excluded.reason, transport = excluded.transport,
                         transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                         attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
-                        sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms
+                        sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms, client = excluded.client,
+                        local_hour = excluded.local_hour
                     WHERE d.sent_at IS NULL
                     RETURNING d.target_id, d.state, d.reason)
             SELECT array_agg(r.target_id), array_agg(r.state), array_agg(r.reason) INTO v_targets, v_states, v_reasons FROM r;

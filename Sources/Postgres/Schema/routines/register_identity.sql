@@ -3,11 +3,13 @@
 --
 -- p_assurance: the level that the caller proves (`level_after`). p_moves: what happens if another identity has the user or the phone: allow; notify, so that
 -- `moved` has entries (user, phone, token) for the caller's events; or vouch, so that a caller that proves nothing is also pending. An identity of a higher
--- level keeps its phone. expected: the tenant's back end expected the user, who is vouched now.
+-- level keeps its phone. expected: the tenant's back end expected the user, who is vouched now. p_client: the facts of the client that it reports
+-- (`client_after`).
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
-    p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow')
+    p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow',
+    p_client jsonb DEFAULT NULL)
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[], moved text[], level smallint, expected boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -27,10 +29,13 @@ DECLARE
     v_is_new_phone boolean;
     v_replaced uuid[] := '{}';
     v_platform text := p_platform;
+    v_client jsonb;
+    v_number bigint;
+    v_report jsonb;
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
-    SELECT i.identity_id, i.device_id, i.state, i.phone, i.user_id, i.assurance
-        INTO v_id, v_old_device, v_state, v_phone, v_user, v_old FROM gateway.identity i
+    SELECT i.identity_id, i.device_id, i.state, i.phone, i.user_id, i.assurance, i.client, i.client_number
+        INTO v_id, v_old_device, v_state, v_phone, v_user, v_old, v_client, v_number FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key;
     v_device := v_old_device;
     IF v_old > 0 THEN
@@ -103,18 +108,20 @@ BEGIN
         IF cardinality(v_replaced) > 0 THEN v_moved := v_moved || 'token'::text; END IF;
     END IF;
 
+    v_report := gateway.client_after(v_client, p_client);
+    IF v_report IS DISTINCT FROM v_client OR v_number = 0 THEN v_number := gateway.client_number(p_tenant, p_app, v_report); END IF;
     IF v_id IS NULL THEN
         v_id := p_identity;
         INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-                registered_at, created_at, assurance, user_since)
+                registered_at, created_at, assurance, user_since, client, client_number)
             VALUES (p_tenant, v_id, p_app, p_vendor, p_key, v_device, 'active', p_user, p_name, p_phone, p_raw_phone,
-                coalesce(p_attributes, '{}'), p_at, p_at, v_level, p_at);
+                coalesce(p_attributes, '{}'), p_at, p_at, v_level, p_at, v_report, v_number);
     ELSE
         UPDATE gateway.identity i SET device_id = v_device, state = 'active', user_id = coalesce(p_user, i.user_id),
                 name = coalesce(p_name, i.name), phone = coalesce(p_phone, i.phone),
                 raw_phone = coalesce(p_raw_phone, i.raw_phone), attributes = coalesce(p_attributes, i.attributes),
-                registered_at = p_at, assurance = v_level,
+                registered_at = p_at, assurance = v_level, client = v_report, client_number = v_number,
                 user_since = CASE WHEN v_is_new_user OR v_is_new_phone AND v_user IS NULL THEN p_at ELSE i.user_since END
             WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
     END IF;

@@ -8,7 +8,7 @@
 CREATE OR REPLACE FUNCTION gateway.register_many(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
-    p_attributes text[], p_at timestamptz[], p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow')
+    p_attributes text[], p_at timestamptz[], p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow', p_clients text[] DEFAULT NULL)
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -23,6 +23,8 @@ DECLARE
     v_users text[] := '{}';
     v_phones text[] := '{}';
     m record;
+    v_clients jsonb[];
+    v_numbers bigint[];
     v_count bigint;
 BEGIN
     -- All keys before all tokens, as in register_identity, each in their order, so that two calls cannot deadlock.
@@ -34,9 +36,11 @@ BEGIN
 
     -- `way` is new, kept, or null (must register alone).
     SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices,
-            array_agg(w.is_new_token ORDER BY w.o) AS new_tokens, array_agg(w.user_id ORDER BY w.o) AS users, array_agg(w.phone ORDER BY w.o) AS phones
+            array_agg(w.is_new_token ORDER BY w.o) AS new_tokens, array_agg(w.user_id ORDER BY w.o) AS users, array_agg(w.phone ORDER BY w.o) AS phones,
+            array_agg(w.client ORDER BY w.o) AS clients, array_agg(w.number ORDER BY w.o) AS numbers
         INTO v FROM (
-        SELECT u.o, i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, t.holders IS NULL AS is_new_token,
+        SELECT u.o, i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, i.client,
+            i.client_number AS number, t.holders IS NULL AS is_new_token,
             CASE
                 WHEN u.token IS NULL OR count(*) OVER (PARTITION BY u.platform, u.token) > 1 THEN NULL
                 WHEN p_assurance < 2 AND EXISTS (
@@ -51,11 +55,18 @@ BEGIN
             END AS way
         FROM unnest(p_keys, p_platforms, p_tokens, p_users) WITH ORDINALITY AS u(key, platform, token, user_id, o)
         LEFT JOIN LATERAL (
-            SELECT x.identity_id, x.device_id, x.state, x.user_id, x.phone FROM gateway.identity x
+            SELECT x.identity_id, x.device_id, x.state, x.user_id, x.phone, x.client, x.client_number FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true
         LEFT JOIN LATERAL (
             SELECT array_agg(y.device_id) AS holders, array_agg(y.token) AS tokens FROM gateway.device y
             WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true) AS w;
+
+    v_clients := ARRAY(
+        SELECT gateway.client_after(u.old, u.client::jsonb) FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
+    v_numbers := ARRAY(
+        SELECT CASE WHEN u.way IS NOT NULL AND (u.client IS DISTINCT FROM u.old OR u.number = 0)
+                THEN gateway.client_number(p_tenant, p_app, u.client) ELSE u.number END
+        FROM unnest(v_clients, v.clients, v.numbers, v.ways) WITH ORDINALITY AS u(client, old, number, way, o) ORDER BY u.o);
 
     IF p_moves <> 'allow' THEN
         -- As if they came one after the other: an earlier row counts with its new user and phone.
@@ -114,14 +125,15 @@ BEGIN
             UPDATE gateway.identity i SET user_id = coalesce(u.user_id, i.user_id), name = coalesce(u.name, i.name),
                     phone = coalesce(u.phone, i.phone), raw_phone = coalesce(u.raw_phone, i.raw_phone),
                     attributes = coalesce(u.attributes::json, i.attributes), registered_at = u.at,
+                    client = u.client, client_number = u.number,
                     -- The key may be known to others, so another token is a claim.
                     assurance = CASE WHEN p_assurance < 2 AND i.assurance > 0 AND u.is_new_token THEN 0
                         ELSE gateway.level_after(i.assurance, i.user_id, i.phone, u.user_id, u.phone, p_assurance) END,
                     user_since = CASE WHEN u.user_id <> i.user_id OR i.user_id IS NULL AND (
                             u.user_id IS NOT NULL OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
                         THEN u.at ELSE i.user_since END
-                FROM unnest(v.identities, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens)
-                    AS u(identity, way, user_id, name, phone, raw_phone, attributes, at, is_new_token)
+                FROM unnest(v.identities, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens, v_clients, v_numbers)
+                    AS u(identity, way, user_id, name, phone, raw_phone, attributes, at, is_new_token, client, number)
                 WHERE u.way = 'kept' AND i.tenant_id = p_tenant AND i.identity_id = u.identity
                 RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
@@ -141,11 +153,12 @@ BEGIN
         WITH r AS (
             INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-                registered_at, created_at, assurance, user_since)
+                registered_at, created_at, assurance, user_since, client, client_number)
             SELECT p_tenant, u.identity, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
-                coalesce(u.attributes, '{}')::json, u.at, u.at, p_assurance, u.at
-            FROM unnest(p_identities, v.ways, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at)
-                AS u(identity, way, key, device, user_id, name, phone, raw_phone, attributes, at)
+                coalesce(u.attributes, '{}')::json, u.at, u.at, p_assurance, u.at, u.client, u.number
+            FROM unnest(p_identities, v.ways, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v_clients,
+                    v_numbers)
+                AS u(identity, way, key, device, user_id, name, phone, raw_phone, attributes, at, client, number)
             WHERE u.way = 'new'
             RETURNING 1)
         SELECT count(*) INTO v_count FROM r;

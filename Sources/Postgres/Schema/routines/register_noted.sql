@@ -2,7 +2,8 @@
 CREATE OR REPLACE FUNCTION gateway.register_noted(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
-    p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow')
+    p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow',
+    p_client jsonb DEFAULT NULL)
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -15,7 +16,7 @@ DECLARE
 BEGIN
     SELECT * INTO r FROM gateway.register_identity(
         p_tenant, p_app, p_vendor, p_key, p_identity, p_device, p_platform, p_environment, p_token, p_user, p_name, p_phone,
-        p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves);
+        p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves, p_client);
     v_kinds := array_fill('replaced'::text, ARRAY[cardinality(r.replaced)]);
     v_identities := r.replaced;
     v_devices := array_fill(NULL::uuid, ARRAY[cardinality(r.replaced)]);

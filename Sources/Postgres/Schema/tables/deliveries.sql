@@ -30,6 +30,10 @@ CREATE TABLE gateway.delivery (
     device_vendor text,
     -- From the hand-over of the last attempt to the answer of the transport, in milliseconds; null: no answer.
     transport_ms integer,
+    -- The facts that the device's SDK had reported at the hand-over (`client_version`); null: none, 0: they have no row there.
+    client bigint,
+    -- The hour of the week of the outcome in the device's time zone, 0 (Monday, 00:00) to 167; null: the zone is not known.
+    local_hour smallint,
     PRIMARY KEY (tenant_id, due_day, message_id, target_id)
 ) PARTITION BY RANGE (due_day);
 CREATE INDEX delivery_identity ON gateway.delivery (tenant_id, identity_id, message_id DESC) WHERE identity_id IS NOT NULL;

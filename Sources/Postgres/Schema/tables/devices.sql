@@ -65,6 +65,10 @@ CREATE TABLE gateway.identity (
     assurance smallint NOT NULL DEFAULT 0 CONSTRAINT identity_assurance_check CHECK (assurance BETWEEN -1 AND 2),
     -- Since when the identity has its user and phone; null: since `created_at`.
     user_since timestamptz,
+    -- The facts that the vendor's SDK reported: appVersion, os, osVersion, sdkVersion, model, locale. Null: none.
+    client jsonb,
+    -- The number of `client` in `client_version`; 0: it has no row there.
+    client_number bigint,
     PRIMARY KEY (tenant_id, identity_id)
 ) WITH (fillfactor = 90);
 SELECT gateway.colocate('gateway.identity');
@@ -92,6 +96,32 @@ ALTER TABLE gateway.identity ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.identity USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.identity TO gateway_call, gateway_engine;
+
+-- The facts that SDKs reported, each combination once per app. Deliveries refer to it by number. At most 500 new rows per app and day; other combinations
+-- have the number 0. Rows are kept, because deliveries and counts refer to them.
+CREATE TABLE gateway.client_version (
+    tenant_id text NOT NULL,
+    app_id text NOT NULL,
+    -- Derived from the facts (`client_number`).
+    client bigint NOT NULL,
+    -- The day on which it was reported first, UTC, since 1970.
+    day integer NOT NULL,
+    app_version text,
+    os text,
+    os_version text,
+    sdk_version text,
+    model text,
+    locale text,
+    PRIMARY KEY (tenant_id, app_id, client)
+);
+SELECT gateway.colocate('gateway.client_version');
+ALTER TABLE gateway.client_version ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
+CREATE INDEX client_version_day ON gateway.client_version (tenant_id, app_id, day);
+ALTER TABLE gateway.client_version ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.client_version USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT, INSERT ON gateway.client_version TO gateway_call;
+GRANT SELECT, INSERT, DELETE ON gateway.client_version TO gateway_engine;
 
 -- The maintained number of active identities: sixteen rows per app and vendor, summed on read. With a single row, registrations would wait for each other.
 CREATE TABLE gateway.identity_count (

@@ -98,3 +98,27 @@ CREATE POLICY tenant_only ON gateway.device_change USING (tenant_id = current_se
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT ON gateway.device_change TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.device_change TO gateway_engine;
+
+-- How many deliveries were reached, received and read, by a property of the delivery. At most 1,000 values per app, day and property; the deliveries with
+-- others are counted together (`CountedValue.other`).
+CREATE TABLE gateway.property_count (
+    tenant_id text NOT NULL,
+    -- The day of the app's time zone on which the messages were due, since 1970.
+    day integer NOT NULL,
+    app_id text NOT NULL,
+    property text NOT NULL CONSTRAINT property_count_property CHECK (property IN ('client', 'campaign', 'hour')),
+    -- client: the number in `client_version`, empty if nothing was reported; campaign: its name; hour: the hour of the week.
+    value text NOT NULL,
+    -- The variant of a campaign; empty: none.
+    variant text NOT NULL,
+    reached bigint NOT NULL DEFAULT 0,
+    received bigint NOT NULL DEFAULT 0,
+    read bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, day, app_id, property, value, variant)
+) WITH (fillfactor = 50);
+SELECT gateway.colocate('gateway.property_count');
+ALTER TABLE gateway.property_count ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON gateway.property_count USING (tenant_id = current_setting('gateway.tenant', true))
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+GRANT SELECT ON gateway.property_count TO gateway_call;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.property_count TO gateway_engine;

@@ -38,4 +38,55 @@ enum ReadingSQL {
         WHERE c.tenant_id = $1 AND c.day >= $2 AND c.day <= $3 AND ($4::text[] IS NULL OR c.app_id = ANY ($4)) LIMIT $5
         """
     )
+
+    /// The counts of a property. `$2`, `$3`: days since 1970, both included. `$4`: apps; null: all. `$5`: the maximum number of rows that are read, `$6` that of
+    /// groups, the largest first. `scanned`: the number of rows that were read.
+    private static func counts(_ property: CountedProperty, _ columns: [String], from join: String) -> StoreSQL {
+        let names = columns.indices.map { "v\($0)" }
+        let list = zip(columns, names).map { "\($0) AS \($1)" }.joined(separator: ", ")
+        return .tenant(
+            """
+            WITH c AS (
+                SELECT c.app_id, c.value, c.variant, c.reached, c.received, c.read FROM gateway.property_count c
+                WHERE c.tenant_id = $1 AND c.day >= $2 AND c.day <= $3 AND ($4::text[] IS NULL OR c.app_id = ANY ($4))
+                    AND c.property = '\(property.rawValue)'
+                LIMIT $5)
+            SELECT \(list), sum(c.reached)::bigint AS reached, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read,
+                (SELECT count(*) FROM c) AS scanned
+            FROM c\(join) GROUP BY \(names.joined(separator: ", "))
+            ORDER BY sum(c.reached) DESC, \(names.joined(separator: ", ")) LIMIT $6
+            """
+        )
+    }
+
+    /// By app, name and variant.
+    static let campaigns = counts(.campaign, ["c.app_id", "c.value", "nullif(c.variant, '')"], from: "")
+    /// By hour of the week.
+    static let hours = counts(.hour, ["c.value"], from: "")
+
+    /// By the facts `fields`; a statement for each combination; in the order of `allCases` there are 63.
+    static func versions(_ fields: [ClientFacts.Field]) -> StoreSQL {
+        counts(
+            .client,
+            fields.map { "CASE c.value WHEN '0' THEN 'other' ELSE v.\(column($0)) END" },
+            from: """
+
+                LEFT JOIN LATERAL (
+                    SELECT x.* FROM gateway.client_version x
+                    WHERE x.tenant_id = $1 AND x.app_id = c.app_id
+                        AND x.client = CASE WHEN c.value <> '' THEN c.value::bigint END OFFSET 0) v ON true
+                """
+        )
+    }
+
+    private static func column(_ field: ClientFacts.Field) -> String {
+        switch field {
+        case .appVersion: "app_version"
+        case .os: "os"
+        case .osVersion: "os_version"
+        case .sdkVersion: "sdk_version"
+        case .model: "model"
+        case .locale: "locale"
+        }
+    }
 }

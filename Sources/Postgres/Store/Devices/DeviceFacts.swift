@@ -29,6 +29,7 @@ package struct IdentityEntry: Sendable, Hashable {
     package var phone: String?
     package var acceptsPush: Bool
     package var attributes: JSONObject
+    package var client: ClientFacts
     package var registeredAt: Timestamp
     package var assurance: Assurance
     package var tags: [Tag]

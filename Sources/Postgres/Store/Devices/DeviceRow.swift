@@ -31,6 +31,7 @@ enum DeviceRow {
             phone: try row.optionalText("phone"),
             acceptsPush: try row.bool("accepts_push"),
             attributes: try row.object("attributes"),
+            client: ClientFacts(try row.object("client")),
             registeredAt: try row.time("registered_at"),
             assurance: Assurance(rank: try row.int("assurance")),
             tags: try row.texts("tags").compactMap { Tag($0) }

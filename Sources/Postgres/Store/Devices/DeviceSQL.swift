@@ -109,7 +109,7 @@ enum DeviceSQL {
     /// The rows that `DeviceRow.identity` reads.
     private static let identityRows = """
         SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
-            i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+            coalesce(i.client, '{}') AS client, i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
                 WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
         FROM gateway.identity i WHERE i.tenant_id = $1
         """

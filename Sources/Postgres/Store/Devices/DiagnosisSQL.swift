@@ -16,6 +16,7 @@ enum DiagnosisSQL {
     static let identities = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.targetColumns), i.registered_at, i.user_since, i.ends_at, i.denies_push IS TRUE AS denies_push,
+            coalesce(i.client, '{}') AS client,
             \(ResolvedTarget.isOutranked(.user, app: "i.app_id")) OR \(ResolvedTarget.isOutranked(.phone, app: "i.app_id")) AS is_outranked,
             coalesce(p.opted_in, false) AS opted_in, coalesce(p.consents, '{}')::text AS consents
         FROM gateway.identity i

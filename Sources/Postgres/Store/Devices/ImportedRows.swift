@@ -66,6 +66,7 @@ package struct ImportedRows: Sendable {
         p["p_to"] = { ends($1.rows) }
         p["p_tags"] = { tags($1.rows) }
         p["p_at"] = { .time($1.at) }
+        p["p_clients"] = { clients($1.rows) }
     }
 
     static func zones(_ rows: [DeviceRegistration]) -> PostgresValue { .strings(rows.map { $0.clock.timeZone?.text }) }
@@ -76,6 +77,11 @@ package struct ImportedRows: Sendable {
 
     static func ends(_ rows: [DeviceRegistration]) -> PostgresValue {
         .int32s(rows.map { $0.clock.window.map { Int32(clamping: $0.to) } })
+    }
+
+    /// The reported facts of each row, as JSON.
+    static func clients(_ rows: [DeviceRegistration]) -> PostgresValue {
+        .strings(rows.map { $0.client.report.map { DocumentText.of($0) } })
     }
 
     /// The tags of each row, separated by spaces, which no tag contains.

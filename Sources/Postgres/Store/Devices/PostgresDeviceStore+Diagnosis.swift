@@ -67,6 +67,7 @@ package struct DiagnosedIdentity: Sendable, Hashable {
     package var isOutranked = false
     /// The user's consents by subject.
     package var consents: [String: ConsentState] = [:]
+    package var client = ClientFacts()
 
     package init(target: TargetFacts, registeredAt: Timestamp) {
         self.target = target
@@ -139,6 +140,7 @@ extension PostgresDeviceStore {
         identity.endsAt = try row.optionalTime("ends_at")
         identity.deniesPush = try row.bool("denies_push")
         identity.isOutranked = try row.bool("is_outranked")
+        identity.client = ClientFacts(try row.object("client"))
         identity.consents = ConsentCoding.read(try row.object("consents"))
         return identity
     }

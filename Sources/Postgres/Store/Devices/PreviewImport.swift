@@ -25,12 +25,13 @@ package struct PreviewImport: StoreRead {
                     OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
                     OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
                         AND u.first IS NOT NULL
+                    OR gateway.client_after(i.client, u.client::jsonb) IS DISTINCT FROM i.client
                     OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
                         <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
                             WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
             FROM unnest(
                 $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
-                $12::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags)
+                $12::text[], $13::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags, client)
             LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
             LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p
         """
@@ -42,6 +43,7 @@ package struct PreviewImport: StoreRead {
                 .strings(rows.map { $0.key?.rawValue }), .strings(rows.map { $0.token?.text }),
                 .strings(rows.map { $0.user?.rawValue }), .strings(rows.map(\.name)), .strings(rows.map(\.phone)),
                 ImportedRows.zones(rows), ImportedRows.starts(rows), ImportedRows.ends(rows), ImportedRows.tags(rows),
+                ImportedRows.clients(rows),
             ]
         )
     }

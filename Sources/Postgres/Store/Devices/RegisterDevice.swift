@@ -71,6 +71,7 @@ package struct RegisterDevice: StoreWrite {
         p["p_at"] = { .time($1.at) }
         p["p_assurance"] = { .int16($1.registration.assurance.rank) }
         p["p_moves"] = { .text($1.moves.rawValue) }
+        p["p_client"] = { .document($1.client) }
     }
 
     private static let set = Routine<StoreCall, Self>("register_many") { p in
@@ -90,8 +91,10 @@ package struct RegisterDevice: StoreWrite {
         p["p_raw_phones"] = { .string($1.registration.rawPhone) }
         p["p_attributes"] = { .string($1.attributes.map { DocumentText.of($0) }) }
         p["p_at"] = { .time($1.at) }
+        p["p_clients"] = { .string($1.client.map { DocumentText.of($0) }) }
     }
 
+    private var client: JSON? { registration.client.report.map { .object($0) } }
     private var attributes: JSON? { registration.attributes.isEmpty ? nil : .object(registration.attributes) }
     private var tags: PostgresValue { registration.tags.map { .tags($0) } ?? .untyped(nil) }
 

@@ -53,6 +53,10 @@ extension LockOrder {
         Exception("set_preferences > set_clock", "app", "written once in the life of an app"),
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
+        Exception("import_new", "app", after: "client_version", "written once in the life of an app"),
+        // A new version is inserted under a lock that is only tried, so no transaction waits for the row.
+        Exception("register_identity > client_number", "client_version", "never waits for another transaction"),
+        Exception("register_many", "device", after: "client_version", "never waits for another transaction"),
         Exception("update_token > note_sharing", "app", "written once in the life of an app"),
     ]
 

@@ -9,12 +9,12 @@ package struct LockOrder: Sendable {
         tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app
         name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
-        activity_token challenge device identity identity_tag verification
+        activity_token challenge device client_version identity identity_tag verification
         campaign schedule message message_ref message_label message_media message_variable message_number page media
         lane slice message_open delivery
         badge_mark badge inbox_open
         webhook name:senders sender capture captured_exchange
-        event_reader receipt_mark latency device_sketch device_change
+        event_reader receipt_mark latency device_sketch device_change property_count
         name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
         name:audit audit_key audit_subject audit audit_checkpoint audit_copy
         name:events event_single event_batch event_position vendor_sequence

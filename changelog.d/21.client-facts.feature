@@ -1,0 +1,1 @@
+Devices show the version of the app, the system and its version, the version of the SDK, model and locale, where the vendor's SDK reports them (`client` of an identity, also in the diagnosis and in the export of devices). `POST /v1/devices` and imports set them. A value that an SDK does not name stays as it was.
