@@ -1,6 +1,6 @@
 -- Objects that were created through the API. A provisioning file neither changes nor removes them.
 -- Oldest program: 39
--- Routines: d9d85033e584c19b
+-- Routines: 8bb6e2731fd4f011
 
 ALTER TABLE gateway.app ADD COLUMN origin text NOT NULL DEFAULT 'file' CONSTRAINT app_origin CHECK (origin IN ('file', 'api'));
 ALTER TABLE gateway.credential ADD COLUMN origin text NOT NULL DEFAULT 'file' CONSTRAINT credential_origin CHECK (origin IN ('file', 'api'));
