@@ -65,7 +65,7 @@ extension AnalyticsOperations {
                 + countColumns.map { column in .int64(column.name, column.definition) { column.value($0.counts) } }
         )
         return AnswerShape<Counts>(
-            "\(name)Counts",
+            "\(name)s",
             head({ $0.range }, { $0.span }) + [
                 .list("groups", line, "The groups with deliveries, the largest first.") { answer in
                     answer.groups.map { group in
@@ -78,19 +78,19 @@ extension AnalyticsOperations {
     }
 
     static let versionList = list(
-        "ClientVersion",
+        "VersionCount",
         NativeShapes.client.members.map {
             ($0.name, "2.4.3", "A fact of the client, if split by it; null: not reported.")
         }
     )
     static let campaignList = list(
-        "Campaign",
+        "CampaignCount",
         [
             ("app", "shop", "The app."), ("campaign", "spring", "The campaign; empty: further ones."),
             ("variant", "b", "The part of the campaign; null: none."),
         ]
     )
-    static let hourList = list("WeekHour", [("hour", "8", "The hour: 0 is Monday from 00:00, 167 Sunday from 23:00.")])
+    static let hourList = list("HourCount", [("hour", "8", "The hour: 0 is Monday from 00:00, 167 Sunday from 23:00.")])
 
     private static func operation<Input: FigureFields>(
         _ id: String,
