@@ -232,7 +232,7 @@ struct AdministrationTests {
             #expect(changed.status == 200, "\(changed.text)")
             #expect(try await stage.native(.GET, "/v1/apps/web/bindings").json?["bindings"] == [])
             let id = try await stage.native(.GET, "/v1/devices?app=web").json?["devices"]?.array?.first?["id"]?.string
-            #expect(try await stage.native(.DELETE, "/v1/devices/\(id ?? "")").status == 200)
+            #expect(try await stage.native(.DELETE, "/v1/devices/\(id ?? "")").status == 204)
             #expect(try await stage.native(.DELETE, "/v1/apps/web").status == 204)
             #expect(try await stage.native(.GET, "/v1/apps/web").json?["retiredAt"]?.string != nil)
             #expect(try await stage.native(.DELETE, "/v1/credentials/own").status == 204)

@@ -152,8 +152,10 @@ package struct ObjectProvisioner: Sendable {
     ) throws(ProvisioningProblem) -> Value {
         do throws(ProvisioningProblem) { return try read() } catch {
             let path = error.path.hasPrefix(".") ? String(error.path.dropFirst()) : error.path
+            // A member that was not read keeps its name.
+            let isUnknown = error.problem == "is not a known key"
             throw ProvisioningProblem(
-                path: ProvisioningReader.contentKey(path),
+                path: isUnknown ? path : ProvisioningReader.contentKey(path),
                 problem: error.problem.replacing(/(\w+)Env or \w+File/) { $0.1 }.replacing(/\b(\w+)File\b/) { $0.1 }
             )
         }
