@@ -1,1 +1,1 @@
-`apply` leaves API keys, credentials, apps and bindings of the API unchanged, and refuses a file that lists one of the same name, also a key of `key create`, which a file used to take over. Programs before schema 62 must not apply files once such objects exist.
+`apply` leaves API keys, credentials, apps and bindings of the API unchanged, and refuses a file that lists one of the same name, also a key of `key create`, which a file used to take over. Programs before schema 63 must not apply files once such objects exist.
