@@ -321,25 +321,39 @@ var parts: [Part] = [
         ]
     ),
     .library(
+        "AppleCalls",
+        path: "Sources/Gateway/AppleCalls",
+        [
+            .ours("APNs"), .ours("ApplePayload"), .ours("DeliveryEngine"), .ours("EngineStore"), .ours("GatewayHTTP"),
+            .ours("HTTP2"), .ours("Model"), .ours("Store"),
+        ]
+    ),
+    .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
             .ours("EngineStore"), .ours("Store"),
-            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("CallAudit"), .ours("Commands"),
-            .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"),
-            .ours("Model"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"), .ours("Webhooks"), hummingbird, httpTypes,
+            .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
+            .ours("Imports"),
+            .ours("Model"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"), .ours("Webhooks"),
+            hummingbird, httpTypes,
             lifecycle, locks, log, metrics, nioCore,
         ]
     ),
     .library(
         "Gateway",
         path: "Sources/Gateway",
-        exclude: ["CallAudit", "Explain", "HTTP", "Imports", "NativeAPI", "Observability", "Provisioning", "Secrets"],
+        exclude: [
+            "AppleCalls", "CallAudit", "Explain", "HTTP", "Imports", "NativeAPI", "Observability", "Provisioning",
+            "Secrets",
+        ],
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"),
-            .ours("APNs"), .ours("Adapters"), .ours("ApplePayload"), .ours("CallAudit"), .ours("Commands"),
-            .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"), .ours("Imports"),
+            .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
+            .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"),
             .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore, nioSSL, tracing,
             .product("Configuration", .configuration),
@@ -519,7 +533,8 @@ var parts: [Part] = [
             .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayHTTP"),
             .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
-            .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"), .ours("UPMC"),
+            .ours("AppleCalls"), .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"),
+            .ours("UPMC"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix, nioSSL,
         ],

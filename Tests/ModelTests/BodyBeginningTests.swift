@@ -2,7 +2,7 @@ import Testing
 
 @testable import Model
 
-/// What the beginning of a body says, before the rest has arrived.
+/// The fields of a body of which only the beginning has arrived.
 @Suite struct BodyBeginningTests {
     private func completed(_ text: String) -> String? {
         BodyBeginning.completed(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }

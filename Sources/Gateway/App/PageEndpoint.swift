@@ -1,3 +1,4 @@
+import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model

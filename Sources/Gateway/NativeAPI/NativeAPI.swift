@@ -1,3 +1,4 @@
+package import AppleCalls
 import CallAudit
 package import Commands
 import EngineStore

@@ -137,7 +137,10 @@ extension ProvisioningReader {
         let key = Self.contentKey(key)
         guard let value = fields.value(key) else { return nil }
         guard let text = value.string, !text.isEmpty, text.utf8.count <= Self.contentBytes else {
-            throw ProvisioningProblem(path: "\(path).\(key)", problem: "must be text of at most \(Self.contentBytes) bytes")
+            throw ProvisioningProblem(
+                path: "\(path).\(key)",
+                problem: "must be text of at most \(Self.contentBytes) bytes"
+            )
         }
         guard key == Self.contentKey("pkcs12File") else { return Array(text.utf8) }
         guard let data = Data(base64Encoded: text) else {

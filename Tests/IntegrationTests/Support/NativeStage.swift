@@ -1,5 +1,6 @@
 import APNs
 import Adapters
+import AppleCalls
 import AsyncHTTPClient
 import Commands
 import DatabaseSupport

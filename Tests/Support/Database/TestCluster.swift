@@ -78,7 +78,8 @@ package enum TestCluster {
         removeLeftovers()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var options = EmbeddedClusterOptions()
-        options.maximumConnections = 600
+        // Hundreds of databases with pools of several sessions each, which stay open for a while after their tests.
+        options.maximumConnections = 1500
         let cluster = try await EmbeddedCluster.start(
             directory: "\(folder)/shared",
             options: options,

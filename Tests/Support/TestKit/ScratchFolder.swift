@@ -6,7 +6,7 @@ import Foundation
 /// tests. A process that is killed loses nothing of a file in memory either, so tests of crashes show the same. The path is short, because the path of a
 /// socket below it is limited to 107 bytes.
 package enum ScratchFolder {
-    /// What databases and logs of a run need at most, with as much left for the programs. In bytes.
+    /// Enough for the databases and logs of a run, and as much again for the programs. In bytes.
     private static let memoryNeeded: UInt64 = 10 << 30
 
     /// `GATEWAY_TEST_FOLDER`, otherwise /dev/shm or /tmp.
@@ -16,7 +16,7 @@ package enum ScratchFolder {
         return freeBytes(of: memory) >= memoryNeeded && availableMemory() >= memoryNeeded ? memory : "/tmp"
     }()
 
-    /// 0 when there is no such file system.
+    /// 0 when the file system does not exist.
     private static func freeBytes(of path: String) -> UInt64 {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
         return (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value ?? 0

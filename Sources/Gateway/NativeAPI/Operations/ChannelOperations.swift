@@ -1,4 +1,5 @@
 import APNs
+import AppleCalls
 import ApplePayload
 import GatewayHTTP
 import Hummingbird

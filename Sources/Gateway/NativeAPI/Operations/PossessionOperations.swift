@@ -1,3 +1,4 @@
+import AppleCalls
 import Commands
 import EngineStore
 import GatewayHTTP

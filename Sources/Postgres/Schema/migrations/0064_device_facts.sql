@@ -1,6 +1,6 @@
 -- The facts that the SDK of an identity reports about the app and the system, the reference of a delivery to them, and counts by them.
 -- Oldest program: 39
--- Routines: 39f80396d230b1b7
+-- Routines: ed268c06e68a97ec
 
 -- The facts that SDKs reported, each combination once per app. Deliveries refer to it by number. At most 500 new rows per app and day; other combinations
 -- have the number 0. Rows are kept, because deliveries and counts refer to them.

@@ -1,23 +1,21 @@
-import GatewayHTTP
 import HTTPTypes
 package import Hummingbird
-import Imports
 package import Model
 
 /// An error of the native API, as RFC 9457 problem details. docs/errors.md explains the codes, whose meanings never change.
 package struct Problem: Error, Hashable {
-    var code: ProblemCode
-    var detail: String
-    var retryAfterSeconds: Int?
+    package var code: ProblemCode
+    package var detail: String
+    package var retryAfterSeconds: Int?
     /// The methods of the path, for 405.
-    var allowedMethods: [String] = []
+    package var allowedMethods: [String] = []
     /// Whether the limit that caused it has a log line of its own.
-    var isLogged = false
+    package var isLogged = false
 
-    var status: Int { code.status }
+    package var status: Int { code.status }
 
     /// A URI that identifies the kind of problem; it is not served.
-    static func type(_ code: ProblemCode) -> String { "https://push-gateway.invalid/errors/\(code.rawValue)" }
+    package static func type(_ code: ProblemCode) -> String { "https://push-gateway.invalid/errors/\(code.rawValue)" }
 
     package var response: Response { response(with: nil) }
 
@@ -41,19 +39,15 @@ package struct Problem: Error, Hashable {
         return .json(body, status: HTTPResponse.Status(code: status), headers: headers)
     }
 
-    static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
+    package static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
     /// The detail begins with `field`: a body field, a parameter or a header.
-    static func invalid(_ field: String, _ detail: String) -> Problem { Problem(.invalid, "\(field): \(detail)") }
-    static let unauthorized = Problem(
+    package static func invalid(_ field: String, _ detail: String) -> Problem { Problem(.invalid, "\(field): \(detail)") }
+    package static let unauthorized = Problem(
         .unauthorized,
         "send Authorization: Bearer with a key of `push-gateway key create`"
     )
-    static func forbidden(_ scope: APIScope) -> Problem { .forbidden(KeyScope(scope)) }
-    static func forbidden(_ scope: KeyScope) -> Problem {
-        Problem(.forbidden, "the key lacks the scope '\(scope)'")
-    }
-    static let forbiddenNetwork = Problem(.forbidden, "the key may not be used from this address")
-    static let ownApproval = Problem(.forbidden, "the key that sent the message may not approve it")
+    package static let forbiddenNetwork = Problem(.forbidden, "the key may not be used from this address")
+    package static let ownApproval = Problem(.forbidden, "the key that sent the message may not approve it")
     package static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
     /// `allowed` lists the methods of the path.
     package static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {
@@ -61,48 +55,43 @@ package struct Problem: Error, Hashable {
         problem.allowedMethods = allowed
         return problem
     }
-    static func tooLarge(_ limitBytes: Int) -> Problem { Problem(.tooLarge, "the limit is \(limitBytes) bytes") }
-    static let tooSlow = Problem(
+    package static func tooLarge(_ limitBytes: Int) -> Problem { Problem(.tooLarge, "the limit is \(limitBytes) bytes") }
+    package static let tooSlow = Problem(
         .tooSlow,
         "send it within \(BodyReader.timeLimit.components.seconds) seconds"
     )
-    static let importTooSlow = Problem(
-        .tooSlow,
-        "the body ended early, or took more than \(DeviceImports.timeLimit.components.seconds) seconds; "
-            + "resume after the last committed line"
-    )
-    static let auditBehind = Problem(
+    package static let auditBehind = Problem(
         .auditBehind,
         "the operator's limit audit.lag.seconds is reached; nothing was changed",
         retryAfterSeconds: 30
     )
-    static let conflict = Problem(.conflict, "use a new key for a new request")
-    static func provisioned(_ what: String) -> Problem {
+    package static let conflict = Problem(.conflict, "use a new key for a new request")
+    package static func provisioned(_ what: String) -> Problem {
         Problem(.provisioned, "\(what) is from a provisioning file; nothing was changed")
     }
-    static func rateLimited(_ seconds: Int) -> Problem {
+    package static func rateLimited(_ seconds: Int) -> Problem {
         Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)
     }
-    static func usedUp(_ quota: Quota, _ seconds: Int) -> Problem {
+    package static func usedUp(_ quota: Quota, _ seconds: Int) -> Problem {
         Problem(
             .quotaUsedUp,
             "\(quota.rawValue) is used up; try again in \(seconds) seconds",
             retryAfterSeconds: seconds
         )
     }
-    static func limited(_ excess: LimitExcess) -> Problem {
+    package static func limited(_ excess: LimitExcess) -> Problem {
         var problem = rateLimited(excess.waitSeconds)
         problem.isLogged = true
         return problem
     }
-    static func gone(_ what: String) -> Problem {
+    package static func gone(_ what: String) -> Problem {
         Problem(.gone, "\(what) have expired; start again at offset 0")
     }
-    static let staleGeneration = Problem(
+    package static let staleGeneration = Problem(
         .staleGeneration,
         "the log has begun a new generation; start again at offset 0"
     )
-    static func noCredential(_ app: AppID) -> Problem {
+    package static func noCredential(_ app: AppID) -> Problem {
         Problem(.noCredential, "no push credential is provisioned for app '\(app)'")
     }
     package static func unavailable(_ seconds: Int) -> Problem {
@@ -110,7 +99,7 @@ package struct Problem: Error, Hashable {
     }
 
     /// Converts a refusal to a problem.
-    init(_ refusal: Refusal, app: AppID) {
+    package init(_ refusal: Refusal, app: AppID) {
         switch refusal {
         case .unknownBinding: self = .notFound("no such app")
         case .unauthorized: self = .unauthorized
@@ -133,7 +122,7 @@ package struct Problem: Error, Hashable {
         }
     }
 
-    init(_ code: ProblemCode, _ detail: String, retryAfterSeconds: Int? = nil) {
+    package init(_ code: ProblemCode, _ detail: String, retryAfterSeconds: Int? = nil) {
         self.code = code
         self.detail = detail
         self.retryAfterSeconds = retryAfterSeconds

@@ -1,9 +1,9 @@
 import ApplePayload
 import DeliveryEngine
 package import EngineStore
-import GatewayHTTP
+package import GatewayHTTP
 package import Model
-import Store
+package import Store
 
 /// Sends the nonce of a challenge in a silent push, while the caller waits. It is not queued: the caller starts another challenge if it does not arrive.
 package struct PossessionPushes: Sendable {
@@ -13,9 +13,9 @@ package struct PossessionPushes: Sendable {
     /// 10 s: the caller waits for the push service's answer.
     package static let deadline = Duration.seconds(10)
     /// The member of the payload with the nonce, next to those of Apple.
-    static let member = "gatewayNonce"
+    package static let member = "gatewayNonce"
 
-    let directory: PostgresDirectory
+    package let directory: PostgresDirectory
     /// Writes the payload, which is the same for every vendor's app.
     let adapter: (any VendorAdapter)?
     let identifiers: any IdentifierSource
@@ -34,7 +34,7 @@ package struct PossessionPushes: Sendable {
     }
 
     /// - Throws: `Problem` unless the push service accepted the push.
-    func send(
+    package func send(
         _ nonce: String,
         to device: ChallengedDevice,
         of tenant: TenantID,

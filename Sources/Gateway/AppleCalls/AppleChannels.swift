@@ -1,8 +1,8 @@
 package import APNs
-import ApplePayload
+package import ApplePayload
 import DeliveryEngine
 package import EngineStore
-import GatewayHTTP
+package import GatewayHTTP
 import HTTP2
 package import Model
 
@@ -12,10 +12,16 @@ package struct AppleChannels: Sendable {
     package typealias Client = @Sendable (CredentialKey, PushEnvironment) throws(APNsError) -> ChannelClient
 
     /// Selects the channels: Apple keeps separate channels of an app for each environment.
-    struct Scope: Sendable {
-        var tenant: TenantID
-        var app: AppID
-        var environment: PushEnvironment
+    package struct Scope: Sendable {
+        package var tenant: TenantID
+        package var app: AppID
+        package var environment: PushEnvironment
+
+        package init(tenant: TenantID, app: AppID, environment: PushEnvironment) {
+            self.tenant = tenant
+            self.app = app
+            self.environment = environment
+        }
     }
 
     let directory: PostgresDirectory
@@ -29,7 +35,7 @@ package struct AppleChannels: Sendable {
     /// Apple's answer to a call about channels.
     ///
     /// - Throws: `Problem`, also for a refusal by Apple.
-    func manage(_ operation: ChannelRequest.Operation, _ scope: Scope) async throws(Problem) -> ChannelAnswer.Result {
+    package func manage(_ operation: ChannelRequest.Operation, _ scope: Scope) async throws(Problem) -> ChannelAnswer.Result {
         let (client, topic) = try await route(scope)
         let answer: ChannelAnswer
         do throws(ChannelClient.Failure) {
@@ -49,7 +55,7 @@ package struct AppleChannels: Sendable {
     ///
     /// - Returns: Apple's id of the request, and in the sandbox the key to its delivery log.
     /// - Throws: `Problem`, also for a refusal by Apple.
-    func send(
+    package func send(
         _ activity: LiveActivity,
         to channel: ChannelID,
         priority: Int,
@@ -94,8 +100,8 @@ package struct AppleChannels: Sendable {
 
 /// The calls that are forwarded to Apple while the caller waits.
 package struct AppleCalls: Sendable {
-    let channels: AppleChannels
-    let possession: PossessionPushes
+    package let channels: AppleChannels
+    package let possession: PossessionPushes
 
     package init(channels: AppleChannels, possession: PossessionPushes) {
         self.channels = channels
@@ -114,18 +120,18 @@ extension ChannelRequest.Operation {
 }
 
 extension Problem {
-    static func noCredential(_ app: AppID, _ environment: PushEnvironment) -> Problem {
+    package static func noCredential(_ app: AppID, _ environment: PushEnvironment) -> Problem {
         Problem(.noCredential, "no push credential is provisioned for app '\(app)' and \(environment.rawValue)")
     }
 
-    static func noChannelEndpoint(_ credential: CredentialID) -> Problem {
+    package static func noChannelEndpoint(_ credential: CredentialID) -> Problem {
         Problem(
             .noCredential,
             "credential '\(credential)' has an endpoint that is not Apple's and no channelEndpoint"
         )
     }
 
-    static func pushServiceFailed(_ detail: String, retryAfter: Duration? = nil) -> Problem {
+    package static func pushServiceFailed(_ detail: String, retryAfter: Duration? = nil) -> Problem {
         Problem(.pushServiceFailed, detail, retryAfterSeconds: retryAfter.map { Int(clamping: $0.components.seconds) })
     }
 
