@@ -35,7 +35,9 @@ package struct AppleChannels: Sendable {
     /// Apple's answer to a call about channels.
     ///
     /// - Throws: `Problem`, also for a refusal by Apple.
-    package func manage(_ operation: ChannelRequest.Operation, _ scope: Scope) async throws(Problem) -> ChannelAnswer.Result {
+    package func manage(_ operation: ChannelRequest.Operation, _ scope: Scope) async throws(Problem)
+        -> ChannelAnswer.Result
+    {
         let (client, topic) = try await route(scope)
         let answer: ChannelAnswer
         do throws(ChannelClient.Failure) {

@@ -41,7 +41,9 @@ package struct Problem: Error, Hashable {
 
     package static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
     /// The detail begins with `field`: a body field, a parameter or a header.
-    package static func invalid(_ field: String, _ detail: String) -> Problem { Problem(.invalid, "\(field): \(detail)") }
+    package static func invalid(_ field: String, _ detail: String) -> Problem {
+        Problem(.invalid, "\(field): \(detail)")
+    }
     package static let unauthorized = Problem(
         .unauthorized,
         "send Authorization: Bearer with a key of `push-gateway key create`"
@@ -55,7 +57,9 @@ package struct Problem: Error, Hashable {
         problem.allowedMethods = allowed
         return problem
     }
-    package static func tooLarge(_ limitBytes: Int) -> Problem { Problem(.tooLarge, "the limit is \(limitBytes) bytes") }
+    package static func tooLarge(_ limitBytes: Int) -> Problem {
+        Problem(.tooLarge, "the limit is \(limitBytes) bytes")
+    }
     package static let tooSlow = Problem(
         .tooSlow,
         "send it within \(BodyReader.timeLimit.components.seconds) seconds"
