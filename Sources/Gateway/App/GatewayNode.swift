@@ -360,25 +360,6 @@ extension GatewayNode {
         return api
     }
 
-    /// Manages broadcast channels through this node's connections.
-    private var channels: AppleChannels {
-        AppleChannels(directory: base.directory) {
-            [transport = delivery.transport] (key, environment) throws(APNsError) in
-            try transport.channels(of: key, in: environment)
-        }
-    }
-
-    /// Sends nonces of challenges through this node's connections.
-    private var possession: PossessionPushes {
-        PossessionPushes(directory: base.directory, vendors: base.vendors, identifiers: base.identifiers) {
-            [transport = delivery.transport] push, credential in
-            for await completions in transport.send([push], through: credential, deadline: PossessionPushes.deadline) {
-                if let completion = completions.first { return completion.outcome }
-            }
-            return .unsent(TransportError(.canceled))
-        }
-    }
-
     /// The responder for `/healthz`, `/readyz` and `/metrics`.
     func adminResponder(_ registry: PrometheusRegistry, isLocal: Bool) -> IdentifiedResponder<AdminResponder> {
         let diagnosis = Diagnosis(database: base.database, keyRing: base.keyRing)

@@ -13,11 +13,11 @@ final class VendorEndpoint: Sendable {
     private let directory: any CallDirectory
     private let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
-    private let limits: VendorLimits
-    private let proofs: RefusedProofs
+    let limits: VendorLimits
+    let proofs: RefusedProofs
     private let bodies: LargeBodies
-    private let identifiers: any IdentifierSource
-    private let logger: Logger
+    let identifiers: any IdentifierSource
+    let logger: Logger
     private let recorder: CaptureRecorder?
     private let certificates: PeerCertificateReader?
     private let multiStep: [Vendor: any MultiStepVendor]
@@ -445,95 +445,5 @@ final class VendorEndpoint: Sendable {
         return try await gate.judge(in: binding.tenant) { (key) async throws(StoreError) in
             try await directory.apiKey(key)
         }
-    }
-
-    /// The answer to a call without a binding. Where the binding is found by a key, a wrong key is a failed proof.
-    @inline(never)
-    private func unbound(
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ shown: ShownProof?,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
-        if shown != nil { proofs.note(.credential, adapter.vendor, of: nil) }
-        let excess = shown == nil ? limits.unknownBinding(from: call.remoteAddress) : limits.failed(shown)
-        if let excess { return limited(excess, call, adapter, &record) }
-        return refused(.unknownBinding, call, adapter, &record)
-    }
-
-    /// The answer to a call above a limit: the vendor's "try again".
-    @inline(never)
-    private func limited(
-        _ excess: LimitExcess,
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord,
-        _ settings: BindingSettings = .unbound
-    ) -> VendorResponse {
-        limits.limiter.refused(excess, from: call.remoteAddress)
-        record.isKept = false
-        return adapter.encode([.refused(excess.refusal)], for: call, settings: settings)
-    }
-
-    @inline(never)
-    private func refusedSender(
-        _ reason: String,
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ binding: BoundCall,
-        _ shown: ShownProof?,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
-        proofs.note(.sender, adapter.vendor, of: binding.tenant, subject: "app \(binding.app)")
-        if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, binding.settings) }
-        note(call, adapter, reason)
-        let error = AdapterError(.unauthorized)
-        record.refused(error, isLogged: true)
-        return adapter.refuse(error, for: call, settings: binding.settings)
-    }
-
-    @inline(never)
-    private func refused(
-        _ code: AdapterError.Code,
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
-        record.refused(AdapterError(code))
-        return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
-    }
-
-    @inline(never)
-    private func refused(
-        _ refusal: Refusal,
-        _ call: VendorRequest,
-        _ adapter: any VendorAdapter,
-        _ record: inout CallRecord
-    ) -> VendorResponse {
-        let replies = [Reply.refused(refusal)]
-        record.answered(replies)
-        return adapter.encode(replies, for: call, settings: .unbound)
-    }
-
-    @inline(never)
-    private func withBodyHash(_ commands: [Command], _ body: [UInt8]) -> [Command] {
-        commands.map { command in
-            guard case .submission(.submit(var submission)) = command, submission.idempotencyKey != nil else {
-                return command
-            }
-            submission.bodyHash = identifiers.sha256(body)
-            return .submission(.submit(submission))
-        }
-    }
-
-    @inline(never)
-    private func note(_ call: VendorRequest, _ adapter: any VendorAdapter, _ reason: String) {
-        logger.info(
-            "vendor call refused",
-            metadata: [
-                LogKey.vendor: "\(adapter.vendor)", LogKey.route: "\(call.route)", LogKey.reason: "\(reason)",
-                LogKey.peer: "\(call.remoteAddress ?? "?")",
-            ]
-        )
     }
 }
