@@ -29,7 +29,7 @@ struct PoolVirtualTests {
             // The bound per client: one turn of 16 in progress, one turn of the client's own last part, and one for a
             // place that changed within the round.
             #expect(tally.longestWait <= 3 * 16 * VirtualWorld.clients.count, "seed \(seed): \(tally.longestWait)")
-            // The run is worth something: even the peer that fails most of the time accepts some of the pushes.
+            // Otherwise the run would test failures only. The peer of some seeds fails most of the time.
             #expect(tally.acceptedCount > world.offers.count / 50, "seed \(seed)")
         }
     }

@@ -257,7 +257,7 @@ struct LimitTests {
     }
 
     // A caller without an app must not make the node hold its bytes. Where the name stands in the body makes no difference to the answer.
-    @Test func aLargeBodyForNobodyIsNotRead() async throws {
+    @Test func aLargeBodyForAnUnknownAppIsNotRead() async throws {
         try await Self.on(["--limits-calls"]) { world in
             let path = "/msgClient/sendMsg"
             let url = world.http.base + path

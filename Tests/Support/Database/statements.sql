@@ -2384,7 +2384,7 @@ FROM (
 
 -- role gateway_call
 WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
-SELECT width_bucket(c.quarter, $11::integer[]) AS part, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, c.device_vendor,
+SELECT width_bucket(c.quarter, $11::integer[]) AS part, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, c.device_vendor AS device_vendor,
     CASE WHEN $10 THEN c.transport END AS transport, sum(c.targets)::bigint AS targets, sum(c.suppressed)::bigint AS suppressed, sum(c.canceled)::bigint AS canceled, sum(c.expired)::bigint AS expired, sum(c.expired_tried)::bigint AS expired_tried, sum(c.unsendable)::bigint AS unsendable, sum(c.accepted)::bigint AS accepted, sum(c.uncertain)::bigint AS uncertain, sum(c.rejected)::bigint AS rejected, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read
 FROM (
     SELECT x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets, x.suppressed, x.canceled, x.expired, x.expired_tried, x.unsendable, x.accepted, x.uncertain, x.rejected, x.received, x.read

@@ -23,18 +23,19 @@ enum FunnelSQL {
         """
     }
 
-    /// The groups: `$8` whether by app, `$9` by the sender's dialect, `$10` by transport. They are always split by the dialect of the device, on which it
-    /// depends what can be reported.
-    private static let groups = """
-        CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, c.device_vendor,
+    /// The groups: `$8` whether by app, `$9` by the sender's dialect, `$10` by transport. `device`: the dialect of the device.
+    private static func groups(device: String) -> String {
+        """
+        CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, \(device) AS device_vendor,
             CASE WHEN $10 THEN c.transport END AS transport
         """
+    }
 
-    /// `$11`: the first quarter hours of the parts, in their order. `part`: from 1. `$12`: the maximum number of rows.
+    /// Always by the dialect of the device, on which it depends what can be reported. `$11`: the first quarter hours of the parts, in their order. `part`: from 1. `$12`: the maximum number of rows.
     static let funnel = StoreSQL.tenant(
         """
         \(MessageSQL.withFirstMinute)
-        SELECT width_bucket(c.quarter, $11::integer[]) AS part, \(groups), \(sums)
+        SELECT width_bucket(c.quarter, $11::integer[]) AS part, \(groups(device: "c.device_vendor")), \(sums)
         FROM (
             SELECT x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, \(counts("x"))
             FROM gateway.counter x WHERE x.tenant_id = $1 AND \(matches("x"))
@@ -49,8 +50,7 @@ enum FunnelSQL {
     static let losses = StoreSQL.tenant(
         """
         \(MessageSQL.withFirstMinute)
-        SELECT c.stage, c.reason, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor,
-            CASE WHEN $11 THEN c.device_vendor END AS device_vendor, CASE WHEN $10 THEN c.transport END AS transport,
+        SELECT c.stage, c.reason, \(groups(device: "CASE WHEN $11 THEN c.device_vendor END")),
             sum(c.count)::bigint AS count
         FROM (
             SELECT x.app_id, x.vendor, x.device_vendor, x.transport, x.stage, x.reason, x.count
