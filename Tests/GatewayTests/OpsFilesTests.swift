@@ -72,6 +72,20 @@ import Testing
         }
     }
 
+    /// `scripts/alerts-check` runs the tests of the alerts.
+    @Test func everyAlertHasATest() throws {
+        let alerts = try Self.file("ops/prometheus/alerts.yml").matches(of: /- alert: (\w+)/).map { String($0.1) }
+        let tests = try Self.file("ops/prometheus/alerts_test.yml").components(separatedBy: "exp_labels").dropLast()
+        let fired = Set(tests.compactMap { $0.matches(of: /alertname: (\w+)/).last.map { String($0.1) } })
+        #expect(!alerts.isEmpty)
+        #expect(Set(alerts).subtracting(fired) == [])
+    }
+
+    @Test func everyMetricHasAPanel() throws {
+        let shown = Self.metrics(in: try Self.file("ops/grafana/push-gateway.json"))
+        #expect(Self.emitted.subtracting(shown) == [])
+    }
+
     /// A dashboard must be readable by other tools and must not have its own data source.
     @Test func theDashboardIsJSONWithItsSourceAsAVariable() throws {
         let dashboard = try JSONParser.parse(try Self.file("ops/grafana/push-gateway.json"))
