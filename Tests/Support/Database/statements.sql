@@ -23,6 +23,12 @@ DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND NOT EXISTS (
     WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
 RETURNING b.vendor, b.kind, b.value, b.host, b.app_id;
 
+-- role gateway_engine
+DELETE FROM gateway.binding b WHERE b.tenant_id = $1 AND b.origin = 'file' AND NOT EXISTS (
+    SELECT FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS k(vendor, kind, value, host)
+    WHERE k.vendor = b.vendor AND k.kind = b.kind AND k.value = b.value AND k.host = b.host)
+RETURNING b.vendor, b.kind, b.value, b.host, b.app_id;
+
 -- role gateway_call
 DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.capture_id = $2 RETURNING c.capture_id;
 
@@ -105,6 +111,11 @@ DELETE FROM gateway.node WHERE node_id = $1;
 
 -- role gateway_engine
 DELETE FROM gateway.node WHERE seen_at < now() - $1::interval;
+
+-- role gateway_engine
+DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
+    SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
+    WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT 5000);
 
 -- role gateway_engine
 DELETE FROM gateway.receipt_mark WHERE tenant_id = $1 AND (due_day, message_id, target_id) IN (
@@ -296,6 +307,30 @@ FROM gateway.identity i
 LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.identity_id = $3;
 
+-- role gateway_engine
+SELECT $2::bigint AS place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $3;
+
+-- role gateway_engine
+SELECT 'key' AS kind, k.name FROM gateway.api_key k
+WHERE k.tenant_id = $1 AND NOT k.is_provisioned AND k.name = ANY ($6::text[])
+UNION ALL SELECT 'credential', c.credential_id FROM gateway.credential c
+WHERE c.tenant_id = $1 AND c.origin <> 'file' AND c.credential_id = ANY ($7::text[])
+UNION ALL SELECT 'app', a.app_id FROM gateway.app a
+WHERE a.tenant_id = $1 AND a.origin <> 'file' AND a.retired_at IS NULL AND a.app_id = ANY ($8::text[])
+UNION ALL SELECT 'binding', concat_ws(' ', b.vendor, b.kind, b.value) FROM gateway.binding b
+JOIN unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS u(vendor, kind, value, host)
+    ON u.vendor = b.vendor AND u.kind = b.kind AND u.value = b.value AND u.host = b.host
+WHERE b.tenant_id = $1 AND b.origin <> 'file'
+LIMIT 1;
+
 -- role gateway_call
 SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -359,6 +394,9 @@ SELECT * FROM gateway.poll_inbox($1, $2, $3, $4, $5, $6, $7, $8, $9);
 SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_identities => $7, p_devices => $8, p_platforms => $9, p_environments => $10, p_tokens => $11, p_users => $12, p_names => $13, p_phones => $14, p_raw_phones => $15, p_attributes => $16, p_at => $17);
 
 -- role gateway_call
+SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_identities => $7, p_devices => $8, p_platforms => $9, p_environments => $10, p_tokens => $11, p_users => $12, p_names => $13, p_phones => $14, p_raw_phones => $15, p_attributes => $16, p_at => $17, p_clients => $18);
+
+-- role gateway_call
 SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_at => $15);
 
 -- role gateway_call
@@ -368,10 +406,19 @@ SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3
 SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18);
 
 -- role gateway_call
+SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19);
+
+-- role gateway_call
+SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_tags => $20);
+
+-- role gateway_call
 SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_tags => $19);
 
 -- role gateway_call
 SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17);
+
+-- role gateway_call
+SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_tags => $20, p_zone => $21, p_from => $22, p_to => $23);
 
 -- role gateway_call
 SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_tags => $19, p_zone => $20, p_from => $21, p_to => $22);
@@ -570,6 +617,10 @@ SELECT app_id, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 
 SELECT app_id, platforms::text AS platforms, defaults::text AS defaults, retired_at IS NOT NULL AS is_retired
 FROM gateway.app WHERE tenant_id = $1;
 
+-- role gateway_engine
+SELECT app_id, platforms::text AS platforms, defaults::text AS defaults, retired_at IS NOT NULL AS is_retired, origin
+FROM gateway.app WHERE tenant_id = $1;
+
 -- role gateway_call
 SELECT b.bytes, b.content_type FROM gateway.message m
 JOIN gateway.message_media l ON l.tenant_id = $1 AND l.message_id = m.message_id
@@ -616,6 +667,14 @@ SELECT c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.
 SELECT c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, c.ended_at IS NULL AND c.ends_at > now() AS is_running FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id;
 
 -- role gateway_engine
+SELECT c.credential_id, a.app_id FROM gateway.credential c JOIN gateway.app a ON a.tenant_id = $1
+WHERE c.tenant_id = $1 AND c.origin = 'file' AND NOT c.credential_id = ANY ($2::text[])
+    AND a.origin <> 'file' AND a.retired_at IS NULL
+    AND EXISTS (SELECT FROM jsonb_each(a.platforms) AS p, jsonb_each_text(p.value->'credentials') AS u
+        WHERE u.value = c.credential_id)
+LIMIT 1;
+
+-- role gateway_engine
 SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-9]+$'
 ORDER BY length(c.relname), c.relname;
@@ -623,6 +682,11 @@ ORDER BY length(c.relname), c.relname;
 -- role gateway_engine
 SELECT c.tenant_id, c.capture_id, c.app_id, c.vendor, c.keeps_texts, c.body_limit, c.ends_at FROM gateway.capture c
 WHERE c.ended_at IS NULL AND c.ends_at > now() ORDER BY c.ends_at LIMIT 1000;
+
+-- role gateway_engine
+SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
+    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second
+FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id ORDER BY c.tenant_id, c.credential_id;
 
 -- role gateway_engine
 SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
@@ -734,6 +798,9 @@ WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-
     AND (substr(c.relname, 11)::integer + 1) * 7 <= $1;
 
 -- role gateway_engine
+SELECT count(*) AS keys FROM gateway.api_key WHERE tenant_id = $1 AND NOT is_provisioned;
+
+-- role gateway_engine
 SELECT count(*) AS nodes FROM gateway.node WHERE seen_at > now() - interval '20 seconds';
 
 -- role gateway_engine
@@ -756,6 +823,28 @@ SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
     FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
     WHERE d.tenant_id = $1 AND d.device_id = $2
     ORDER BY d.message_id DESC LIMIT $3) AS l;
+
+-- role gateway_call
+SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
+    count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_changed) AS unchanged
+FROM (
+    SELECT i.identity_id IS NULL AS is_new,
+        i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
+            OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
+            OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
+            OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
+            OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
+            OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
+                AND u.first IS NOT NULL
+            OR gateway.client_after(i.client, u.client::jsonb) IS DISTINCT FROM i.client
+            OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
+                <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
+                    WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
+    FROM unnest(
+        $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
+        $12::text[], $13::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags, client)
+    LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
+    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p;
 
 -- role gateway_call
 SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
@@ -803,6 +892,10 @@ SELECT create_webhook AS created FROM gateway.create_webhook($1, $2, $3, $4, $5,
 
 -- role gateway_engine
 SELECT credential_id, kind, team_id, key_id, endpoint, channel_endpoint, trust_roots, fingerprint, pushes_per_second
+FROM gateway.credential WHERE tenant_id = $1;
+
+-- role gateway_engine
+SELECT credential_id, kind, team_id, key_id, endpoint, channel_endpoint, trust_roots, fingerprint, pushes_per_second, origin
 FROM gateway.credential WHERE tenant_id = $1;
 
 -- role gateway_call
@@ -1024,6 +1117,18 @@ WHERE i.identity_id IS NOT NULL;
 
 -- role gateway_call
 SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+    coalesce(i.client, '{}') AS client, i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+        WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id;
+
+-- role gateway_call
+SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
+    coalesce(i.client, '{}') AS client, i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
+        WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
+FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
+SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
     i.registered_at, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
         WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
 FROM gateway.identity i WHERE i.tenant_id = $1 AND i.device_id = ANY ($2) ORDER BY i.device_id, i.vendor, i.identity_id;
@@ -1042,6 +1147,16 @@ FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = $2;
 
 -- role gateway_call
 SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to, d.token_reason
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
+SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
     d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
@@ -1100,7 +1215,13 @@ WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4;
 SELECT import_each AS count FROM gateway.import_each(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);
 
 -- role gateway_call
+SELECT import_each AS count FROM gateway.import_each(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20);
+
+-- role gateway_call
 SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);
+
+-- role gateway_call
+SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20);
 
 -- role gateway_engine
 SELECT k.due_day, k.message_id, k.target_id, k.is_early, k.is_received, k.is_read
@@ -1343,6 +1464,14 @@ CROSS JOIN LATERAL (
 SELECT q.id, r.due_at, r.is_single FROM unnest($2::uuid[]) AS q(id)
 CROSS JOIN LATERAL (
     SELECT m.due_at, m.due_local IS NULL AND m.pace_count IS NULL AS is_single FROM gateway.message m
+    WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) r;
+
+-- role gateway_engine
+SELECT q.id, r.due_at, r.is_single, r.campaign, r.variant FROM unnest($2::uuid[]) AS q(id)
+CROSS JOIN LATERAL (
+    SELECT m.due_at, m.due_local IS NULL AND m.pace_count IS NULL AS is_single, m.content->>'campaign' AS campaign,
+        m.content->>'campaignVariant' AS variant
+    FROM gateway.message m
     WHERE m.tenant_id = $1 AND m.message_id = q.id LIMIT 1) r;
 
 -- role gateway_call
@@ -1785,6 +1914,9 @@ SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_m
 -- role gateway_engine
 SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28, p_device_vendors => $29, p_latencies => $30);
 
+-- role gateway_engine
+SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28, p_device_vendors => $29, p_latencies => $30, p_clients => $31, p_local_hours => $32);
+
 -- role gateway_call
 SELECT record_receipt AS outcome FROM gateway.record_receipt($1, $2, $3, $4, $5, $6, $7, $8);
 
@@ -1918,6 +2050,17 @@ JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
 LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 
 -- role gateway_engine
+SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
 SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -1931,6 +2074,18 @@ LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 
 -- role gateway_engine
 SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
+SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
     d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
@@ -2032,6 +2187,9 @@ SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND ap
 
 -- role gateway_engine
 SELECT vendor, kind, value, host, app_id, settings::text AS settings FROM gateway.binding WHERE tenant_id = $1;
+
+-- role gateway_engine
+SELECT vendor, kind, value, host, app_id, settings::text AS settings, origin FROM gateway.binding WHERE tenant_id = $1;
 
 -- role gateway_call
 SELECT vouch_identity AS count FROM gateway.vouch_identity($1, $2, $3, $4);
@@ -2368,6 +2526,26 @@ FROM (
     FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
     WHERE ($2::text IS NULL OR d.app_id = $2) AND d.quarter >= $3 AND d.quarter < $4) c
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+
+-- role gateway_call
+WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+SELECT c.stage, c.reason, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, CASE WHEN $11 THEN c.device_vendor END AS device_vendor,
+    CASE WHEN $10 THEN c.transport END AS transport,
+    sum(c.count)::bigint AS count
+FROM (
+    SELECT x.app_id, x.vendor, x.device_vendor, x.transport, x.stage, x.reason, x.count
+    FROM gateway.counter_reason x WHERE x.tenant_id = $1 AND x.quarter >= $2 AND x.quarter < $3 AND ($4::text[] IS NULL OR x.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR x.vendor = ANY ($5)) AND ($6::text[] IS NULL OR x.device_vendor = ANY ($6))
+    AND ($7::text[] IS NULL OR x.transport = ANY ($7))
+    UNION ALL
+    SELECT d.app_id, d.vendor, d.device_vendor, d.transport, split_part(r.key, ':', 1),
+        substr(r.key, strpos(r.key, ':') + 1), r.value::bigint
+    FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
+    CROSS JOIN LATERAL json_each_text(d.reasons) AS r(key, value)
+    WHERE d.reasons IS NOT NULL AND d.quarter >= $2 AND d.quarter < $3 AND ($4::text[] IS NULL OR d.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR d.vendor = ANY ($5)) AND ($6::text[] IS NULL OR d.device_vendor = ANY ($6))
+    AND ($7::text[] IS NULL OR d.transport = ANY ($7))) c
+GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(c.count) <> 0;
 
 -- role gateway_call
 WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
