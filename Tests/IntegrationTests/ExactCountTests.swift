@@ -1,0 +1,379 @@
+import CommandSupport
+import EmbeddedPostgres
+import Foundation
+import Model
+import NIOConcurrencyHelpers
+import PostgresClient
+import TestKit
+import Testing
+
+@testable import Gateway
+
+/// Every count of the analytics equals what a separate program (`exact_counts.py`) counts in the raw rows, after a run over five vendors with faults and kills.
+///
+/// This run is short; `scripts/soak counts` sets the number of deliveries of a long run.
+@Suite(.serialized, .timeLimit(.minutes(120)))
+struct ExactCountTests {
+    static let deliveries = Soak.size("EXACT_DELIVERIES") ?? 12_000
+    static let kills = Soak.size("EXACT_KILLS") ?? 2
+    static let databaseKills = Soak.size("EXACT_DATABASE_KILLS") ?? 1
+    static let seed = Soak.size("EXACT_SEED") ?? Int.random(in: 1...1_000_000)
+    static let filters = Soak.size("EXACT_FILTERS") ?? 1000
+    /// Of each of six dialects.
+    private static let devices = min(max(deliveries / 60, 200), 4000)
+
+    /// The push service is slow enough that pushes are in progress when a node is killed.
+    private static let simulator = ["--mode", "script", "--latency-ms", "50", "--max-streams", "20"]
+    private static let arguments = ["--lease-seconds", "5", "--retry-scale", "0.01"]
+    private static let limit = Duration.seconds(240 + deliveries / 50)
+
+    /// Receipts and erasures while nodes are killed. Node 1 is not.
+    private struct Load {
+        var messages: [String] = []
+        var reports = 0
+        var erased = 0
+    }
+
+    @Test func everyCountEqualsTheRows() async throws {
+        let cluster = try Cluster(nodes: 3, arguments: Self.arguments, simulatorArguments: Self.simulator)
+        cluster.changeTenants = ExactStage.tenants
+        cluster.applyEnvironment = ExactStage.environment
+        try await Soak.with(cluster) { cluster in
+            let stage = try ExactStage(cluster, devices: Self.devices)
+            try await eventually("the bindings are served") {
+                let answer = try await stage.call("POST", "/ipns/getConfig", ["APP_ID": "hr.mobile", "DEVICE_ID": "x"])
+                return answer.json?["RT"] == "2003"
+            }
+            try await stage.importDevices()
+            let started = ContinuousClock.now
+            try await stage.useVendors()
+            let open = try await endings(stage)
+            try await compare(stage, "settled", filters: 100, repeats: 0)
+            let middle = ContinuousClock.now
+            let killed = try await campaigns(stage)
+            try await eventually("everything is settled but what waits", within: Self.limit, every: .milliseconds(200))
+            {
+                try await stage.cluster.number(
+                    "SELECT count(*) AS number FROM gateway.slice WHERE state <> 'done' AND next_at < now() + interval '10 minutes'"
+                ) == 0
+            }
+            let sent = ContinuousClock.now
+            try await compare(stage, "settled", repeats: Self.deliveries)
+            try await compare(stage, "snapshot")
+            try await control(stage)
+            print(
+                "seed \(Self.seed), \(killed) kills, \(open) waiting; without kills \(middle - started), with kills "
+                    + "\(sent - middle), comparisons \(ContinuousClock.now - sent)"
+            )
+        }
+    }
+
+    // MARK: Endings without kills, so that the push service's counts can be compared
+
+    /// Sends messages that end in every way. Returns the number of targets that stay open.
+    private func endings(_ stage: ExactStage) async throws -> Int {
+        let world = stage.world
+        try await suppressions(stage)
+        try await refusals(stage)
+        // Canceled before it was due, and while it was being sent.
+        let tomorrow: JSON = ["sendAt": Self.time(in: 86_400)]
+        let canceled = try await stage.send(ExactStage.keys(0..<60), tomorrow)
+        try await stage.control(canceled, "cancel")
+        // 30 of the devices have no token any more.
+        try await stage.settle(canceled, 60)
+        _ = try await stage.send(ExactStage.keys(60..<100), tomorrow)
+        try await world.script([["token": "d*", "status": 200, "latencyMs": 400]])
+        let stopped = try await stage.send(["everyone": true])
+        try await eventually("some are sent") { try await stage.settled(stopped) > 10 }
+        try await stage.control(stopped, "cancel")
+        // Expired: 20 without an attempt, because the message is paused, and 20 after one.
+        try await world.script([["token": "d00*", "status": 503, "retryAfter": 600]])
+        let paused = try await stage.send(ExactStage.keys(100..<120), ["sendAt": Self.time(in: 2)])
+        try await stage.control(paused, "pause")
+        let tried = try await stage.send(ExactStage.keys(120..<140))
+        try await eventually("the pushes are tried") {
+            try await stage.cluster.number(
+                "SELECT coalesce(max(attempts), 0)::bigint AS number FROM gateway.slice WHERE message_id = '\(tried)'"
+            ) > 0
+        }
+        for message in [tried, paused] {
+            // The shortest life of a message is a minute.
+            _ = try await stage.cluster.number(
+                """
+                WITH m AS (UPDATE gateway.message SET expires_at = now() WHERE message_id = '\(message)' RETURNING 1),
+                    s AS (UPDATE gateway.slice SET next_at = now() WHERE message_id = '\(message)' AND state = 'ready' RETURNING 1)
+                SELECT count(*) AS number FROM s
+                """
+            )
+            try await stage.settle(message, 20, "expired")
+        }
+        try await world.clearScript()
+        for number in 120..<125 { #expect(try await stage.report(tried, number, "received") == "recorded") }
+        try await early(stage)
+        try await retries(stage)
+        // Paused, and resumed.
+        let later = try await stage.send(ExactStage.keys(140..<160), tomorrow)
+        try await stage.control(later, "pause")
+        try await stage.control(later, "resume")
+        // Waits for an approval.
+        let desk = try await stage.send(ExactStage.keys(0..<20), app: "desk")
+        #expect(try await stage.call("GET", "/v1/messages/\(desk)").json?["state"] == "awaitingApproval")
+        let small = try await stage.send(ExactStage.keys(20..<30), app: "desk", ["campaign": "desk"])
+        try await stage.settle(small, 10)
+        try await stage.report(small, 21, "read", app: "desk")
+        try await eventually("the canceled message has ended") {
+            try await stage.cluster.number(
+                "SELECT count(*) AS number FROM gateway.slice WHERE state <> 'done' AND message_id = '\(stopped)'"
+            ) == 0
+        }
+        return 40 + 20 + 20
+    }
+
+    /// A script of the push service with one entry per device.
+    private static func entries(_ numbers: Range<Int>, _ entry: (Int) -> JSONObject) -> JSON {
+        .array(numbers.map { .object(entry($0)) })
+    }
+
+    private static func time(in seconds: Int64) -> JSON {
+        .string(Timestamp(seconds: Int64(Date().timeIntervalSince1970) + seconds).rfc3339)
+    }
+
+    private func suppressions(_ stage: ExactStage) async throws {
+        let users = ["native-u1", "native-u2", "nobody", "nobody else"].map { JSON.string($0) }
+        let some = try await stage.send(["users": .array(users)])
+        try await stage.settle(some, 4)
+        // Data cannot be shortened.
+        let data: JSON = ["text": .string(String(repeating: "x", count: 6000))]
+        let long = try await stage.send(ExactStage.keys(0..<5), ["data": data])
+        try await stage.settle(long, 5, "failed")
+    }
+
+    /// Pushes that the push service refuses for good, and receipts that contradict it.
+    private func refusals(_ stage: ExactStage) async throws {
+        try await stage.world.script(
+            Self.entries(30..<60) { number in
+                let status: JSON = number < 45 ? 410 : 400
+                var entry: JSONObject = ["token": .string(ExactStage.token(0, number)), "status": status]
+                if number >= 45 { entry["reason"] = number < 52 ? "BadDeviceToken" : "DeviceTokenNotForTopic" }
+                return entry
+            }
+        )
+        let refused = try await stage.send(ExactStage.keys(30..<60), ["campaign": "spring", "variant": "b"])
+        try await stage.settle(refused, 30, "failed")
+        for number in [30, 31, 46, 53] {
+            #expect(try await stage.report(refused, number, "received") == "recorded")
+            #expect(try await stage.report(refused, number, "received") == "repeated")
+        }
+        for number in [31, 32] { #expect(try await stage.report(refused, number, "read") == "recorded") }
+        #expect(try await stage.report(refused, 100, "read") == "orphan")
+        try await stage.world.clearScript()
+    }
+
+    /// Receipts before the answer of the push service: some of the pushes are then accepted and some refused.
+    private func early(_ stage: ExactStage) async throws {
+        try await stage.world.script(
+            Self.entries(160..<180) { number in
+                [
+                    "token": .string(ExactStage.token(0, number)), "latencyMs": 6000,
+                    "status": number < 174 ? 200 : 410,
+                ]
+            }
+        )
+        let message = try await stage.send(ExactStage.keys(160..<180), ["campaign": "spring"])
+        for number in (160..<180) where number % 2 == 0 {
+            try await eventually("the push to \(number) is in flight", within: .seconds(20)) {
+                try await stage.report(message, number, number % 4 == 0 ? "read" : "received") == "recorded"
+            }
+        }
+        #expect(try await stage.settled(message) == 0, "the receipts were not early")
+        try await stage.settle(message, 20)
+        for number in 160..<172 { try await stage.report(message, number, "read") }
+        try await stage.world.clearScript()
+    }
+
+    /// Pushes that succeed after some attempts, and a message that gave up and is requeued.
+    private func retries(_ stage: ExactStage) async throws {
+        try await stage.world.script([
+            ["share": .number("0.05"), "status": 429], ["share": .number("0.05"), "status": 503],
+        ])
+        let retried = try await stage.send(["everyone": true], ["campaign": "autumn", "variant": "a"])
+        let audience = Self.devices * ExactStage.dialects.count
+        try await eventually("the message with retries is done", within: Self.limit) {
+            try await stage.call("GET", "/v1/messages/\(retried)").json?["state"] == "done"
+        }
+        #expect(try await stage.settled(retried) > audience / 2)
+        try await stage.world.clearScript()
+        try await stage.world.script([["token": "d000b*", "status": 503, "reason": "ServiceUnavailable"]])
+        // d000b4 to d000bf: the devices 180 to 191.
+        let given = try await stage.send(ExactStage.keys(180..<192))
+        try await eventually("the pushes are tried") {
+            try await stage.cluster.number(
+                "SELECT coalesce(max(attempts), 0)::bigint AS number FROM gateway.slice WHERE message_id = '\(given)'"
+            ) > 0
+        }
+        // 32 attempts would take minutes.
+        try await eventually("the message gives up", every: .milliseconds(200)) {
+            _ = try await stage.cluster.number(
+                """
+                WITH s AS (
+                    UPDATE gateway.slice SET attempts = 32, next_at = now()
+                    WHERE message_id = '\(given)' AND state = 'ready' AND dead_reason IS NULL RETURNING 1)
+                SELECT count(*) AS number FROM s
+                """
+            )
+            return try await stage.cluster.number(
+                "SELECT dead_slices::bigint AS number FROM gateway.message WHERE message_id = '\(given)'"
+            ) > 0
+        }
+        try await stage.world.clearScript()
+        try await stage.control(given, "requeue")
+        try await stage.settle(given, 12, "sent")
+    }
+
+    // MARK: Campaigns with kills
+
+    /// Sends campaigns to everyone while nodes and PostgreSQL are killed, devices report, and users are erased. Returns the number of kills.
+    private func campaigns(_ stage: ExactStage) async throws -> Int {
+        let load = NIOLockedValueBox(Load())
+        let stop = NIOLockedValueBox(false)
+        var chance = SplitMix(state: UInt64(Self.seed))
+        let calls = (0..<3).map { lane in
+            let random = chance.next()
+            return Task { await Self.report(stage, load, stop, lane, random) }
+        }
+        let audience = Self.devices * ExactStage.dialects.count
+        let count = max(1, Self.deliveries / audience)
+        var kills = Array(repeating: true, count: Self.kills) + Array(repeating: false, count: Self.databaseKills)
+        kills.shuffle(using: &chance)
+        for number in 0..<count {
+            let named: JSON = ["campaign": .string("summer-\(number % 2)"), "variant": .string("v\(number % 3)")]
+            let campaign = number % 3 == 0 ? [:] : named
+            let id = try await first("the campaign is accepted", within: Self.limit) {
+                try await stage.trySend(["everyone": true], campaign)
+            }
+            load.withLockedValue { $0.messages.append(id) }
+            // The kills are spread over the campaigns.
+            while kills.count * count > (count - number - 1) * (Self.kills + Self.databaseKills),
+                let isNode = kills.popLast()
+            {
+                try await eventually("the campaign is being sent", within: Self.limit, every: .milliseconds(20)) {
+                    (try? await stage.settled(id) > audience / 10) ?? false
+                }
+                let victim = Bool.random(using: &chance) ? 0 : 2
+                if isNode {
+                    try await stage.cluster.killNode(victim)
+                } else {
+                    try stage.cluster.stopPostgresImmediately()
+                }
+                try await eventually("PostgreSQL accepts connections", within: Self.limit) {
+                    await stage.cluster.isConnectable
+                }
+                try await compare(stage, "snapshot")
+                if isNode { try await stage.cluster.startNode(victim) }
+            }
+        }
+        try await eventually("the campaigns are done", within: Self.limit, every: .milliseconds(200)) {
+            let open = try? await stage.cluster.number(
+                "SELECT count(*) AS number FROM gateway.message WHERE state IN ('expanding', 'sending') AND is_counted"
+            )
+            return open == 0
+        }
+        stop.withLockedValue { $0 = true }
+        for call in calls { await call.value }
+        let done = load.withLockedValue(\.self)
+        print("\(count) campaigns to \(audience), \(done.reports) receipts, \(done.erased) erasures")
+        #expect(done.reports > 0 && done.erased > 0)
+        return Self.kills + Self.databaseKills
+    }
+
+    /// Reports receipts of random devices, some of them repeatedly, and erases users. Calls fail while PostgreSQL is down.
+    private static func report(
+        _ stage: ExactStage,
+        _ load: NIOLockedValueBox<Load>,
+        _ stop: NIOLockedValueBox<Bool>,
+        _ lane: Int,
+        _ random: UInt64
+    ) async {
+        var chance = SplitMix(state: random)
+        while !stop.withLockedValue(\.self) {
+            guard let message = load.withLockedValue({ $0.messages.randomElement(using: &chance) }) else {
+                try? await Task.sleep(for: .milliseconds(20))
+                continue
+            }
+            let number = Int.random(in: 60..<Self.devices, using: &chance)
+            let kind = Bool.random(using: &chance) ? "read" : "received"
+            if let outcome = try? await stage.report(message, number, kind), outcome == "recorded" {
+                load.withLockedValue { $0.reports += 1 }
+            }
+            if lane == 0, Int.random(in: 0..<20, using: &chance) == 0 {
+                let dialect = ExactStage.dialects[Int.random(in: 0..<6, using: &chance)]
+                let erased = try? await stage.call("DELETE", "/v1/users/\(dialect)-u\(number)")
+                if erased?.status == 200 { load.withLockedValue { $0.erased += 1 } }
+            }
+        }
+    }
+
+    // MARK: Comparisons
+
+    /// Runs the separate program, and expects no difference.
+    private func compare(
+        _ stage: ExactStage,
+        _ mode: String,
+        filters: Int = ExactCountTests.filters,
+        repeats: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await Self.program(stage, mode, repeats: repeats, ["EXACT_FILTERS": "\(filters)"])
+        #expect(result.status == 0, "\(result.log)", sourceLocation: sourceLocation)
+        print(result.log.split(separator: "\n").last ?? "")
+    }
+
+    private static func program(
+        _ stage: ExactStage,
+        _ mode: String,
+        repeats: Int = 0,
+        _ more: [String: String] = [:]
+    ) async throws -> (status: Int32?, log: String) {
+        let url = try AttachedCluster(directory: stage.world.material.path("data/postgres")).adminConnectionString
+        let environment = [
+            "EXACT_KEY": stage.world.apiKey, "EXACT_SEED": "\(seed)",
+            "EXACT_REPEATS": "\(repeats)", "EXACT_SILENT": "desk",
+        ]
+        return try await PythonClient(stage.world).run(
+            script: "exact_counts",
+            [mode, url, stage.steady.base] + (mode == "settled" ? [stage.world.control.base] : []),
+            environment: environment.merging(more) { $1 }
+        )
+    }
+
+    // Control: each kind of counter, changed by one, is a difference, and the recount corrects it.
+    private func control(_ stage: ExactStage) async throws {
+        let changes = [
+            ("accepted", "UPDATE gateway.counter SET accepted = accepted + 1", "accepted > 1"),
+            ("targets", "UPDATE gateway.counter SET targets = targets - 1", "targets > 1"),
+            ("Unregistered", "UPDATE gateway.counter_reason SET count = count + 1", "reason = 'Unregistered'"),
+            ("campaigns", "UPDATE gateway.property_count SET reached = reached + 1", "property = 'campaign'"),
+        ]
+        // Not the counts of messages that are due tomorrow, which a recount does not include.
+        let isPast = "quarter <= extract(epoch FROM now()) / 900"
+        for (name, sql, condition) in changes {
+            let place = name == "campaigns" ? condition : "\(condition) AND \(isPast)"
+            // Rows are folded within seconds.
+            let table = try #require(sql.split(separator: " ").dropFirst().first)
+            let one = "\(sql) WHERE ctid = (SELECT ctid FROM \(table) WHERE \(place) LIMIT 1) RETURNING 1"
+            let changed = "WITH c AS (\(one)) SELECT count(*) AS number FROM c"
+            try await eventually("the counts are folded") { try await stage.cluster.number(changed) == 1 }
+            let quick = ["EXACT_READER_SECONDS": "1", "EXACT_FILTERS": "1"]
+            let found = try await Self.program(stage, "settled", repeats: Self.deliveries, quick)
+            #expect(found.status == 1 && found.log.contains(name), "\(name): \(found.log)")
+            if name == "campaigns" {
+                let back = changed.replacing("reached + 1", with: "reached - 1")
+                #expect(try await stage.cluster.number(back) == 1)
+            } else {
+                let recount = try await stage.world.command(["analytics", "recount"])
+                #expect(recount.status == 0 && recount.log.contains("corrected"), "\(recount.log)")
+            }
+        }
+        try await compare(stage, "settled", filters: 100, repeats: Self.deliveries)
+    }
+}
