@@ -47,6 +47,12 @@ struct RecountCommand: AsyncParsableCommand {
                         dryRun
                         ? try await recount.compare(day: day, of: tenant.id)
                         : try await recount.correct(day: day, of: tenant.id, by: common.actor)
+                    guard let differences else {
+                        throw CommandFailure(
+                            "analytics recount: meanwhile \(Self.text(day)) of the tenant \(tenant.id) is being removed by its retention, or is kept "
+                                + "as a whole day only; the days before it are done"
+                        )
+                    }
                     found += differences.map { (tenant.id, $0) }
                     let done = index * days.count + place + 1
                     bar.show(done: done, of: total, rows: found.count, isLast: done == total)

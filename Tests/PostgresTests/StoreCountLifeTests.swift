@@ -134,8 +134,10 @@ import Testing
         let yesterday = night.day - 1
         try await Self.fill(admin, from: yesterday * Self.day + 3, to: yesterday * Self.day + 4)
         let recount = PostgresNightlyRecount(engine: fixture.engine, node: fixture.node)
-        #expect(try await recount.run(at: night + .seconds(12 * 3600)) == nil, "not at day")
-        let found = try #require(try await recount.run(at: night) { $0.upperBound })
+        #expect(try await recount.run(at: night + .seconds(12 * 3600)) == .notNow, "not at day")
+        let first = try await recount.run(at: night) { $0.upperBound }
+        let found = try #require(first.findings)
+        #expect(first.drift == 3)
         #expect(found.map(\.tenant.rawValue).sorted() == ["acme", "other"] && found.allSatisfy { $0.error == nil })
         let own = try #require(found.first { $0.tenant == fixture.acme })
         #expect(own.day == yesterday)
@@ -144,10 +146,12 @@ import Testing
                 "targets -1", "rejected -1", "rejected:Unregistered -1",
             ]
         )
-        #expect(try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night) == nil, "done")
+        let other = try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night)
+        // The node that found differences in an earlier night does not report them for ever.
+        #expect(other == .anotherNode && other.drift == 0 && PostgresNightlyRecount.Night.notNow.drift == nil)
         try await admin.script("UPDATE gateway.singleton SET held_until = now() - interval '1 second'")
         let next = try await PostgresNightlyRecount(engine: fixture.engine, node: "b").run(at: night) { $0.upperBound }
-        #expect(next?.allSatisfy { $0.differences.isEmpty } == true, "it was corrected")
+        #expect(next.findings?.allSatisfy { $0.differences.isEmpty } == true && next.drift == 0, "it was corrected")
         #expect(
             try await fixture.audit.newest(1, in: fixture.acme).first.map { "\($0.actor) \($0.action)" }
                 == "gateway recount"
@@ -169,5 +173,25 @@ import Testing
         #expect(before[0] < last / Self.day)
         #expect(try await PostgresCountKeeper(engine: fixture.engine, node: fixture.node).rollUp(at: now) == 1)
         #expect(try await recount.tenants(fixture.acme, at: now).map(\.firstDay) == [last / Self.day + 2])
+        // The merge has overtaken a caller that looked before it.
+        #expect(try await recount.compare(day: last / Self.day, of: fixture.acme) == nil)
+        #expect(try await recount.correct(day: last / Self.day, of: fixture.acme, by: .gateway) == nil)
+        #expect(try await Self.days(admin, "counter", "rejected").sums.values.reduce(0, +) == 1, "nothing is corrected")
+    }
+
+    // The deliveries of the day are gone, so that a recount would remove its counts.
+    @Test func aDayThatRetentionRemovesMeanwhileIsNotRecounted() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        let day = now.day - 20
+        try await Self.fill(admin, from: day * Self.day, to: day * Self.day + 4)
+        let recount = PostgresRecount(engine: fixture.engine)
+        let tenant = try #require(try await recount.tenants(fixture.acme, at: now).first)
+        #expect(tenant.firstDay <= day, "the caller may recount it")
+        try await admin.script("UPDATE gateway.tenant SET retention = '{\"deliveries\": 864000}'")
+        #expect(try await recount.correct(day: day, of: fixture.acme, by: .gateway) == nil)
+        let audited = try await fixture.audit.newest(1, in: fixture.acme).first?.action
+        #expect(try await Self.days(admin, "counter", "rejected").sums.values.reduce(0, +) == 4 && audited == nil)
     }
 }

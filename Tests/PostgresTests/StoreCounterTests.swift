@@ -243,10 +243,11 @@ import Testing
         func compare(corrects: Bool) async throws -> [CountDifference] {
             var found: [CountDifference] = []
             for day in today - 1...today {
-                found +=
+                let differences =
                     corrects
                     ? try await recount.correct(day: day, of: fixture.acme, by: .command(user: 0))
                     : try await recount.compare(day: day, of: fixture.acme)
+                found += try #require(differences)
             }
             return found
         }

@@ -74,7 +74,9 @@ struct MaintenanceService: Service {
                 }
                 group.addTask {
                     await repeated("recounting a day", orAfter: Self.recountPeriod) {
-                        guard let findings = try await recount.run(at: clock.now()) else { return Self.recountPeriod }
+                        let night = try await recount.run(at: clock.now())
+                        if let drift = night.drift { MetricName.countsDrift.meter().set(Double(drift)) }
+                        guard let findings = night.findings else { return Self.recountPeriod }
                         note(findings)
                         return Self.recountRest
                     }
@@ -92,7 +94,6 @@ struct MaintenanceService: Service {
     }
 
     private func note(_ findings: [PostgresNightlyRecount.Finding]) {
-        MetricName.countsDrift.meter().set(Double(findings.reduce(0) { $0 + $1.differences.count }))
         for finding in findings {
             var metadata: Logger.Metadata = [
                 LogKey.tenant: "\(finding.tenant)",

@@ -22,7 +22,8 @@ package struct CountDifference: Sendable, Hashable {
 
 /// Compares counts with deliveries, and corrects them, while deliveries go on. Each day of a tenant is one transaction.
 ///
-/// Every transaction that changes deliveries changes their counts too. So a difference of one snapshot is still the difference when it is added.
+/// Every transaction that changes deliveries changes their counts too. So a difference of one snapshot is still the difference when it is added. Whether the
+/// day is whole is decided in the same snapshot: retention, or the merge of days, may have overtaken the caller.
 package struct PostgresRecount: Sendable {
     /// 1,000 differences of a day are returned; all are corrected.
     package static let listLimit = 1000
@@ -50,59 +51,89 @@ package struct PostgresRecount: Sendable {
     ) async throws(StoreError) -> [Tenant] {
         try await asStore { () throws(PostgresError) in
             try await engine.run(RecountSQL.tenants(.id(tenant)), tenant: nil).rows { (row) throws(PostgresError) in
-                let kept = policy.overlaid(by: TenantRetention(json: try row.object("retention")))
-                let oldest = now + (.zero - min(kept.deliveries, kept.messages))
-                // The first quarter hour of the day of a zone may be a UTC day earlier.
-                let rolled = QuarterRange(from: Int32(clamping: try row.int("rolled")), to: .max).start
-                let merged = rolled.seconds > 0 ? rolled.seconds / 86_400 + 1 : 0
-                let first = max((oldest.seconds + 86_399) / 86_400, merged)
-                return Tenant(id: try row.id("tenant_id"), firstDay: Int32(clamping: first))
+                Tenant(id: try row.id("tenant_id"), firstDay: try Self.firstDay(row, at: now, policy))
             }
         }
+    }
+
+    private static func firstDay(
+        _ row: Row,
+        at now: Timestamp,
+        _ policy: RetentionPolicy
+    ) throws(PostgresError) -> Int32 {
+        let kept = policy.overlaid(by: TenantRetention(json: try row.object("retention")))
+        let oldest = now + (.zero - min(kept.deliveries, kept.messages))
+        // The first quarter hour of the day of a zone may be a UTC day earlier.
+        let rolled = QuarterRange(from: Int32(clamping: try row.int("rolled")), to: .max).start
+        let merged = rolled.seconds > 0 ? rolled.seconds / 86_400 + 1 : 0
+        return Int32(clamping: max((oldest.seconds + 86_399) / 86_400, merged))
     }
 
     /// Compares a day of a tenant.
     ///
     /// - Parameters:
-    ///   - day: the UTC day since 1970. The caller has checked that retention has not begun to remove it.
+    ///   - day: the UTC day since 1970.
     ///   - tenant: whose day.
-    /// - Returns: the first `listLimit` differences.
+    ///   - policy: the retention of tenants that have none of their own.
+    /// - Returns: the first `listLimit` differences; nil if, in the snapshot, retention has begun to remove the day, or its counts are merged (`Tenant.firstDay`).
     /// - Throws: `StoreError`.
-    package func compare(day: Int32, of tenant: TenantID) async throws(StoreError) -> [CountDifference] {
+    package func compare(
+        day: Int32,
+        of tenant: TenantID,
+        _ policy: RetentionPolicy = RetentionPolicy()
+    ) async throws(StoreError) -> [CountDifference]? {
         try await asStore { () throws(PostgresError) in
             let transaction = Transaction(
                 tenant: tenant.rawValue,
-                [RecountSQL.snapshot(), RecountSQL.longTimeout(), Self.statement(RecountSQL.compare, day, tenant)]
-            )
-            return try await engine.run(transaction, timeout: Self.timeout).result(2).rows(Self.difference)
+                [RecountSQL.snapshot(), RecountSQL.longTimeout(), RecountSQL.limits(.id(tenant))]
+            ) { (results) throws(PostgresError) in
+                guard try Self.isWhole(day, results.result(2), policy) else { return .commit }
+                return Step([Self.statement(RecountSQL.compare, day, tenant)])
+            }
+            let results = try await engine.run(transaction, timeout: Self.timeout)
+            return results.count > 3 ? try results.result(3).rows(Self.difference) : nil
         }
+    }
+
+    /// Whether nothing of a day has been removed or merged in the transaction's snapshot.
+    private static func isWhole(
+        _ day: Int32,
+        _ limits: ResultSet,
+        _ policy: RetentionPolicy
+    ) throws(PostgresError) -> Bool {
+        guard let row = limits.first else { return false }
+        return day >= (try firstDay(row, at: try row.time("now"), policy))
     }
 
     /// Compares a day of a tenant, adds the differences to the counts, and writes into the audit that it did.
     ///
     /// - Parameters: as of `compare`; `actor`: who corrects.
-    /// - Returns: the first `listLimit` differences.
+    /// - Returns: as of `compare`.
     /// - Throws: `StoreError`; also while another recount runs.
     package func correct(
         day: Int32,
         of tenant: TenantID,
-        by actor: AuditActor
-    ) async throws(StoreError) -> [CountDifference] {
+        by actor: AuditActor,
+        _ policy: RetentionPolicy = RetentionPolicy()
+    ) async throws(StoreError) -> [CountDifference]? {
         try await asStore { () throws(PostgresError) in
             let transaction = Transaction(
                 tenant: tenant.rawValue,
                 [
-                    RecountSQL.snapshot(), RecountSQL.longTimeout(), RecountSQL.lock(),
-                    Self.statement(RecountSQL.correct, day, tenant),
+                    RecountSQL.snapshot(), RecountSQL.longTimeout(), RecountSQL.lock(), RecountSQL.limits(.id(tenant)),
                 ]
             ) { (results) throws(PostgresError) in
-                let count = try results.result(3).count
-                if count == 0 { return .commit }
-                let date = Timestamp(seconds: Int64(day) * 86_400).rfc3339Date
-                let record = AuditRecord(.recount, "counts \(date)", data: ["differences": .int(count)])
-                return Step([[record].written(by: actor, in: tenant)])
+                guard try Self.isWhole(day, results.result(3), policy) else { return .commit }
+                return Step([Self.statement(RecountSQL.correct, day, tenant)]) { (results) throws(PostgresError) in
+                    let count = try results.result(0).count
+                    if count == 0 { return .commit }
+                    let date = Timestamp(seconds: Int64(day) * 86_400).rfc3339Date
+                    let record = AuditRecord(.recount, "counts \(date)", data: ["differences": .int(count)])
+                    return Step([[record].written(by: actor, in: tenant)])
+                }
             }
-            return try await engine.run(transaction, timeout: Self.timeout).result(3).rows(Self.difference)
+            let results = try await engine.run(transaction, timeout: Self.timeout)
+            return results.count > 4 ? try results.result(4).rows(Self.difference) : nil
         }
     }
 

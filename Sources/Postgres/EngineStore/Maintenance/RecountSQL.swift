@@ -130,6 +130,15 @@ enum RecountSQL {
     /// The limit of one statement of a session is shorter than the largest day needs.
     static let longTimeout = StoreSQL.global("SET LOCAL statement_timeout = '600s'")
 
+    /// The facts that decide whether a day of the tenant is whole.
+    static let limits = StoreSQL.tenant(
+        """
+        SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, clock_timestamp() AS now FROM gateway.tenant t
+        LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+        WHERE t.tenant_id = $1
+        """
+    )
+
     static let tenants = StoreSQL.global(
         """
         SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled FROM gateway.tenant t
