@@ -275,6 +275,8 @@ package struct SliceProgress: Sendable {
     package var settles: Bool
     /// Targets that do not stay in the slice; only with `again`.
     package var retries: [RetrySlice]
+    /// Only with `again`: whether the targets were outside their hours, so that they are due when the wait ends.
+    package var movesDue: Bool
 
     package init(
         lease: SliceLease,
@@ -284,7 +286,8 @@ package struct SliceProgress: Sendable {
         disposition: Disposition,
         countsAttempt: Bool = true,
         settles: Bool = true,
-        retries: [RetrySlice] = []
+        retries: [RetrySlice] = [],
+        movesDue: Bool = false
     ) {
         self.lease = lease
         self.app = app
@@ -294,6 +297,7 @@ package struct SliceProgress: Sendable {
         self.countsAttempt = countsAttempt
         self.settles = settles
         self.retries = retries
+        self.movesDue = movesDue
     }
 }
 
@@ -305,11 +309,19 @@ package struct RetrySlice: Sendable, Hashable {
     package var disposition: SliceProgress.Disposition
     /// Whether the wait uses up one attempt of these targets.
     package var countsAttempt: Bool
+    /// Whether these targets were outside their hours, so that they are due when the wait ends.
+    package var movesDue: Bool
 
-    package init(indexes: [Int], disposition: SliceProgress.Disposition, countsAttempt: Bool) {
+    package init(
+        indexes: [Int],
+        disposition: SliceProgress.Disposition,
+        countsAttempt: Bool,
+        movesDue: Bool = false
+    ) {
         self.indexes = indexes
         self.disposition = disposition
         self.countsAttempt = countsAttempt
+        self.movesDue = movesDue
     }
 }
 

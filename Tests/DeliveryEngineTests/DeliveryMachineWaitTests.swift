@@ -85,9 +85,28 @@ import Testing
         #expect(bench.disposition == .again(after: .zero))
         #expect(
             bench.retries == [
-                RetrySlice(indexes: [2], disposition: .again(after: .seconds(6 * 3600)), countsAttempt: false)
+                RetrySlice(
+                    indexes: [2],
+                    disposition: .again(after: .seconds(6 * 3600)),
+                    countsAttempt: false,
+                    movesDue: true
+                )
             ]
         )
+        // Those that stay were due before.
+        #expect(bench.records.last?.movesDue == false)
+    }
+
+    // Latencies count from the end of the hours, not from the time at which the slice was returned.
+    @Test func targetsOutsideTheirHoursAreDueWhenTheHoursEnd() {
+        let bench = MachineBench(targets: 2) { work in
+            work.timing = AppTiming(quietHours: AppTiming.QuietHours(from: 22 * 60, to: 7 * 60))
+            for index in 0..<2 {
+                work.targets[index]?.clock = DeviceClock(timeZone: TimeZoneName(stored: "Europe/Berlin"))
+            }
+        }
+        #expect(bench.disposition == .again(after: .seconds(6 * 3600)) && bench.retries.isEmpty)
+        #expect(bench.records.last?.movesDue == true && bench.records.last?.countsAttempt == false)
     }
 
     @Test func everyDelayThatAPeerRequestedIsKept() {

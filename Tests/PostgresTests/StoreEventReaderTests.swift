@@ -30,13 +30,13 @@ import Testing
         let rows = try await admin.query(
             """
             WITH d AS (
-                SELECT d.*, m.due_at, floor(extract(epoch FROM m.due_at) / 900)::integer AS quarter,
+                SELECT d.*, coalesce(d.due_at, m.due_at) AS start, floor(extract(epoch FROM m.due_at) / 900)::integer AS quarter,
                     floor(extract(epoch FROM d.sent_at) * 1000) AS sent, floor(extract(epoch FROM d.received_at) * 1000) AS received,
                     floor(extract(epoch FROM d.read_at) * 1000) AS read
                 FROM gateway.delivery d JOIN gateway.message m ON m.tenant_id = d.tenant_id AND m.message_id = d.message_id
                 WHERE d.tenant_id = $1 AND d.sent_at IS NOT NULL),
             l AS (
-                SELECT 'delivery' AS kind, quarter, sent - floor(extract(epoch FROM due_at) * 1000) AS ms FROM d WHERE transport IS NOT NULL
+                SELECT 'delivery' AS kind, quarter, sent - floor(extract(epoch FROM start) * 1000) AS ms FROM d WHERE transport IS NOT NULL
                 UNION ALL SELECT 'transport', quarter, transport_ms FROM d WHERE transport_ms IS NOT NULL
                 UNION ALL SELECT 'receipt', quarter, received - sent FROM d WHERE state IN ('received', 'read')
                 UNION ALL SELECT 'read', quarter, read - sent FROM d WHERE state = 'read')
@@ -363,6 +363,115 @@ import Testing
         #expect(try await reader.step(fixture.acme) == .init(cursor: 3, lost: 1))
         let changes = try await admin.query("SELECT sum(gained)::bigint AS gained FROM gateway.device_change").only()
         #expect(try changes.int("gained") == 2)
+        // From here on, everything is counted.
+        let first = try await admin.query("SELECT min(at) AS at FROM gateway.event_batch WHERE tenant_id = 'acme'")
+            .only()
+        #expect(try await fixture.queries.countedSpan(of: fixture.acme).since == (try first.time("at")))
+    }
+
+    // The quiet hours of a device end long after its message was due: the push that follows is not late.
+    @Test func aDeliveryIsTimedFromTheEndOfItsHours() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let devices = try await devices(fixture, 3)
+        let (message, lease) = try await fixture.sending(to: devices.map(\.identity), addresses: [nil, nil, nil])
+        var progress = try await fixture.progress(lease, [0], disposition: .again(after: .seconds(7200)))
+        progress.movesDue = true
+        progress.retries = [
+            RetrySlice(indexes: [1], disposition: .again(after: .seconds(3600)), countsAttempt: false, movesDue: true),
+            RetrySlice(indexes: [2], disposition: .again(after: .seconds(3600)), countsAttempt: true),
+        ]
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let due = try await admin.query(
+            """
+            SELECT string_agg(coalesce(round(extract(epoch FROM s.due_at - now()) / 3600)::text, '-'), ' ' ORDER BY s.no) AS hours
+            FROM gateway.slice s WHERE s.message_id = $1
+            """,
+            [.uuid(message.id.rawValue)]
+        )
+        // A retry after an attempt stays due with the message.
+        #expect(try due.only().text("hours") == "2 1 -")
+        // An hour has passed since.
+        try await admin.script(
+            """
+            UPDATE gateway.slice SET next_at = now(), due_at = due_at - interval '1 hour';
+            UPDATE gateway.message SET due_at = due_at - interval '1 hour';
+            """
+        )
+        let claimed = try await fixture.delivery.claim(
+            tenant: fixture.acme,
+            lane: .transactional,
+            limit: 10,
+            by: fixture.node,
+            lease: .seconds(60)
+        )
+        let moved = try #require(claimed.first { $0.key.number == 1 })
+        _ = try await fixture.delivery.record(try await fixture.progress(moved, [0]), by: fixture.node)
+        try await countAll(fixture)
+        let buckets = try await counted(admin, fixture.acme).keys.filter { $0.hasPrefix("delivery") }.compactMap {
+            Int($0.split(separator: " ").last ?? "")
+        }.sorted()
+        // The first one was due an hour ago, and the one that waited was due when its hours ended.
+        let (hour, minute) = (LatencyHistogram.bucket(of: 3_590_000), LatencyHistogram.bucket(of: 60_000))
+        try #require(buckets.count == 2, "\(buckets)")
+        #expect(buckets[0] < minute && buckets[1] >= hour, "\(buckets)")
+    }
+
+    // MARK: Up to when
+
+    // Another transaction may have written an event that is older than the answer, and may not have committed it.
+    @Test func nothingIsClaimedWhileEventsAreNotCommitted() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        _ = try await devices(fixture, 1)
+        try await countAll(fixture)
+        func until() async throws -> Timestamp {
+            try #require(try await fixture.queries.countedSpan(of: fixture.acme).until)
+        }
+        let before = try await fixture.now()
+        #expect(try await until() >= before, "all events are counted")
+        try await admin.script(
+            """
+            BEGIN;
+            SELECT gateway.write_events('acme', 'shop', 'native', NULL, 'registered', NULL, 1, NULL, NULL, NULL, NULL,
+                ARRAY[gen_random_uuid()], NULL, NULL);
+            """
+        )
+        let open = try await fixture.now()
+        #expect(try await until() < before)
+        try await admin.script("COMMIT")
+        #expect(try await until() < open, "it is not counted yet")
+        try await countAll(fixture)
+        #expect(try await until() >= open)
+    }
+
+    // MARK: Exports
+
+    // The oldest events are not read for a range that begins later.
+    @Test func anExportBeginsWithItsRange() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let devices = try await devices(fixture, 1)
+        let start = try #require(Timestamp(rfc3339: "2026-01-01T00:00:00Z"))
+        try await admin.script(
+            """
+            TRUNCATE gateway.event_batch, gateway.event_position;
+            INSERT INTO gateway.event_batch (tenant_id, last, at, day, count, app_id, kind, devices)
+                SELECT 'acme', n * 4, timestamptz '2026-01-01 00:00:00+00' + n * interval '1 minute', 20454 + n / 1440, 4, 'shop',
+                    'token_invalidated', ARRAY['\(devices[0].device)'::uuid]
+                FROM generate_series(1, 20000) AS n;
+            INSERT INTO gateway.event_position (tenant_id, last, day) VALUES ('acme', 80000, 20467);
+            """
+        )
+        let bounds = try await fixture.queries.eventBounds(in: fixture.acme)
+        #expect(bounds.first == 0 && bounds.head == 80_000)
+        for minute: Int64 in [-5, 0, 1, 777, 10_000, 19_990, 20_000, 30_000] {
+            let time = start + .seconds(minute * 60)
+            let found = try await fixture.queries.eventOffset(before: time, in: bounds, of: fixture.acme)
+            // The events of a minute before the range end here.
+            let exact = min(max(0, (minute - 1) * 4), 80_000)
+            #expect(found <= exact && found >= exact - 1004, "\(minute): \(found), not \(exact)")
+        }
     }
 
     @Test func retentionKeepsPartitionsThatAreNotCounted() async throws {

@@ -19,6 +19,8 @@ extension DeliveryMachine {
         var disposition: SliceProgress.Disposition
         var countsAttempt = true
         var retries: [RetrySlice] = []
+        /// Whether the rest of the slice is outside its hours.
+        var movesDue = false
     }
 
     private enum Cause: Hashable {
@@ -85,9 +87,11 @@ extension DeliveryMachine {
                 RetrySlice(
                     indexes: group.slots.sorted(),
                     disposition: disposition(of: group, now),
-                    countsAttempt: countsAttempt(group)
+                    countsAttempt: countsAttempt(group),
+                    movesDue: group.cause == .hours
                 )
-            }
+            },
+            movesDue: rest.cause == .hours
         )
     }
 

@@ -417,7 +417,8 @@ package struct DeliveryMachine: Sendable {
             results: pending,
             disposition: end.disposition,
             countsAttempt: end.countsAttempt,
-            retries: end.retries
+            retries: end.retries,
+            movesDue: end.movesDue
         )
         flight = PendingFlush(epoch: lease.epoch, results: pending, isLast: isLast)
         pending = []

@@ -1,6 +1,6 @@
 /// A latency of deliveries, with the two moments between which it is measured.
 package enum LatencyKind: String, Sendable, Hashable, CaseIterable {
-    /// From the time at which the message was due to the outcome. Not counted for messages whose parts are due at different times.
+    /// From the time at which the push was due for the device to the outcome.
     case delivery
     /// From the hand-over of the last attempt to the answer of the transport.
     case transport

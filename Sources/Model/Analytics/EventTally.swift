@@ -66,7 +66,10 @@ package struct EventTally: Sendable {
 
     private mutating func outcome(of delivery: LoggedDelivery, _ event: LoggedEvent, _ due: DueTime) {
         guard let sent = delivery.sentAt else { return }
-        if delivery.hasTransport, due.isSingle { add(.delivery, from: due.at, to: sent, event, due) }
+        // Deliveries of slices that are older than the column have no due time of their own.
+        if delivery.hasTransport, let start = delivery.dueAt ?? (due.isSingle ? due.at : nil) {
+            add(.delivery, from: start, to: sent, event, due)
+        }
         if let latency = delivery.transportMilliseconds { add(.transport, latency, event, due) }
         if event.kind == .sent { addCounts(delivery, event, due) { $0.reached += 1 } }
         guard let mark = marks[delivery.key], mark.isEarly else { return }

@@ -49,6 +49,8 @@ package struct LoggedDelivery: Sendable, Hashable {
     package var hasTransport: Bool
     /// How long the transport took to answer. Unit: milliseconds. Nil: it did not answer.
     package var transportMilliseconds: Int64?
+    /// When the push was due for the device, if not with its message.
+    package var dueAt: Timestamp?
     /// The time of the outcome; nil while only a receipt has arrived.
     package var sentAt: Timestamp?
     package var receivedAt: Timestamp?
@@ -108,7 +110,7 @@ package struct LoggedDelivery: Sendable, Hashable {
 /// When a message was due, and what its deliveries are counted by.
 package struct DueTime: Sendable, Hashable {
     package var at: Timestamp
-    /// False: its parts are due at different times, because it is due at a local time or throttled.
+    /// False: its parts are due at different times, because it is due at a local time or throttled. Their deliveries have due times of their own.
     package var isSingle: Bool
     /// The campaign under which the message is counted.
     package var campaign: CountedValue?

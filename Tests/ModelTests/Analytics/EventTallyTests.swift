@@ -108,6 +108,17 @@ import Testing
         #expect(numbers(try count([event(.sent, nil)])) == [:])
     }
 
+    // Quiet hours, local times and throttling are not latencies: the push was due when they ended.
+    @Test(arguments: [true, false])
+    func aDeliveryIsTimedFromItsOwnDueTime(isSingle: Bool) throws {
+        var late = delivery("sent", sent: 28_800_700)
+        late.dueAt = due + .seconds(28_800)
+        let counted = try count([event(.sent, late)], single: isSingle).latencies
+        #expect(counted.map(\.value.buckets) == [[LatencyHistogram.bucket(of: 700): 1]])
+        // It counts in the quarter hour of its message.
+        #expect(counted.keys.map(\.quarter) == [2_000_000])
+    }
+
     @Test func devicesAndUsersAreCountedByTheDayOfTheZone() throws {
         // 2027-01-15T08:00Z is already the 16th on Kiritimati after 10:00Z.
         let events = [

@@ -60,7 +60,7 @@ enum EventReaderSQL {
         """
         SELECT e.kind, e.at, e.before, e.app_id, e.vendor, e.due_day, e.message_id, e.target_id, d.state,
             d.transport IS NOT NULL AS has_transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id,
-            d.client, d.local_hour
+            d.client, d.local_hour, d.due_at
         FROM (
             SELECT b.last - b.count + i AS position, b.kind, b.at, b.before, b.app_id, b.vendor,
                 CASE cardinality(b.messages) WHEN 1 THEN b.messages[1] ELSE b.messages[i] END AS message_id,
@@ -75,7 +75,8 @@ enum EventReaderSQL {
                 greatest($2::bigint - b.last + b.count, 0)::integer + 1, least($3::bigint - b.last + b.count, b.count)::integer) AS i
             ORDER BY b.last, i LIMIT \(EventReaderMachine.stepLimit + 1)) e
         LEFT JOIN LATERAL (
-            SELECT d.state, d.transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id, d.client, d.local_hour
+            SELECT d.state, d.transport, d.transport_ms, d.sent_at, d.received_at, d.read_at, d.device_id, d.user_id, d.client, d.local_hour,
+                d.due_at
             FROM gateway.delivery d
             WHERE d.tenant_id = $1 AND d.due_day = e.due_day AND d.message_id = e.message_id AND d.target_id = e.target_id LIMIT 1) d
             ON true
@@ -83,10 +84,12 @@ enum EventReaderSQL {
         """
     )
 
-    /// `$5`: the number of events between the cursor and the first one that was still there.
+    /// `$5`: the number of events between the cursor and the first one that was still there. If there are any, everything is counted only from that one on.
     static let advance = StoreSQL.tenant(
         """
-        UPDATE gateway.event_reader SET cursor = $4, lost = lost + $5, owner = NULL, next_at = now()
+        UPDATE gateway.event_reader r SET cursor = $4, lost = lost + $5, owner = NULL, next_at = now(),
+            since = CASE WHEN $5::bigint = 0 THEN since ELSE coalesce((
+                SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), now()) END
         WHERE tenant_id = $1 AND owner = $2 AND epoch = $3 AND cursor < $4
         RETURNING cursor
         """

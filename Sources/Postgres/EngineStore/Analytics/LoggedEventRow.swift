@@ -35,6 +35,7 @@ enum LoggedEventRow {
             device: try row.optionalID("device_id"),
             user: try row.optionalID("user_id")
         )
+        delivery.dueAt = try row.optionalTime("due_at")
         delivery.client = try row.optionalInt("client").map { Int64($0) }
         delivery.localHour = try row.optionalInt("local_hour").flatMap { WeekHour($0) }
         return delivery

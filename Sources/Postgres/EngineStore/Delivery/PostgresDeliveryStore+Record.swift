@@ -9,7 +9,7 @@ extension PostgresDeliveryStore {
             let before = Self.locking(progress)
             let statements =
                 before + [recording(progress, by: node)]
-                + progress.retries.map { Self.splitting($0, from: progress.lease) }
+                + progress.retries.map { Self.splitting($0, from: progress.lease) } + Self.moving(progress)
             let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
             let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
@@ -32,6 +32,20 @@ extension PostgresDeliveryStore {
         return [DeliverySQL.lock(.id(progress.lease.key.tenant), .id(progress.lease.key.message))]
     }
 
+    /// The new due time of the rest of a slice that is outside its hours; after the targets that left it, which keep the former one.
+    private static func moving(_ progress: SliceProgress) -> [Statement] {
+        guard progress.movesDue, let delay = delay(progress) else { return [] }
+        let key = progress.lease.key
+        let statement = DeliverySQL.moveDue(
+            .id(key.tenant),
+            .id(key.message),
+            .int32(key.number),
+            .int64(progress.lease.epoch),
+            .interval(delay)
+        )
+        return [statement]
+    }
+
     /// The statement that moves targets into a slice of their own.
     private static func splitting(_ retry: RetrySlice, from lease: SliceLease) -> Statement {
         var after = Duration.zero
@@ -52,7 +66,8 @@ extension PostgresDeliveryStore {
             .int16(lease.attempts + (retry.countsAttempt && lease.attempts < .max ? 1 : 0)),
             .interval(after),
             .string(holder?.rawValue),
-            .string(reason)
+            .string(reason),
+            .bool(retry.movesDue)
         )
     }
 

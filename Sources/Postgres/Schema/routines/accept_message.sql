@@ -68,12 +68,13 @@ BEGIN
         v_holder := CASE WHEN p_slice_dues[k] IS NULL THEN p_holder END;
         v_next := coalesce(p_slice_dues[k], greatest(p_due, now() + p_lease));
         INSERT INTO gateway.slice
-                (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, resume_at, owner, epoch)
+                (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, resume_at, owner, epoch, due_at)
             VALUES (p_tenant, p_id, p_slice_numbers[k], p_lane, p_slice_kinds[k], p_due_day,
                 p_targets[v_from:p_slice_ends[k]], p_addresses[v_from:p_slice_ends[k]],
                 CASE WHEN v_holder IS NULL THEN 'ready' ELSE 'leased' END, CASE WHEN p_awaits THEN p_expires ELSE v_next END,
                 CASE WHEN p_awaits THEN coalesce(p_slice_dues[k], p_due) END, v_holder,
-                CASE WHEN v_holder IS NULL THEN 0 ELSE 1 END);
+                CASE WHEN v_holder IS NULL THEN 0 ELSE 1 END,
+                coalesce(p_slice_dues[k], CASE WHEN p_due_local IS NOT NULL THEN p_due END));
         v_from := p_slice_ends[k] + 1;
     END LOOP;
     INSERT INTO gateway.lane (tenant_id, lane) VALUES (p_tenant, p_lane) ON CONFLICT DO NOTHING;

@@ -18,11 +18,11 @@ BEGIN
     SELECT max(s.no) INTO v_last FROM gateway.slice s WHERE s.tenant_id = p_tenant AND s.message_id = p_message;
     SELECT * INTO e FROM gateway.expand_slice(
         p_tenant, p_message, p_no, p_epoch, p_owner, p_page, least(p_slice_size, m.pace_count)) x;
-    UPDATE gateway.slice s
-        SET next_at = least(m.expires_at, greatest(
-            s.next_at, m.pace_from + m.pace_seconds * div(m.expanded + n.before, m.pace_count)::bigint * interval '1 second'))
+    UPDATE gateway.slice s SET next_at = n.due, due_at = n.due
         FROM (
-            SELECT x.no, sum(cardinality(x.targets)) OVER (ORDER BY x.no) - cardinality(x.targets) AS before FROM gateway.slice x
+            SELECT x.no, least(m.expires_at, greatest(x.next_at, m.pace_from + m.pace_seconds * div(m.expanded
+                + sum(cardinality(x.targets)) OVER (ORDER BY x.no) - cardinality(x.targets), m.pace_count)::bigint * interval '1 second')) AS due
+            FROM gateway.slice x
             WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no > v_last) AS n
         WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = n.no AND s.state = 'ready';
     RETURN QUERY SELECT e.outcome, e.targets, e.after;

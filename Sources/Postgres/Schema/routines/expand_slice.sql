@@ -74,10 +74,10 @@ BEGIN
                     p_tenant, m.lane, m.due_at, m.due_local, m.expires_at, v_app.defaults, v_ids) AS x
             LOOP
                 FOR k IN 0 .. (cardinality(v_group.ids) - 1) / p_slice_size LOOP
-                    INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target)
+                    INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target, due_at)
                         VALUES (p_tenant, p_message, v_first + v_slices, m.lane, 'deliver', m.due_day,
                             v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due,
-                            CASE WHEN v_is_ordered THEN v_group.ids[k * p_slice_size + 1] END);
+                            CASE WHEN v_is_ordered THEN v_group.ids[k * p_slice_size + 1] END, CASE WHEN v_group.due > now() OR m.due_local IS NOT NULL THEN v_group.due END);
                     v_slices := v_slices + 1;
                 END LOOP;
             END LOOP;

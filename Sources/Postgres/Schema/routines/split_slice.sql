@@ -1,11 +1,13 @@
 -- Moves targets of a slice into a slice of their own, after `record_outcomes` has put the slice back: they wait for something else than the rest, or longer.
 -- Returns the number of targets moved.
 --
+-- p_moves_due: they are outside their hours, so that they are due when the wait ends.
+--
 -- Their places stay in the slice as done, with an empty target. So a place means the same target under every lease of the slice, and each lookup finds a
 -- target once. A repeated call finds none of its targets in the slice and changes nothing.
 CREATE OR REPLACE FUNCTION gateway.split_slice(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_targets uuid[], p_attempts smallint, p_after interval, p_held text,
-    p_dead text)
+    p_dead text, p_moves_due boolean DEFAULT false)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m record;
@@ -18,7 +20,7 @@ DECLARE
 BEGIN
     SELECT state, expires_at INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message FOR NO KEY UPDATE;
-    SELECT lane, due_day, targets, addresses, done, first_target INTO s FROM gateway.slice
+    SELECT lane, due_day, targets, addresses, done, first_target, due_at INTO s FROM gateway.slice
         WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no AND epoch = p_epoch AND state = 'ready' FOR UPDATE;
     IF NOT FOUND THEN RETURN 0; END IF;
     SELECT array_agg(u.place::integer ORDER BY u.place) FILTER (WHERE x.target IS NOT NULL) AS places,
@@ -41,7 +43,7 @@ BEGIN
     SELECT max(no) + 1 INTO v_next FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message;
     INSERT INTO gateway.slice
             (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, resume_at, attempts, held_by,
-            dead_reason, first_target)
+            dead_reason, first_target, due_at)
         VALUES (p_tenant, p_message, v_next, s.lane, 'deliver', s.due_day, v.targets,
             CASE WHEN cardinality(s.addresses) > 0 THEN v.addresses ELSE '{}' END, 'ready',
             CASE WHEN m.state = 'canceled' THEN now()
@@ -49,7 +51,7 @@ BEGIN
                 WHEN p_dead IS NOT NULL THEN greatest(m.expires_at, now() + interval '1 hour')
                 WHEN m.state = 'paused' THEN m.expires_at ELSE v_due END,
             CASE WHEN m.state = 'paused' AND p_dead IS NULL THEN v_due END, p_attempts, p_held, p_dead,
-            CASE WHEN s.first_target IS NOT NULL THEN v.targets[1] END);
+            CASE WHEN s.first_target IS NOT NULL THEN v.targets[1] END, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END);
     INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_message) ON CONFLICT DO NOTHING;
     IF p_dead IS NOT NULL THEN
         UPDATE gateway.message SET dead_slices = dead_slices + 1 WHERE tenant_id = p_tenant AND message_id = p_message;

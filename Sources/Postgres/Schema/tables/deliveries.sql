@@ -34,6 +34,8 @@ CREATE TABLE gateway.delivery (
     client bigint,
     -- The hour of the week of the outcome in the device's time zone, 0 (Monday, 00:00) to 167; null: the zone is not known.
     local_hour smallint,
+    -- When the push was due for the device (`slice.due_at`); null: with its message.
+    due_at timestamptz,
     PRIMARY KEY (tenant_id, due_day, message_id, target_id)
 ) PARTITION BY RANGE (due_day);
 CREATE INDEX delivery_identity ON gateway.delivery (tenant_id, identity_id, message_id DESC) WHERE identity_id IS NOT NULL;

@@ -50,6 +50,8 @@ CREATE TABLE gateway.slice (
     resume_at timestamptz,
     -- The first target, where the targets of the message's slices are in the order of their ids (everyone, tags). It stays if that target leaves the slice.
     first_target uuid,
+    -- When the targets are due, if not with the message: at a local time, after hours without pushes, or throttled. Retries do not change it.
+    due_at timestamptz,
     PRIMARY KEY (tenant_id, message_id, no)
 )
 -- Of the four updates of a slice, those of a claim and of the end change an index. With 80, 45 of 100 updates are heap-only; 50 is the limit, and 100 gives 44.

@@ -12,9 +12,11 @@ extension PostgresQueryStore {
     /// - Throws: `StoreError`.
     package func countedSpan(of tenant: TenantID) async throws(StoreError) -> CountedSpan {
         try await asStore { () throws(PostgresError) in
-            guard let row = try await call.run(ReadingSQL.span(.id(tenant)), tenant: tenant.rawValue).first else {
-                return CountedSpan()
+            let transaction = Transaction(tenant: tenant.rawValue, [ReadingSQL.quiet(.id(tenant))]) {
+                (results) throws(PostgresError) in
+                Step([ReadingSQL.span(.id(tenant), .time(try results.result(0).only().optionalTime("now")))])
             }
+            guard let row = try await call.run(transaction).result(1).first else { return CountedSpan() }
             return CountedSpan(since: try row.time("since"), until: try row.time("until"))
         }
     }

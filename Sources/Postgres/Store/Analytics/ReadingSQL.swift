@@ -3,11 +3,26 @@ import PostgresClient
 
 /// Figures that the event reader counts.
 enum ReadingSQL {
-    /// The time of the first event that is not counted, else now.
+    /// Now, unless a transaction has the event log (`write_events`) and has not committed its events, whose time is earlier: then null. Asked before `span`, in
+    /// a statement of its own, so that `span` sees everything that was committed before the answer.
+    static let quiet = StoreSQL.tenant(
+        """
+        SELECT CASE WHEN NOT EXISTS (
+            SELECT FROM pg_catalog.pg_locks l
+            WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+                AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database())
+                AND (l.classid::bigint << 32) | l.objid::bigint
+                    = pg_catalog.hashtextextended($1::text || chr(31) || 'events' || chr(31), 0)) THEN now() END AS now
+        """
+    )
+
+    /// The time of the first event that is not counted. If all are counted: `$2`, or, if it is null, the time of the last event, because no later event
+    /// has an earlier time.
     static let span = StoreSQL.tenant(
         """
         SELECT r.since, coalesce((
-            SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), now()) AS until
+            SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), $2::timestamptz, (
+            SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 ORDER BY b.last DESC LIMIT 1), r.since) AS until
         FROM gateway.event_reader r WHERE r.tenant_id = $1
         """
     )

@@ -46,6 +46,20 @@ extension PostgresQueryStore {
         }
     }
 
+    /// Returns an offset before every event that is not older than `time`, and after nearly all that are. The times of the log ascend.
+    ///
+    /// - Throws: `StoreError`.
+    package func eventOffset(
+        before time: Timestamp,
+        in bounds: EventBounds,
+        of tenant: TenantID
+    ) async throws(StoreError) -> Int64 {
+        try await asStore { () throws(PostgresError) in
+            let statement = EventSQL.offset(.id(tenant), .int64(bounds.first), .int64(bounds.head), .time(time))
+            return try await call.run(statement, tenant: tenant.rawValue).only().int64("low")
+        }
+    }
+
     /// Returns the range of the tenant's log that can be read.
     ///
     /// - Throws: `StoreError`.
