@@ -66,6 +66,23 @@ struct MetricsDocumentTests {
         }
     }
 
+    // The bounds hold for devices that cannot report, and for those that report reads only.
+    @Test(arguments: [
+        (Reporting(received: .never, read: .never), Int64(3), Int64(2)),
+        (Reporting(received: .configured(setting: "receivedEvents"), read: .reported).withoutSetting, 3, 10),
+        (Reporting(received: .configured(setting: "receivedEvents"), read: .reported), 10, 10),
+        (VendorCatalog.product.reporting(of: FunnelFilter.unknownDialect), 3, 2),
+    ])
+    func aDeviceThatCannotReportIsLeftOutUnlessItHasReported(
+        _ reporting: Reporting,
+        _ receivable: Int64,
+        _ readable: Int64
+    ) {
+        var counts = FunnelCounts()
+        counts.add(StageCounts([.targets: 10, .accepted: 8, .uncertain: 2, .received: 3, .read: 2]), reporting)
+        #expect(counts.receivable == receivable && counts.readable == readable)
+    }
+
     @Test func aRateWithoutADenominatorIsNull() {
         var counts = FunnelCounts()
         #expect(FunnelRate.allCases.allSatisfy { $0.value(of: counts) == nil && $0.isSmall(counts) })

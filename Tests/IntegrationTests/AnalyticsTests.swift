@@ -173,11 +173,53 @@ struct AnalyticsTests {
         ("latency?from=2020-01-01T00:00:00Z", "to"), ("latency?zone=Mars/Olympus", "zone"),
         ("devices?vendor=upmc", "vendor"),
         ("funnel?from=9223372036854775000&to=9223372036854775807", "from"),
-        ("losses?to=9223372036854775807", "to"), ("devices?from=253402300800000", "from"),
+        ("losses?to=9223372036854775807", "to"), ("funnel?app=nobody", "app"), ("timeseries?app=shop,nobody", "app"),
+        ("latency?app=nobody", "app"), ("versions?app=nobody", "app"), ("funnel?transport=pigeon", "transport"),
+        ("losses?deviceVendor=pigeon", "deviceVendor"), ("devices?from=253402300800000", "from"),
     ])
     func aWrongQuestionIsRefusedWithItsField(_ path: String, _ field: String) async throws {
         let answer = try await SharedWorld.current.native("GET", "/v1/analytics/\(path)")
         #expect(answer.status == 422 && answer.text.contains(field), "\(answer.status) \(answer.text)")
+    }
+
+    // A cursor continues the query that returned it, and no other.
+    @Test func aCursorOfAnotherExportIsRefused() async throws {
+        let world = try SharedWorld.current
+        func lines(_ path: String) async throws -> (status: Int, lines: [JSON], text: String) {
+            let answer = try await world.native("GET", "/v1/exports/\(path)")
+            let lines = answer.text.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
+            return (answer.status, lines, answer.text)
+        }
+        for (path, others) in [
+            (
+                "deliveries?app=shop",
+                ["deliveries?", "deliveries?vendor=native", "deliveries?app=shop&from=2026-01-01T00:00:00Z"]
+            ),
+            ("events?app=shop", ["events?", "events?app=shop&vendor=native"]),
+            ("devices?app=shop", ["devices?vendor=native"]),
+        ] {
+            let whole = try await lines(path)
+            let cursor = try #require(whole.lines.first?["cursor"]?.string, "\(whole.text)")
+            let rest = try await lines("\(path)&after=\(cursor)")
+            #expect(rest.status == 200 && rest.lines == Array(whole.lines.dropFirst()), "\(path): \(rest.text)")
+            for other in others {
+                let refused = try await lines("\(other)&after=\(cursor)")
+                #expect(refused.status == 422 && refused.text.contains("after"), "\(other): \(refused.text)")
+            }
+            let unknown = try await lines(path.replacing("shop", with: "nobody"))
+            #expect(unknown.status == 422 && unknown.text.contains("app"), "\(unknown.text)")
+        }
+    }
+
+    // `sent` of a message and `sent` of the analytics are different numbers; `reached` is one.
+    @Test func reachedMeansTheSameEverywhere() async throws {
+        let world = try SharedWorld.current
+        let list = try await world.native("GET", "/v1/messages?app=shop").json?["messages"]?.array
+        let id = try #require(list?.first?["id"]?.string)
+        let funnel = try #require(try await world.native("GET", "/v1/messages/\(id)").json?["funnel"])
+        let total = try #require(try await ask("/v1/analytics/funnel?app=shop&vendor=native")["total"])
+        #expect(funnel["reached"]?.int == 8 && funnel["sent"]?.int == 8 && total["sent"]?.int == 10)
+        #expect(total["accepted"]?.int == 8 && total["uncertain"]?.int == 0)
     }
 
     @Test func theCommandsPrintLatenciesAndDevices() async throws {

@@ -71,7 +71,7 @@ import Testing
         _ = try await fixture.engine.run(insert, tenant: fixture.acme.rawValue)
         func losses(_ groupings: Set<FunnelGrouping>) async throws -> [String] {
             let found = try await fixture.queries.losses(in: range, FunnelFilter(), by: groupings, of: fixture.acme)
-            return found.map {
+            return try #require(found).losses.map {
                 "\($0.group.values.values.sorted().joined(separator: ",")) \($0.stage) \($0.reason) \($0.count)"
             }.sorted()
         }

@@ -47,11 +47,14 @@ struct ExportInterrupted: Error {}
 struct ExportLines<Value: Sendable>: Sendable {
     let shape: AnswerShape<Value>
     let format: ExportFormat
+    /// The query whose cursors the lines have; nil: the positions are the cursors.
+    var query: ExportQuery?
 
     var header: String? { format == .csv ? CSV.record(shape.members.map(\.name)) : nil }
 
     func line(_ value: Value) -> String {
-        let object = shape.object(value)
+        var object = shape.object(value)
+        if let query, let position = object["cursor"]?.string { object["cursor"] = .string(query.cursor(position)) }
         guard format == .csv else { return JSONWriter.text(.object(object)) }
         return CSV.record(
             shape.members.map { member in
@@ -63,6 +66,41 @@ struct ExportLines<Value: Sendable>: Sendable {
                 }
             }
         )
+    }
+}
+
+/// The properties of an export to which the cursors of its lines belong: its kind, its filters and the beginning of its range. The end may move, because it
+/// is now by default.
+struct ExportQuery: Sendable {
+    static let noCursor = Problem.invalid("after", "must be the cursor of a line")
+    /// 16 hexadecimal digits: enough to notice a mistake.
+    private static let digestCount = 16
+
+    private let digest: String
+
+    init(_ kind: String, _ app: AppID?, _ vendor: Vendor?, from: Timestamp?, _ identifiers: any IdentifierSource) {
+        let parts: [String?] = [kind, app?.rawValue, vendor?.rawValue, from.map { "\($0.milliseconds)" }]
+        let json = JSON.array(parts.map { $0.map { .string($0) } ?? .null })
+        digest = String(identifiers.sha256(JSONWriter.bytes(json)).prefix(Self.digestCount))
+    }
+
+    /// The cursor of a line at a position.
+    func cursor(_ position: String) -> String { "\(position).\(digest)" }
+
+    /// The position of a cursor; nil: there is none.
+    ///
+    /// - Throws: `Problem` when the cursor belongs to another query.
+    func position(_ cursor: String?) throws(Problem) -> String? {
+        guard let cursor else { return nil }
+        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw Self.noCursor }
+        guard parts[1] == digest else {
+            throw .invalid(
+                "after",
+                "belongs to another export: `app`, `vendor` and `from` must be those of the call that returned the cursor"
+            )
+        }
+        return String(parts[0])
     }
 }
 

@@ -8,7 +8,10 @@ package enum NativeShapes {
         "Funnel",
         [
             .optionalInt("recipients", "Targets; null while the audience is being expanded.") { $0.recipients },
-            .int("sent", "Accepted by the push service.") { $0.sent },
+            .int("sent", "The older name of `reached`. The `sent` of `/v1/analytics` also counts rejected pushes.") {
+                $0.sent
+            },
+            .int("reached", "Accepted by the push service, or sent without an answer.") { $0.sent },
             .int("received", "Reported as received by the device.") { $0.received },
             .int("read", "Reported as read.") { $0.read },
             .int("failed", "Rejected by the push service.") { $0.failed },

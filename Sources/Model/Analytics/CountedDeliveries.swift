@@ -1,3 +1,16 @@
+/// The apps of a tenant whose bindings have the settings that receipts of some dialects need.
+package struct ReceiptSettings: Sendable, Hashable {
+    /// The dialects that need one.
+    package var dialects: [Vendor]
+    /// `DIALECT/APP` of the apps that have it.
+    package var apps: [String]
+
+    package init(dialects: [Vendor] = [], apps: [String] = []) {
+        self.dialects = dialects
+        self.apps = apps
+    }
+}
+
 /// The counts of one part of a range, one group and one dialect of devices.
 package struct CountedDeliveries: Sendable, Hashable {
     /// The position of the part, from 0.
@@ -6,9 +19,18 @@ package struct CountedDeliveries: Sendable, Hashable {
     package var group: FunnelGroup
     /// `FunnelFilter.unknownDialect`: not known.
     package var deviceVendor: String
+    /// False: the app lacks the setting that receipts of this dialect need (`ReceiptSettings`).
+    package var isConfigured: Bool
     package var counts: StageCounts
 
-    package init(part: Int, group: FunnelGroup, deviceVendor: String, counts: StageCounts) {
+    package init(
+        part: Int,
+        group: FunnelGroup,
+        deviceVendor: String,
+        isConfigured: Bool = true,
+        counts: StageCounts
+    ) {
+        self.isConfigured = isConfigured
         self.part = part
         self.group = group
         self.deviceVendor = deviceVendor
@@ -25,12 +47,19 @@ package struct CountedDeliveries: Sendable, Hashable {
             var part: Int
             var group: FunnelGroup
             var deviceVendor: String
+            var isConfigured: Bool
         }
         var whole: [Key: [CountedDeliveries]] = [:]
         for row in rows {
             var group = row.group
             group.values[.transport] = nil
-            whole[Key(part: row.part, group: group, deviceVendor: row.deviceVendor), default: []].append(row)
+            let key = Key(
+                part: row.part,
+                group: group,
+                deviceVendor: row.deviceVendor,
+                isConfigured: row.isConfigured
+            )
+            whole[key, default: []].append(row)
         }
         return whole.flatMap { key, rows -> [CountedDeliveries] in
             var rows = rows
@@ -39,7 +68,14 @@ package struct CountedDeliveries: Sendable, Hashable {
             if !rows.contains(where: { $0.group.values[.transport] == none }) {
                 var group = key.group
                 group.values[.transport] = none
-                rows.append(Self(part: key.part, group: group, deviceVendor: key.deviceVendor, counts: StageCounts()))
+                let missing = Self(
+                    part: key.part,
+                    group: group,
+                    deviceVendor: key.deviceVendor,
+                    isConfigured: key.isConfigured,
+                    counts: StageCounts()
+                )
+                rows.append(missing)
             }
             for place in rows.indices where rows[place].group.values[.transport] != none {
                 let settled = rows[place].counts.sum(FunnelStage.outcomes)

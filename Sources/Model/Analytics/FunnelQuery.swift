@@ -8,6 +8,8 @@ package struct FunnelFilter: Sendable, Hashable {
     /// Transports, or `noTransport` for deliveries without one.
     package var transports: [String]
 
+    /// Apple's push service.
+    package static let appleTransport = "apns"
     /// The transport of deliveries that none was used for: suppressed or still pending, for example.
     package static let noTransport = "none"
     /// The dialect of devices that is not known.

@@ -28,6 +28,11 @@ package struct Reporting: Sendable, Hashable {
     package var received: Ability
     package var read: Ability
 
+    /// What devices of the dialect report in an app without the setting that their receipts need.
+    package var withoutSetting: Reporting {
+        if case .configured = received { Reporting(received: .never, read: read) } else { self }
+    }
+
     package init(received: Ability, read: Ability) {
         self.received = received
         self.read = read

@@ -39,9 +39,16 @@ package struct VendorCatalog: Sendable {
         capturing = adapters.compactMap { $0 as? any CaptureNaming }
     }
 
-    /// The reports of devices of a dialect, by the dialect's stored name. An unknown dialect counts as one that can report.
+    /// The reports of devices of a dialect, by the dialect's stored name. Nothing is known of an unknown dialect, so that its silence says nothing.
     package func reporting(of name: String) -> Reporting {
-        byVendor[Vendor(name)]?.reports ?? Reporting(received: .reported, read: .reported)
+        byVendor[Vendor(name)]?.reports ?? Reporting(received: .never, read: .never)
+    }
+
+    /// The dialects whose receipts a setting of the app's binding switches on, with the name of the setting: a list.
+    package var receiptSettings: [Vendor: String] {
+        byVendor.compactMapValues { adapter in
+            if case .configured(let setting) = adapter.reports.received { setting } else { nil }
+        }
     }
 
     /// The vendors that `isMeant` selects, in the order of the listing.

@@ -62,7 +62,7 @@ enum AnalyticsInputs {
     )
     static let transport = list(
         "transport",
-        InputKind<String>.text(64, atLeast: 1).example("apns"),
+        InputKind<String>.word(among: [FunnelFilter.appleTransport, FunnelFilter.noTransport]),
         "Only deliveries by these transports, comma-separated; `\(FunnelFilter.noTransport)`: without one."
     )
     static let by = QueryField.optional(
@@ -157,7 +157,7 @@ extension NativeAPI {
     ///
     /// - Throws: `Problem` when the range is empty or too long.
     func range(_ call: NativeCall<some FigureFields>) async throws(Problem) -> AnalyticsRange {
-        let zone = try await zone(of: try call.app, try call.zone, call.tenant)
+        let zone = try zone(of: try await apps(call), try call.zone)
         let now = clock.now()
         let from = try call.from ?? FunnelQuestion.midnight(-6, after: now, in: zone)
         let to = try call.to ?? max(FunnelQuestion.midnight(1, after: now, in: zone), from + .seconds(1))
@@ -169,15 +169,33 @@ extension NativeAPI {
         return AnalyticsRange(quarters: QuarterRange(from..<to), zone: zone)
     }
 
-    private func zone(
-        of apps: [AppID],
-        _ named: TimeZoneName?,
-        _ tenant: TenantID
-    ) async throws(Problem) -> TimeZoneName {
+    private func zone(of apps: [AppTiming], _ named: TimeZoneName?) throws(Problem) -> TimeZoneName {
         if let named { return named }
-        guard apps.count == 1, let app = apps.first else { return .utc }
-        let timing = try await asked { () async throws(StoreError) in try await queries.timing(of: app, in: tenant) }
-        guard let zone = timing?.timeZone, zone.isKnown else { return .utc }
+        guard apps.count == 1, let zone = apps.first?.timeZone, zone.isKnown else { return .utc }
         return zone
+    }
+
+    /// The apps that a call names.
+    private func apps(_ call: NativeCall<some FigureFields>) async throws(Problem) -> [AppTiming] {
+        let named = try call.app
+        guard !named.isEmpty else { return [] }
+        let tenant = call.tenant
+        let known = try await asked { () async throws(StoreError) in try await queries.timing(of: named, in: tenant) }
+        try Self.require(named, in: known)
+        return Array(known.values)
+    }
+
+    /// Refuses an app that the tenant does not have, and never had.
+    private static func require(_ apps: [AppID], in known: [AppID: AppTiming]) throws(Problem) {
+        for app in apps where known[app] == nil {
+            throw .invalid("app", "\(app) is not an app of the tenant: `GET /v1/apps` lists them")
+        }
+    }
+
+    /// Refuses the filter of an export by an app that the tenant does not have, and never had.
+    func requireApp(_ app: AppID?, in tenant: TenantID) async throws(Problem) {
+        guard let app else { return }
+        let known = try await asked { () async throws(StoreError) in try await queries.timing(of: [app], in: tenant) }
+        try Self.require([app], in: known)
     }
 }

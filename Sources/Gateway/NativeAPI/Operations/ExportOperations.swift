@@ -158,13 +158,15 @@ extension NativeAPI {
         }
         let end = DeliveryCursor(before: to)
         var start = DeliveryCursor(before: from)
-        if let after = try call.after {
-            guard let cursor = DeliveryCursor(text: after) else { throw Self.noCursor }
+        let (app, vendor, tenant) = (try call.app, try call.vendor, call.tenant)
+        try await requireApp(app, in: tenant)
+        let query = ExportQuery("deliveries", app, vendor, from: try call.from, identifiers)
+        if let after = try query.position(try call.after) {
+            guard let cursor = DeliveryCursor(text: after) else { throw ExportQuery.noCursor }
             guard start < cursor, cursor < end else { throw .invalid("after", "belongs to another range") }
             start = cursor
         }
-        let (app, vendor, tenant) = (try call.app, try call.vendor, call.tenant)
-        let lines = ExportLines(shape: ExportOperations.delivery, format: try call.format)
+        let lines = ExportLines(shape: ExportOperations.delivery, format: try call.format, query: query)
         return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await queries.exportedDeliveries(
                 after: after,
@@ -181,16 +183,23 @@ extension NativeAPI {
     func exportEvents(_ call: NativeCall<ExportOperations.EventsInput>) async throws(Problem) -> Response {
         let (from, to) = (try call.from, try call.to ?? clock.now())
         if let from, from >= to { throw .invalid("to", "must be after from") }
-        let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: call.tenant) }
+        let tenant = call.tenant
+        let filter = EventFilter(app: try call.app, vendor: try call.vendor, kinds: [])
+        try await requireApp(filter.app, in: tenant)
+        let query = ExportQuery("events", filter.app, filter.vendor, from: from, identifiers)
+        let bounds = try await asked { () async throws(StoreError) in try await queries.eventBounds(in: tenant) }
         var start = bounds.first
-        if let after = try call.after {
-            guard let offset = Int64(after), offset >= 0 else { throw Self.noCursor }
+        if let after = try query.position(try call.after) {
+            guard let offset = Int64(after), offset >= 0 else { throw ExportQuery.noCursor }
             try Self.requireStored(offset, in: bounds)
             start = offset
+        } else if let from {
+            // Without this, everything before the range would be read.
+            start = try await asked { () async throws(StoreError) in
+                try await queries.eventOffset(before: from + .seconds(-90), in: bounds, of: tenant)
+            }
         }
-        let filter = EventFilter(app: try call.app, vendor: try call.vendor, kinds: [])
-        let lines = ExportLines(shape: ExportOperations.event, format: try call.format)
-        let tenant = call.tenant
+        let lines = ExportLines(shape: ExportOperations.event, format: try call.format, query: query)
         return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await queries.events(
                 in: tenant,
@@ -210,13 +219,15 @@ extension NativeAPI {
 
     func exportDevices(_ call: NativeCall<ExportOperations.DevicesInput>) async throws(Problem) -> Response {
         var start = DeviceID.least
-        if let after = try call.after {
-            guard let device = DeviceID(text: after) else { throw Self.noCursor }
+        let tenant = call.tenant
+        let filter = DeviceFilter(app: try call.app, vendor: try call.vendor)
+        try await requireApp(filter.app, in: tenant)
+        let query = ExportQuery("devices", filter.app, filter.vendor, from: nil, identifiers)
+        if let after = try query.position(try call.after) {
+            guard let device = DeviceID(text: after) else { throw ExportQuery.noCursor }
             start = device
         }
-        let filter = DeviceFilter(app: try call.app, vendor: try call.vendor)
-        let lines = ExportLines(shape: ExportOperations.device, format: try call.format)
-        let tenant = call.tenant
+        let lines = ExportLines(shape: ExportOperations.device, format: try call.format, query: query)
         return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await devices.devices(
                 in: tenant,
@@ -227,8 +238,6 @@ extension NativeAPI {
             return ExportPage(lines: page.items.map(lines.line), next: page.next)
         }
     }
-
-    private static let noCursor = Problem.invalid("after", "must be the cursor of a line")
 
     /// Reads the first page, so that a failure still gets its status, and writes the others as the peer receives them.
     private func export<Value, Cursor: Sendable>(

@@ -1,4 +1,5 @@
 import Adapters
+import EngineStore
 import GatewayHTTP
 import Hummingbird
 import Model
@@ -7,11 +8,14 @@ import Store
 extension NativeAPI {
     func showFunnel(_ call: NativeCall<AnalyticsOperations.FunnelInput>) async throws(Problem) -> Response {
         let question = try await question(call)
-        let counted = try await split(question, question.range, call.tenant)
+        // Both ranges are parts of one question, and so of one snapshot.
+        let earlier = try call.compare != nil ? [FunnelPart(range: question.range.previous, day: "")] : []
+        let parts = earlier + [FunnelPart(range: question.range, day: "")]
+        let groups = try await groups(question, parts, call.tenant)
+        let counted = Self.split(question, groups, part: parts.count - 1)
         var previous: AnalyticsOperations.Previous?
-        if try call.compare != nil {
-            let range = question.range.previous
-            let before = try await split(question, range, call.tenant)
+        if let range = earlier.first?.range {
+            let before = Self.split(question, groups, part: 0)
             previous = AnalyticsOperations.Previous(range: range, total: before.total, splits: before.splits)
         }
         let answer = AnalyticsOperations.Counted(
@@ -36,16 +40,14 @@ extension NativeAPI {
         )
     }
 
-    /// Counts one range as a whole and by group.
-    private func split(
+    /// The counts of one part as a whole and by group.
+    private static func split(
         _ question: FunnelQuestion,
-        _ range: QuarterRange,
-        _ tenant: TenantID
-    ) async throws(Problem) -> (total: FunnelCounts, splits: [AnalyticsShapes.Split]) {
-        let whole = [FunnelPart(range: range, day: "")]
-        let groups = try await groups(question, whole, tenant)
+        _ groups: [FunnelGroup: [Int: FunnelCounts]],
+        part: Int
+    ) -> (total: FunnelCounts, splits: [AnalyticsShapes.Split]) {
         let splits = groups.keys.sorted().compactMap { group in
-            groups[group]?[0].map { AnalyticsShapes.Split(group: group, counts: $0) }
+            groups[group]?[part].map { AnalyticsShapes.Split(group: group, counts: $0) }
         }
         let total = splits.reduce(FunnelCounts()) { $0 + $1.counts }
         return (total, question.groupings.isEmpty ? [] : splits)
@@ -57,18 +59,34 @@ extension NativeAPI {
         _ parts: [FunnelPart],
         _ tenant: TenantID
     ) async throws(Problem) -> [FunnelGroup: [Int: FunnelCounts]] {
+        let needed = previews.vendors.receiptSettings
         let rows = try await asked { () async throws(StoreError) in
-            try await queries.funnel(of: parts, question.filter, by: question.groupings, in: tenant)
+            let settings = ReceiptSettings(
+                dialects: Array(needed.keys),
+                apps: needed.isEmpty ? [] : try await stores.operators.apps(withSettings: needed, in: tenant)
+            )
+            return try await queries.funnel(of: parts, question.filter, by: question.groupings, settings, in: tenant)
         }
-        guard let rows else {
-            throw .invalid("by", "makes too many groups: choose a longer interval, a shorter range or fewer groups")
-        }
+        guard let rows else { throw Self.tooManyGroups }
+        return sums(rows, question)
+    }
+
+    private static let tooManyGroups = Problem.invalid(
+        "by",
+        "makes too many groups: choose a longer interval, a shorter range or fewer groups"
+    )
+
+    private func sums(
+        _ rows: [CountedDeliveries],
+        _ question: FunnelQuestion
+    ) -> [FunnelGroup: [Int: FunnelCounts]] {
         var groups: [FunnelGroup: [Int: FunnelCounts]] = [:]
         for row in rows {
             var group = row.group
             if question.groupings.contains(.deviceVendor) { group.values[.deviceVendor] = row.deviceVendor }
+            let reporting = previews.vendors.reporting(of: row.deviceVendor)
             groups[group, default: [:]][row.part, default: FunnelCounts()]
-                .add(row.counts, previews.vendors.reporting(of: row.deviceVendor))
+                .add(row.counts, row.isConfigured ? reporting : reporting.withoutSetting)
         }
         return groups
     }
@@ -133,11 +151,12 @@ extension NativeAPI {
 
     func showLosses(_ call: NativeCall<AnalyticsOperations.LossesInput>) async throws(Problem) -> Response {
         let question = try await question(call)
-        let whole = [FunnelPart(range: question.range, day: "")]
-        let groups = try await groups(question, whole, call.tenant).mapValues { $0[0] ?? FunnelCounts() }
-        var losses = try await asked { () async throws(StoreError) in
+        let found = try await asked { () async throws(StoreError) in
             try await queries.losses(in: question.range, question.filter, by: question.groupings, of: call.tenant)
         }
+        guard let found else { throw Self.tooManyGroups }
+        let groups = sums(found.counts, question).mapValues { $0[0] ?? FunnelCounts() }
+        var losses = found.losses
         losses = losses.filter { AnalyticsOperations.lossStages.contains($0.stage) } + unexplained(losses, groups)
         losses.sort { first, second in
             if first.count != second.count { return first.count > second.count }

@@ -135,6 +135,37 @@ package struct PostgresOperatorStore: Sendable {
         }
     }
 
+    /// Bindings of the vendors `$2` of which the settings `$3`, in the same order, are lists with elements. At most 10,000: a tenant has 1,000 apps.
+    private static let appsWithSettings = StoreSQL.global(
+        """
+        SELECT DISTINCT b.vendor || '/' || b.app_id AS name FROM gateway.binding b
+        JOIN unnest($2::text[], $3::text[]) AS s(vendor, setting) ON s.vendor = b.vendor
+        WHERE b.tenant_id = $1 AND CASE json_typeof(b.settings->s.setting)
+            WHEN 'array' THEN json_array_length(b.settings->s.setting) > 0 ELSE false END
+        LIMIT 10000
+        """
+    )
+
+    /// The apps whose bindings have elements in these settings of their vendors, as `VENDOR/APP`.
+    ///
+    /// - Throws: `StoreError`.
+    package func apps(
+        withSettings settings: [Vendor: String],
+        in tenant: TenantID
+    ) async throws(StoreError) -> [String] {
+        try await asStore { () throws(PostgresError) in
+            let names = settings.sorted { $0.key.rawValue < $1.key.rawValue }
+            let statement = Self.appsWithSettings(
+                .id(tenant),
+                .strings(names.map(\.key.rawValue)),
+                .strings(names.map(\.value))
+            )
+            return try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) in
+                try row.text("name")
+            }
+        }
+    }
+
     /// Returns the bindings of an app by vendor, at most `ListedBinding.limit`.
     ///
     /// - Throws: `StoreError`.

@@ -32,17 +32,19 @@ enum FunnelSQL {
     }
 
     /// Always by the dialect of the device, on which it depends what can be reported. `$11`: the first quarter hours of the parts, in their order. `part`: from 1. `$12`: the maximum number of rows.
+    /// `$13`: the dialects whose receipts need a setting; `$14`: `DIALECT/APP` of the apps that have it.
     static let funnel = StoreSQL.tenant(
         """
         \(MessageSQL.withFirstMinute)
-        SELECT width_bucket(c.quarter, $11::integer[]) AS part, \(groups(device: "c.device_vendor")), \(sums)
+        SELECT width_bucket(c.quarter, $11::integer[]) AS part, \(groups(device: "c.device_vendor")),
+            c.device_vendor <> ALL ($13::text[]) OR c.device_vendor || '/' || c.app_id = ANY ($14::text[]) AS is_configured, \(sums)
         FROM (
             SELECT x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, \(counts("x"))
             FROM gateway.counter x WHERE x.tenant_id = $1 AND \(matches("x"))
             UNION ALL
             SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, \(counts("d"))
             FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute WHERE \(matches("d"))) c
-        GROUP BY 1, 2, 3, 4, 5 LIMIT $12
+        GROUP BY 1, 2, 3, 4, 5, 6 LIMIT $12
         """
     )
 
@@ -65,10 +67,14 @@ enum FunnelSQL {
         """
     )
 
+    /// One snapshot for all statements of a transaction.
+    static let snapshot = StoreSQL.global("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
     static let merged = StoreSQL.tenant("SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1")
 
+    /// The apps `$2` that exist, or existed.
     static let appDefaults = StoreSQL.tenant(
-        "SELECT defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = $2"
+        "SELECT app_id, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = ANY ($2::text[])"
     )
 
     /// The parts of a range on the clock of a zone: the first quarter hour of each, and its local day. `$1`, `$2`: the range; `$3`: the field of `date_trunc`;

@@ -2,13 +2,17 @@ package import Model
 import PostgresClient
 
 extension PostgresQueryStore {
-    /// The timing of an app. Nil: the tenant does not have the app.
+    /// The timing of apps. Those that the tenant does not have are missing.
     ///
     /// - Throws: `StoreError`.
-    package func timing(of app: AppID, in tenant: TenantID) async throws(StoreError) -> AppTiming? {
+    package func timing(of apps: [AppID], in tenant: TenantID) async throws(StoreError) -> [AppID: AppTiming] {
         try await asStore { () throws(PostgresError) in
-            let rows = try await call.run(FunnelSQL.appDefaults(.id(tenant), .id(app)), tenant: tenant.rawValue)
-            return try rows.first.map { (row) throws(PostgresError) in TimingCoding.read(try row.object("defaults")) }
+            let statement = FunnelSQL.appDefaults(.id(tenant), .strings(apps.map(\.rawValue)))
+            var found: [AppID: AppTiming] = [:]
+            for row in try await call.run(statement, tenant: tenant.rawValue) {
+                found[try row.id("app_id")] = TimingCoding.read(try row.object("defaults"))
+            }
+            return found
         }
     }
 
@@ -64,6 +68,7 @@ extension PostgresQueryStore {
     ///   - parts: ascending and adjacent; at least one.
     ///   - filter: the deliveries to count.
     ///   - groupings: the properties by which they are split.
+    ///   - settings: the apps whose devices can report receipts.
     ///   - tenant: whose deliveries.
     /// - Returns: rows with deliveries, in no order; nil if they are more than `funnelRowLimit`.
     /// - Throws: `StoreError`.
@@ -71,30 +76,57 @@ extension PostgresQueryStore {
         of parts: [FunnelPart],
         _ filter: FunnelFilter,
         by groupings: Set<FunnelGrouping>,
+        _ settings: ReceiptSettings = ReceiptSettings(),
         in tenant: TenantID
     ) async throws(StoreError) -> [CountedDeliveries]? {
-        guard let first = parts.first, let last = parts.last else { return [] }
-        let range = QuarterRange(from: first.range.from, to: last.range.to)
-        // The targets of a transport follow from the outcomes of all.
-        let needsTransports = groupings.contains(.transport) || !filter.transports.isEmpty
+        guard !parts.isEmpty else { return [] }
+        return try await asStore { () throws(PostgresError) in
+            let statement = Self.funnelStatement(parts, filter, groupings, settings, tenant)
+            return try Self.funnel(try await call.run(statement, tenant: tenant.rawValue), filter, groupings)
+        }
+    }
+
+    /// The targets of a transport follow from the outcomes of all.
+    private static func needsTransports(_ filter: FunnelFilter, _ groupings: Set<FunnelGrouping>) -> Bool {
+        groupings.contains(.transport) || !filter.transports.isEmpty
+    }
+
+    private static func funnelStatement(
+        _ parts: [FunnelPart],
+        _ filter: FunnelFilter,
+        _ groupings: Set<FunnelGrouping>,
+        _ settings: ReceiptSettings,
+        _ tenant: TenantID
+    ) -> Statement {
+        let range = QuarterRange(from: parts.first?.range.from ?? 0, to: parts.last?.range.to ?? 0)
         var whole = filter
         whole.transports = []
-        let statement = FunnelSQL.funnel.with(
-            Self.parameters(tenant, range, whole, needsTransports ? groupings.union([.transport]) : groupings)
-                + [.int32s(parts.map(\.range.from)), .int(Self.funnelRowLimit + 1)]
+        let needed = needsTransports(filter, groupings) ? groupings.union([.transport]) : groupings
+        return FunnelSQL.funnel.with(
+            parameters(tenant, range, whole, needed) + [
+                .int32s(parts.map(\.range.from)), .int(funnelRowLimit + 1),
+                .strings(settings.dialects.map(\.rawValue)), .strings(settings.apps),
+            ]
         )
-        let rows = try await asStore { () throws(PostgresError) in
-            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
-                CountedDeliveries(
-                    part: try row.int("part") - 1,
-                    group: try Self.group(row),
-                    deviceVendor: try Self.deviceVendor(row),
-                    counts: try Self.counts(row)
-                )
-            }
+    }
+
+    /// Nil: there are too many rows.
+    private static func funnel(
+        _ result: ResultSet,
+        _ filter: FunnelFilter,
+        _ groupings: Set<FunnelGrouping>
+    ) throws(PostgresError) -> [CountedDeliveries]? {
+        guard result.count <= funnelRowLimit else { return nil }
+        let rows = try result.rows { (row) throws(PostgresError) in
+            CountedDeliveries(
+                part: try row.int("part") - 1,
+                group: try group(row),
+                deviceVendor: try deviceVendor(row),
+                isConfigured: try row.bool("is_configured"),
+                counts: try counts(row)
+            )
         }
-        guard rows.count <= Self.funnelRowLimit else { return nil }
-        guard needsTransports else { return rows }
+        guard needsTransports(filter, groupings) else { return rows }
         return CountedDeliveries.byTransport(rows).filter { row in
             filter.transports.isEmpty || filter.transports.contains(row.group.values[.transport] ?? "")
         }.map { row in
@@ -104,19 +136,26 @@ extension PostgresQueryStore {
         }
     }
 
-    /// Counts lost deliveries by stage, reason and group. Outcomes without a reason are not included.
+    /// Counts deliveries as `funnel` does, and the lost ones by stage, reason and group, in one snapshot. Outcomes without a reason are not among the losses.
     ///
+    /// - Returns: nil if there are more counts than `funnelRowLimit`.
     /// - Throws: `StoreError`.
     package func losses(
         in range: QuarterRange,
         _ filter: FunnelFilter,
         by groupings: Set<FunnelGrouping>,
         of tenant: TenantID
-    ) async throws(StoreError) -> [FunnelLoss] {
+    ) async throws(StoreError) -> (counts: [CountedDeliveries], losses: [FunnelLoss])? {
         let parameters = Self.parameters(tenant, range, filter, groupings)
-        let statement = FunnelSQL.losses.with(parameters + [.bool(groupings.contains(.deviceVendor))])
-        return try await asStore { () throws(PostgresError) in
-            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+        let parts = [FunnelPart(range: range, day: "")]
+        let statements = [
+            FunnelSQL.snapshot(), Self.funnelStatement(parts, filter, groupings, ReceiptSettings(), tenant),
+            FunnelSQL.losses.with(parameters + [.bool(groupings.contains(.deviceVendor))]),
+        ]
+        return try await asStore { () throws(PostgresError) -> (counts: [CountedDeliveries], losses: [FunnelLoss])? in
+            let results = try await call.run(Transaction(tenant: tenant.rawValue, statements))
+            guard let counts = try Self.funnel(try results.result(1), filter, groupings) else { return nil }
+            let losses = try results.result(2).rows { (row) throws(PostgresError) in
                 var group = try Self.group(row)
                 if groupings.contains(.deviceVendor) { group.values[.deviceVendor] = try Self.deviceVendor(row) }
                 return FunnelLoss(
@@ -126,6 +165,7 @@ extension PostgresQueryStore {
                     count: try row.int64("count")
                 )
             }
+            return (counts, losses)
         }
     }
 
