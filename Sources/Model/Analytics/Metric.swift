@@ -30,7 +30,8 @@ package enum FunnelMetric: String, Sendable, Hashable, CaseIterable {
         case .accepted: "The push service accepted the push."
         case .uncertain: "Sent, and the answer was lost, or the app received a push that the push service had rejected."
         case .rejected: "The push service rejected the push for good."
-        case .receivable: "`accepted` + `uncertain` on devices whose SDK can report receipts; of other devices, those that were received by a report of the read."
+        case .receivable:
+            "`accepted` + `uncertain` on devices whose SDK can report receipts; of others, those with a report of the read."
         case .received: "The app reported that it received the push. `read` implies it."
         case .readable: "`accepted` + `uncertain` on devices whose SDK can report reads."
         case .read: "The user opened the notification."

@@ -28,7 +28,7 @@ package struct Reporting: Sendable, Hashable {
     package var received: Ability
     package var read: Ability
 
-    /// What devices of the dialect report in an app without the setting that their receipts need.
+    /// The reports of devices in an app without the setting that the receipts of their dialect need.
     package var withoutSetting: Reporting {
         if case .configured = received { Reporting(received: .never, read: read) } else { self }
     }

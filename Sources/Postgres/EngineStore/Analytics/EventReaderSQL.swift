@@ -89,7 +89,7 @@ enum EventReaderSQL {
         """
         UPDATE gateway.event_reader r SET cursor = $4, lost = lost + $5, owner = NULL, next_at = now(),
             since = CASE WHEN $5::bigint = 0 THEN since ELSE coalesce((
-                SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), now()) END
+                SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), since) END
         WHERE tenant_id = $1 AND owner = $2 AND epoch = $3 AND cursor < $4
         RETURNING cursor
         """

@@ -147,11 +147,11 @@ enum DeliverySQL {
     /// Runs after the slice was put back, once for each slice that leaves it.
     static let split = StoreSQL.function("split_slice", 10, columns: "split_slice AS count")
 
-    /// Runs last in the transaction that put the slice back.
+    /// Runs before `record`, because a slice is locked before its deliveries.
     static let moveDue = StoreSQL.tenant(
         """
         UPDATE gateway.slice SET due_at = now() + $5::interval
-        WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 'ready'
+        WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 'leased'
         """
     )
 

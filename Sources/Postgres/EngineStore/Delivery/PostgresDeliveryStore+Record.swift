@@ -6,10 +6,10 @@ import Store
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let before = Self.locking(progress)
+            let before = Self.locking(progress) + Self.moving(progress)
             let statements =
                 before + [recording(progress, by: node)]
-                + progress.retries.map { Self.splitting($0, from: progress.lease) } + Self.moving(progress)
+                + progress.retries.map { Self.splitting($0, from: progress.lease) }
             let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
             let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
@@ -28,11 +28,11 @@ extension PostgresDeliveryStore {
 
     /// The lock of the message, if slices are added to it: taken later, it could be a stronger one than that which another flush of the message holds.
     private static func locking(_ progress: SliceProgress) -> [Statement] {
-        guard !progress.retries.isEmpty else { return [] }
+        guard !progress.retries.isEmpty || progress.movesDue else { return [] }
         return [DeliverySQL.lock(.id(progress.lease.key.tenant), .id(progress.lease.key.message))]
     }
 
-    /// The new due time of the rest of a slice that is outside its hours; after the targets that left it, which keep the former one.
+    /// The new due time of a slice that is outside its hours. Targets that leave it for another wait take it with them.
     private static func moving(_ progress: SliceProgress) -> [Statement] {
         guard progress.movesDue, let delay = delay(progress) else { return [] }
         let key = progress.lease.key

@@ -7,20 +7,9 @@ enum EventSQL {
 
     static let bounds = StoreSQL.function("event_bounds", 1)
 
-    /// An offset between `$2` and `$3` with no event at or after `$4` up to it. It halves the range until a page is left, by one probe of the key each time.
-    static let offset = StoreSQL.tenant(
-        """
-        WITH RECURSIVE s AS (
-            SELECT $2::bigint AS low, $3::bigint AS high, 0 AS step
-            UNION ALL
-            SELECT CASE WHEN p.at < $4::timestamptz THEN least(p.last, s.high) ELSE s.low END,
-                CASE WHEN p.at < $4::timestamptz THEN s.high ELSE (s.low + s.high) / 2 END, s.step + 1
-            FROM s LEFT JOIN LATERAL (
-                SELECT b.last, b.at FROM gateway.event_batch b
-                WHERE b.tenant_id = $1 AND b.last > (s.low + s.high) / 2 ORDER BY b.last LIMIT 1) p ON true
-            WHERE s.high - s.low > 1000 AND s.step < 64)
-        SELECT s.low FROM s ORDER BY s.step DESC LIMIT 1
-        """
+    /// The first events after `$2`.
+    static let next = StoreSQL.tenant(
+        "SELECT b.last, b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > $2::bigint ORDER BY b.last LIMIT 1"
     )
 
     static let generation = StoreSQL.global("SELECT gateway.current_generation()::text AS generation")

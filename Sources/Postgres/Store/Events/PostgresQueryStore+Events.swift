@@ -55,8 +55,15 @@ extension PostgresQueryStore {
         of tenant: TenantID
     ) async throws(StoreError) -> Int64 {
         try await asStore { () throws(PostgresError) in
-            let statement = EventSQL.offset(.id(tenant), .int64(bounds.first), .int64(bounds.head), .time(time))
-            return try await call.run(statement, tenant: tenant.rawValue).only().int64("low")
+            var (low, high) = (bounds.first, bounds.head)
+            // It halves the range until a page is left, by one probe of the key each time.
+            while high - low > 1000 {
+                let middle = low + (high - low) / 2
+                let statement = EventSQL.next(.id(tenant), .int64(middle))
+                let row = try await call.run(statement, tenant: tenant.rawValue).first
+                if let row, try row.time("at") < time { low = min(try row.int64("last"), high) } else { high = middle }
+            }
+            return low
         }
     }
 
