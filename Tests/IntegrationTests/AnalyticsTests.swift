@@ -193,9 +193,12 @@ struct AnalyticsTests {
         for (path, others) in [
             (
                 "deliveries?app=shop",
-                ["deliveries?", "deliveries?vendor=native", "deliveries?app=shop&from=2026-01-01T00:00:00Z"]
+                [
+                    "deliveries?format=ndjson", "deliveries?vendor=native",
+                    "deliveries?app=shop&from=2026-01-01T00:00:00Z",
+                ]
             ),
-            ("events?app=shop", ["events?", "events?app=shop&vendor=native"]),
+            ("events?app=shop", ["events?format=ndjson", "events?app=shop&vendor=native"]),
             ("devices?app=shop", ["devices?vendor=native"]),
         ] {
             let whole = try await lines(path)

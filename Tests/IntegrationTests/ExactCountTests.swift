@@ -325,7 +325,7 @@ struct ExactCountTests {
     ) async throws {
         let result = try await Self.program(stage, mode, repeats: repeats, ["EXACT_FILTERS": "\(filters)"])
         #expect(result.status == 0, "\(result.log)", sourceLocation: sourceLocation)
-        print(result.log.split(separator: "\n").last ?? "")
+        print(result.log.split(separator: "\n").last.map { String($0) } ?? "")
     }
 
     private static func program(
