@@ -278,7 +278,7 @@ var parts: [Part] = [
         path: "Sources/Gateway/HTTP",
         [
             .ours("Model"), .ours("Observability"), .ours("Traces"), tracing, hummingbird, hummingbirdCore,
-            .product("HummingbirdTLS", .hummingbird), certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
+            certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]

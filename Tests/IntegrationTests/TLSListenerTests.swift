@@ -49,11 +49,11 @@ import Testing
     {
         let logger = Logger(label: "tls") { _ in SwiftLogNoOpLogHandler() }
         let addresses = BoundAddresses(expected: 1)
-        let service = try Listener.service(
+        let service = Listener.service(
             .https,
             on: ListenAddress(host: "127.0.0.1", port: 0),
             responder: Answering(),
-            tls: identity.configuration,
+            tls: identity,
             addresses: addresses,
             logger: logger
         )
@@ -105,16 +105,37 @@ import Testing
         }
     }
 
+    /// A client that trusts `files` and shows the certificate of `shown`.
+    private func showing(_ shown: StageMaterial, to files: StageMaterial) -> Change {
+        { tls in
+            try trusting(files)(&tls)
+            let chain = try NIOSSLCertificate.fromPEMFile(shown.path("gateway-cert.pem"))
+            tls.certificateChain = chain.map { .certificate($0) }
+            tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: shown.path("gateway-key.pem"), format: .pem))
+        }
+    }
+
+    // An authority that is replaced, because its key was lost, must not be accepted until the next restart.
+    @Test func replacedAuthoritiesOfClientsAreUsedWithoutARestart() async throws {
+        let (files, first, second, authorities) = (try material(), try material(), try material(), try material())
+        try copy("gateway-cert.pem", first, authorities)
+        let identity = try identity(files, clients: authorities.path("gateway-cert.pem"))
+        try await serving(identity) { (port) async throws in
+            #expect(try await status(port, showing(first, to: files)) == 200)
+            #expect(try await status(port, showing(second, to: files)) == nil)
+            try copy("gateway-cert.pem", second, authorities)
+            #expect(try identity.reload())
+            #expect(try await status(port, showing(first, to: files)) == nil)
+            #expect(try await status(port, showing(second, to: files)) == 200)
+            try Data("rubbish".utf8).write(to: URL(filePath: authorities.path("gateway-cert.pem")))
+            #expect(throws: ListenerCertificate.Fault.self) { try identity.reload() }
+            #expect(try await status(port, showing(second, to: files)) == 200, "the old ones stay in use")
+        }
+    }
+
     @Test func clientsShowACertificateWhereOneIsRequired() async throws {
         let (files, clients, strangers) = (try material(), try material(), try material())
-        @Sendable func showing(_ shown: StageMaterial) -> Change {
-            { tls in
-                try trusting(files)(&tls)
-                let chain = try NIOSSLCertificate.fromPEMFile(shown.path("gateway-cert.pem"))
-                tls.certificateChain = chain.map { .certificate($0) }
-                tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: shown.path("gateway-key.pem"), format: .pem))
-            }
-        }
+        @Sendable func showing(_ shown: StageMaterial) -> Change { self.showing(shown, to: files) }
         try await serving(try identity(files, clients: clients.path("gateway-cert.pem"))) { (port) async throws in
             #expect(try await status(port, showing(clients)) == 200)
             #expect(try await status(port, showing(strangers)) == nil)

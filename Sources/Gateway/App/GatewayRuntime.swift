@@ -4,7 +4,6 @@ import GatewayHTTP
 import HTTP2
 import Logging
 package import Model
-import NIOSSL
 package import Observability
 import ServiceLifecycle
 import UnixSignals
@@ -89,7 +88,7 @@ package struct GatewayRuntime {
             expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
         )
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
-        var services = try adminListeners(node, addresses, logger)
+        var services = adminListeners(node, addresses, logger)
         services += node.services()
         services += try listeners(node, addresses, logger)
         services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
@@ -100,9 +99,9 @@ package struct GatewayRuntime {
         _ node: GatewayNode,
         _ addresses: BoundAddresses,
         _ logger: Logger
-    ) throws -> [any Service] {
-        try configuration.adminListen.map { address in
-            try Listener.service(
+    ) -> [any Service] {
+        configuration.adminListen.map { address in
+            Listener.service(
                 .admin,
                 on: address,
                 responder: node.adminResponder(registry, isLocal: address.isLoopback),
@@ -121,8 +120,8 @@ package struct GatewayRuntime {
         let responder = node.responder()
         let connections = ConnectionLimit(limiter: node.limiter, proxies: node.proxies)
         let maximum = try connectionsPerListener(logger)
-        func service(_ kind: Listener.Kind, _ address: ListenAddress, _ tls: TLSConfiguration?) throws -> any Service {
-            try Listener.service(
+        func service(_ kind: Listener.Kind, _ address: ListenAddress, _ tls: ListenerCertificate?) -> any Service {
+            Listener.service(
                 kind,
                 on: address,
                 responder: responder,
@@ -134,7 +133,7 @@ package struct GatewayRuntime {
                 logger: logger
             )
         }
-        var services = try configuration.listen.map { try service(.http, $0, nil) }
+        var services = configuration.listen.map { service(.http, $0, nil) }
         guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
             return services
         }
@@ -144,8 +143,7 @@ package struct GatewayRuntime {
             clientCAFile: configuration.tlsClientCAFile,
             mustClientsShowOne: configuration.mustClientsShowCertificate
         )
-        let tls = identity.configuration
-        services += try configuration.tlsListen.map { try service(.https, $0, tls) }
+        services += configuration.tlsListen.map { service(.https, $0, identity) }
         services.append(TLSReloadService(identity: identity, logger: logger))
         return services
     }

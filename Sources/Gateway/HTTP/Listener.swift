@@ -1,9 +1,7 @@
 package import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 package import Logging
 package import NIOCore
-package import NIOSSL
 import Observability
 package import ServiceLifecycle
 
@@ -20,19 +18,17 @@ package enum Listener {
     /// Creates a service that serves `responder` on `address` and reports the bound address. Above `maximum` connections, new ones wait in the kernel's backlog;
     /// connections of an address above its limit (`connections`) are closed. `proxied` reads the clients of proxies' connections; nil: proxies name their clients
     /// in headers of calls only.
-    ///
-    /// - Throws: when the TLS files cannot be used.
     package static func service<Responder: HTTPResponder>(
         _ kind: Kind,
         on address: ListenAddress,
         responder: Responder,
-        tls: TLSConfiguration?,
+        tls: ListenerCertificate?,
         addresses: BoundAddresses,
         connections: ConnectionLimit? = nil,
         proxied: ProxiedClients? = nil,
         maximum: Int = connectionLimit,
         logger: Logger
-    ) throws -> any Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    ) -> any Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: connections.map { [ConnectionLimitHandler($0)] } ?? [],
             idleTimeout: idleTimeout
@@ -40,7 +36,7 @@ package enum Listener {
         let server = HTTPServerBuilder { respond in
             let http1 = HTTP1Channel(responder: respond, configuration: configuration)
             guard let tls else { return through(proxied, http1) }
-            return through(proxied, try TLSChannel(http1, tlsConfiguration: tls))
+            return through(proxied, CertificateChannel(base: http1, certificate: tls))
         }
         return Application(
             responder: responder,

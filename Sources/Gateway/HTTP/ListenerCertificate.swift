@@ -1,10 +1,12 @@
 import Foundation
+import HummingbirdCore
+import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 package import NIOSSL
 
-/// The certificate and the private key of the HTTPS listeners. They can be replaced while the listeners run: each handshake uses the newest pair, and open
-/// connections keep theirs.
+/// The certificate and the private key of the HTTPS listeners, and the authorities of client certificates. They can be replaced while the listeners run: each
+/// connection uses the newest files, and open connections keep theirs.
 package final class ListenerCertificate: Sendable {
     /// A file that cannot be used.
     package struct Fault: Error, CustomStringConvertible {
@@ -18,29 +20,16 @@ package final class ListenerCertificate: Sendable {
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// The bytes of both files, and what was made of them.
-    private struct Pair: Sendable {
+    /// The bytes of the files, and the context that was made of them.
+    private struct Loaded: Sendable {
         var bytes: [Data]
-        var chain: [NIOSSLCertificateSource]
-        var key: NIOSSLPrivateKeySource
-
-        var server: TLSConfiguration {
-            TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
-        }
-
-        var replacement: NIOSSLContextConfigurationOverride {
-            var replacement = NIOSSLContextConfigurationOverride()
-            replacement.certificateChain = chain
-            replacement.privateKey = key
-            return replacement
-        }
+        var context: NIOSSLContext
     }
 
-    private let certificateFile: String
-    private let keyFile: String
-    private let clients: [NIOSSLCertificate]?
+    /// The certificate, the key, and the authorities of clients if they are asked for a certificate.
+    private let files: [String]
     private let mustClientsShowOne: Bool
-    private let pair: NIOLockedValueBox<Pair>
+    private let loaded: NIOLockedValueBox<Loaded>
 
     /// - Parameters:
     ///   - certificateFile: the chain, PEM.
@@ -54,72 +43,83 @@ package final class ListenerCertificate: Sendable {
         clientCAFile: String? = nil,
         mustClientsShowOne: Bool = true
     ) throws(Fault) {
-        self.certificateFile = certificateFile
-        self.keyFile = keyFile
+        files = [certificateFile, keyFile] + (clientCAFile.map { [$0] } ?? [])
         self.mustClientsShowOne = mustClientsShowOne
-        pair = NIOLockedValueBox(try Self.pair(try Self.read(certificateFile), try Self.read(keyFile)))
-        guard let clientCAFile else {
-            clients = nil
-            return
-        }
-        let bytes = Array(try Self.read(clientCAFile))
-        guard let found = try? NIOSSLCertificate.fromPEMBytes(bytes), !found.isEmpty else {
-            throw Fault(description: "\(clientCAFile) does not contain a certificate in PEM")
-        }
-        clients = found
+        loaded = NIOLockedValueBox(try Self.load(files, mustClientsShowOne))
     }
 
-    /// The configuration of a listener.
-    package var configuration: TLSConfiguration {
-        var configuration = pair.withLockedValue { $0.server }
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.cipherSuiteValues = Self.ciphers
-        configuration.applicationProtocols = ["http/1.1"]
-        if let clients {
-            configuration.trustRoots = .certificates(clients)
-            // A client's certificate has no host name that could be compared.
-            configuration.certificateVerification =
-                mustClientsShowOne ? .noHostnameVerification : .optionalVerification
-        }
-        configuration.sslContextCallback = { [pair] _, promise in
-            promise.succeed(pair.withLockedValue { $0.replacement })
-        }
-        return configuration
-    }
+    /// The newest context, for a new connection.
+    package var context: NIOSSLContext { loaded.withLockedValue { $0.context } }
 
     /// Reads the files again and uses them from now on. True if they have changed.
     ///
-    /// - Throws: `Fault`; the pair in use stays. A renewal that replaces one file after the other ends with a pair that fits.
+    /// - Throws: `Fault`; the files in use stay. A renewal that replaces one file after the other ends with a pair that fits.
     package func reload() throws(Fault) -> Bool {
-        let bytes = [try Self.read(certificateFile), try Self.read(keyFile)]
-        guard pair.withLockedValue({ $0.bytes }) != bytes else { return false }
-        let new = try Self.pair(bytes[0], bytes[1])
-        pair.withLockedValue { $0 = new }
+        let bytes = try Self.read(files)
+        guard loaded.withLockedValue({ $0.bytes }) != bytes else { return false }
+        let new = try Self.load(files, bytes, mustClientsShowOne)
+        loaded.withLockedValue { $0 = new }
         return true
     }
 
-    private static func read(_ path: String) throws(Fault) -> Data {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Fault(description: "\(path) cannot be read")
+    private static func read(_ files: [String]) throws(Fault) -> [Data] {
+        var contents: [Data] = []
+        for path in files {
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw Fault(description: "\(path) cannot be read")
+            }
+            contents.append(data)
         }
-        return data
+        return contents
     }
 
-    private static func pair(_ certificates: Data, _ key: Data) throws(Fault) -> Pair {
+    private static func load(_ files: [String], _ mustClientsShowOne: Bool) throws(Fault) -> Loaded {
+        try load(files, try read(files), mustClientsShowOne)
+    }
+
+    private static func load(_ files: [String], _ bytes: [Data], _ mustClientsShowOne: Bool) throws(Fault) -> Loaded {
+        let clients = files.count > 2 ? try authorities(files[2], bytes[2]) : nil
         do {
-            let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificates))
+            let chain = try NIOSSLCertificate.fromPEMBytes(Array(bytes[0]))
             guard !chain.isEmpty else { throw Fault(description: "no certificate in PEM") }
-            let privateKey = try NIOSSLPrivateKey(bytes: Array(key), format: .pem)
-            let pair = Pair(
-                bytes: [certificates, key],
-                chain: chain.map { .certificate($0) },
-                key: .privateKey(privateKey)
+            let key = try NIOSSLPrivateKey(bytes: Array(bytes[1]), format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) },
+                privateKey: .privateKey(key)
             )
-            // A context is made here, because a listener would report a key of another certificate only at a handshake.
-            _ = try NIOSSLContext(configuration: pair.server)
-            return pair
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.cipherSuiteValues = ciphers
+            configuration.applicationProtocols = ["http/1.1"]
+            if let clients {
+                configuration.trustRoots = .certificates(clients)
+                // A client's certificate has no host name that could be compared.
+                configuration.certificateVerification =
+                    mustClientsShowOne ? .noHostnameVerification : .optionalVerification
+            }
+            return Loaded(bytes: bytes, context: try NIOSSLContext(configuration: configuration))
         } catch {
             throw Fault(description: "the TLS certificate and its key cannot be used: \(error)")
         }
     }
+
+    private static func authorities(_ path: String, _ bytes: Data) throws(Fault) -> [NIOSSLCertificate] {
+        guard let found = try? NIOSSLCertificate.fromPEMBytes(Array(bytes)), !found.isEmpty else {
+            throw Fault(description: "\(path) does not contain a certificate in PEM")
+        }
+        return found
+    }
+}
+
+/// Begins TLS with the newest context of a certificate.
+struct CertificateChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+    let certificate: ListenerCertificate
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: certificate.context))
+        }.flatMap { base.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }

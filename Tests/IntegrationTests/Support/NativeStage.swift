@@ -129,7 +129,7 @@ struct NativeStage: Sendable {
     ) async throws {
         let addresses = databases.map { _ in BoundAddresses(expected: 1) }
         let services = try zip(databases, addresses).enumerated().map { index, pair in
-            try Listener.service(
+            Listener.service(
                 .http,
                 on: ListenAddress(host: "127.0.0.1", port: 0),
                 responder: try responder(pair.0, NodeID("native-\(index)"), logger),
