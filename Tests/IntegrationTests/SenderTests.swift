@@ -328,6 +328,32 @@ struct ProxyProtocolTests {
         }
     }
 
+    // A balancer's connections are those of its clients: one client's are limited, and another's are not.
+    @Test func connectionsAreCountedByTheClientThatTheProxyNames() async throws {
+        let arguments = ["--trusted-proxies", "127.0.0.1", "--proxy-protocol", "--limits-connections", "2"]
+        try await World.with(serveArguments: arguments) { world in
+            let address = try #require(world.http.base.split(separator: "/").last.flatMap { ListenAddress(String($0)) })
+            let (one, other) = (Self.header([203, 0, 113, 7]), Self.header([198, 51, 100, 1]))
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<5 {
+                    group.addTask { try await ProxyClient.answer(address, header: one, "") { _ in false } }
+                }
+                for _ in 0..<3 {
+                    let isAnswered = try await group.next()
+                    #expect(isAnswered == false, "closed without an answer")
+                }
+                let (refused, admitted) = (try await call(world, one), try await call(world, other))
+                #expect(refused == "" && admitted.contains("HTTP/1.1 200"))
+                let count = try await world.metric("calls_limited_total", "limit=\"connections\"")
+                #expect(count == 4)
+                group.cancelAll()
+            }
+            try await eventually("the closed connections make room") {
+                try await call(world, one).contains("HTTP/1.1 200")
+            }
+        }
+    }
+
     @Test func theSettingNeedsTrustedProxies() async throws {
         try await World.with { world in
             let started = try await world.command(["serve", "--proxy-protocol", "--listen", "127.0.0.1:0"])

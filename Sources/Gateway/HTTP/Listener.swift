@@ -35,8 +35,8 @@ package enum Listener {
         )
         let server = HTTPServerBuilder { respond in
             let http1 = HTTP1Channel(responder: respond, configuration: configuration)
-            guard let tls else { return through(proxied, http1) }
-            return through(proxied, CertificateChannel(base: http1, certificate: tls))
+            guard let tls else { return through(proxied, connections, http1) }
+            return through(proxied, connections, CertificateChannel(base: http1, certificate: tls))
         }
         return Application(
             responder: responder,
@@ -56,9 +56,13 @@ package enum Listener {
         )
     }
 
-    private static func through(_ proxied: ProxiedClients?, _ channel: some ServerChildChannel)
-        -> any ServerChildChannel
-    {
-        proxied.map { ProxiedChannel(base: channel, clients: $0) } ?? channel
+    private static func through(
+        _ proxied: ProxiedClients?,
+        _ connections: ConnectionLimit?,
+        _ channel: some ServerChildChannel
+    ) -> any ServerChildChannel {
+        proxied.map { clients in
+            ProxiedChannel(base: channel, clients: clients) { connections?.admits($0, $1) ?? true }
+        } ?? channel
     }
 }

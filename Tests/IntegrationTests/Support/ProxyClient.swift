@@ -66,3 +66,35 @@ enum ProxyClient {
         }
     }
 }
+
+extension ProxyClient {
+    /// Sends bytes and reads until what the server sent satisfies `isEnough`, the server closes the connection, or the task is canceled.
+    ///
+    /// - Returns: whether it was satisfied.
+    /// - Throws: when the connection cannot be opened.
+    static func answer(
+        _ address: ListenAddress,
+        header: [UInt8] = [],
+        _ request: String,
+        until isEnough: @Sendable (String) -> Bool
+    ) async throws -> Bool {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: address.host, port: address.port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(HeaderWriter(header))
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            var text = ""
+            do {
+                if !request.isEmpty { try await outbound.write(ByteBuffer(string: request)) }
+                for try await buffer in inbound {
+                    text += String(buffer: buffer)
+                    if isEnough(text) { return true }
+                }
+            } catch {}
+            return isEnough(text)
+        }
+    }
+}

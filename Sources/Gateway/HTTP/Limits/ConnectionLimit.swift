@@ -1,3 +1,4 @@
+import Model
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -40,6 +41,16 @@ package final class ConnectionLimit: Sendable {
             let left = counts[name, default: 1] - 1
             counts[name] = left > 0 ? left : nil
         }
+    }
+
+    /// Counts a connection of a client that a proxy named, until it closes.
+    ///
+    /// - Returns: false if the client has too many already.
+    func admits(_ client: IPAddress, _ channel: any Channel) -> Bool {
+        let address = client.description
+        guard opens(address) else { return false }
+        channel.closeFuture.whenComplete { _ in self.closed(address) }
+        return true
     }
 
     /// How many connections of an address are open.

@@ -41,34 +41,42 @@ package final class ProxiedClients: Sendable {
     package var count: Int { clients.withLockedValue { $0.count } }
 }
 
+/// Counts a connection of a client until it closes. False: the client has too many, and the connection is not counted.
+typealias Admission = @Sendable (_ client: IPAddress, _ channel: any Channel) -> Bool
+
 /// Reads the header of the PROXY protocol before anything else of a connection, also before TLS.
 struct ProxiedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let clients: ProxiedClients
+    /// Whether the named client may have one more connection.
+    let admits: Admission
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         guard clients.expectsHeader(channel) else { return base.setup(channel: channel, logger: logger) }
         return channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(clients, logger))
+            try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(clients, admits, logger))
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 
     func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
-/// Removes the header from the bytes of a connection and keeps the client that it names. A connection without a header, or with a late one, is closed.
+/// Removes the header from the bytes of a connection and keeps the client that it names. A connection without a header, or with a late one, is closed, and so is
+/// one whose client has too many.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private let clients: ProxiedClients
+    private let admits: Admission
     private let logger: Logger
     private var received: [UInt8] = []
     private var isOver = false
     private var timer: Scheduled<Void>?
 
-    init(_ clients: ProxiedClients, _ logger: Logger) {
+    init(_ clients: ProxiedClients, _ admits: @escaping Admission, _ logger: Logger) {
         self.clients = clients
+        self.admits = admits
         self.logger = logger
     }
 
@@ -97,6 +105,9 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .complete(let header):
             let rest = received.dropFirst(header.count)
             end()
+            guard header.client.map({ admits($0, context.channel) }) ?? true else {
+                return context.close(promise: nil)
+            }
             clients.opened(context.channel, header.client)
             if !rest.isEmpty { context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: rest))) }
         }
