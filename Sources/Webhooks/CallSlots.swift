@@ -11,6 +11,9 @@ final class CallSlots: Sendable {
 
     func choose(from due: [DueSubscription]) -> [Int] { turns.withLockedValue { $0.choose(from: due) } }
 
+    /// The limits because of which the last choice left out due subscriptions.
+    var reached: Set<CallTurns.Limit> { turns.withLockedValue { $0.reached } }
+
     func take(_ lease: WebhookLease, _ count: Int = 1) {
         turns.withLockedValue { $0.take(Self.subscription(lease), count) }
     }

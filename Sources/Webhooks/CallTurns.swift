@@ -19,6 +19,11 @@ package struct CallTurns: Sendable {
         }
     }
 
+    /// A limit that made a due subscription wait. The raw value is the label of a metric.
+    package enum Limit: String, Sendable, CaseIterable {
+        case node, tenant, host
+    }
+
     private let limits: Limits
     private var used = 0
     private var byTenant: [TenantID: Int] = [:]
@@ -26,8 +31,8 @@ package struct CallTurns: Sendable {
     /// The number of a tenant's last turn. Kept for tenants that are due or called.
     private var turns: [TenantID: UInt64] = [:]
     private var turn: UInt64 = 0
-    /// Whether a due subscription was left out because of a limit.
-    private var isWaiting = false
+    /// The limits because of which `choose` left out due subscriptions.
+    package private(set) var reached: Set<Limit> = []
 
     package init(_ limits: Limits) { self.limits = limits }
 
@@ -43,14 +48,18 @@ package struct CallTurns: Sendable {
         turns = turns.filter { waiting[$0.key] != nil || byTenant[$0.key] != nil }
         var plan = self
         var chosen: [Int] = []
-        isWaiting = false
+        reached = []
         while plan.free > 0, let tenant = plan.next(of: waiting.keys) {
-            guard plan.byTenant[tenant, default: 0] < limits.perTenant,
-                let place = waiting[tenant]?.firstIndex(where: { plan.room(due[$0]) > 0 }),
+            guard plan.byTenant[tenant, default: 0] < limits.perTenant else {
+                waiting[tenant] = nil
+                reached.insert(.tenant)
+                continue
+            }
+            guard let place = waiting[tenant]?.firstIndex(where: { plan.room(due[$0]) > 0 }),
                 let index = waiting[tenant]?[place]
             else {
                 waiting[tenant] = nil
-                isWaiting = true
+                reached.insert(.host)
                 continue
             }
             waiting[tenant]?.remove(at: place)
@@ -58,7 +67,7 @@ package struct CallTurns: Sendable {
             plan.take(due[index], 1)
             chosen.append(index)
         }
-        isWaiting = isWaiting || !waiting.isEmpty
+        if !waiting.isEmpty { reached.insert(.node) }
         return chosen
     }
 
@@ -101,7 +110,7 @@ package struct CallTurns: Sendable {
             Self.reduce(&byTenant, subscription.tenant, count)
             Self.reduce(&byHost, subscription.host, count)
         }
-        return isWaiting || used >= limits.total
+        return !reached.isEmpty || used >= limits.total
     }
 
     private static func reduce<Key: Hashable>(_ counts: inout [Key: Int], _ key: Key, _ count: Int) {

@@ -70,8 +70,12 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
                 group.addTask { await tick(wake) }
                 for await _ in wakes {
                     let free = slots.free
-                    guard free > 0 else { continue }
+                    guard free > 0 else {
+                        observe(.waiting([.node]))
+                        continue
+                    }
                     let leases = await claim(free) { slots.choose(from: $0) }
+                    if !slots.reached.isEmpty { observe(.waiting(slots.reached)) }
                     for lease in leases { slots.take(lease) }
                     for lease in leases {
                         // After a failure one call at a time, until one succeeds: parallel ones would only repeat more events.

@@ -13,4 +13,6 @@ package enum WebhookEvent: Sendable {
     /// Another node took over in the meantime and repeats the call.
     case leaseLost(WebhookLease)
     case storeFailed(StoreError)
+    /// Subscriptions may be due that have to wait for the end of a call, because of these limits. Once per look at the due subscriptions.
+    case waiting(Set<CallTurns.Limit>)
 }

@@ -39,6 +39,7 @@ struct CallTurnsTests {
         #expect(turns.choose(from: slow).count == 32)
         for index in turns.choose(from: slow) { turns.take(slow[index], 1) }
         #expect(turns.choose(from: slow) == [] && turns.free == 32)
+        #expect(turns.turns.reached == [.tenant])
         let others = slow + [due("other", "o.example")]
         #expect(turns.choose(from: others) == [1000])
     }
@@ -53,6 +54,7 @@ struct CallTurnsTests {
         let counts = Dictionary(grouping: first, by: { same[$0].tenant }).mapValues(\.count)
         #expect(counts.count == 10 && counts.values.max() == 2)
         #expect(turns.choose(from: same) == [])
+        #expect(turns.turns.reached == [.host])
         #expect(turns.choose(from: same + [due("t0", "elsewhere.example")]) == [100])
         // A port is another receiver.
         #expect(turns.choose(from: [due("t0", "cloud.example:444")]) == [0])
@@ -108,5 +110,16 @@ struct CallTurnsTests {
 
     @Test func limitsAreAtLeastOne() {
         #expect(CallTurns.Limits(total: 0, perTenant: -1, perHost: 99) == .init(total: 1, perTenant: 1, perHost: 1))
+    }
+}
+
+/// The limits that a look at the due subscriptions reports.
+struct CallTurnsLimitTests {
+    @Test func eachLimitIsReportedOnlyWhenSomethingWaitsForIt() {
+        var turns = CallTurns(.init(total: 2, perTenant: 2, perHost: 2))
+        let due = (0..<3).map { DueSubscription(tenant: TenantID("t\($0)"), url: "https://h\($0).example") }
+        #expect(turns.choose(from: Array(due.prefix(2))).count == 2 && turns.reached.isEmpty)
+        #expect(turns.choose(from: due).count == 2 && turns.reached == [.node])
+        #expect(turns.choose(from: []).isEmpty && turns.reached.isEmpty)
     }
 }

@@ -3,7 +3,7 @@ import Webhooks
 
 /// The reports of a dispatcher, and a way to wait for them.
 final class EventLog: Sendable {
-    enum Kind: Sendable, CaseIterable { case accepted, postponed, dropped, stopped, leaseLost, storeFailed }
+    enum Kind: Sendable, CaseIterable { case accepted, postponed, dropped, stopped, leaseLost, storeFailed, waiting }
 
     private let tallies = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, Tally()) })
 
@@ -21,6 +21,7 @@ final class EventLog: Sendable {
             case .stopped: .stopped
             case .leaseLost: .leaseLost
             case .storeFailed: .storeFailed
+            case .waiting: .waiting
             }
         if case .accepted(_, let targets) = event { delivered.add(targets) }
         tallies[kind]?.add(1)

@@ -177,6 +177,8 @@ import Webhooks
             await office.pass(.seconds(1))
             await office.clock.sleepers(atLeast: 1)
             #expect(office.caller.calls.count == 2)
+            // The limit is reported, for a metric.
+            await office.events.wait(for: .waiting, 1)
             office.caller.release()
             await office.caller.calls(atLeast: 3)
         }

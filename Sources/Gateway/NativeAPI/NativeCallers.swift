@@ -120,12 +120,19 @@ final class NativeBodyReader: Sendable {
                 } catch { throw .noRoom(error) }
             }
         } catch .tooLarge {
+            limiter.refused(FixedLimit.bodyBytes)
             throw .tooLarge(limitBytes)
         } catch .noRoom(let excess) {
             limiter.refused(excess, from: caller.remoteAddress)
             throw .limited(excess)
-        } catch { throw .tooSlow }
+        } catch {
+            if error == .tooSlow { limiter.refused(FixedLimit.bodyTime) }
+            throw .tooSlow
+        }
     }
+
+    /// Counts a body that could not be read because of its number of values.
+    func refusedUnreadable(_ body: [UInt8]) { limiter.refusedUnreadable(body) }
 
     func release() {
         room.withLockedValue { $0 }?.release()

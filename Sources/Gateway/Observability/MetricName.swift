@@ -42,6 +42,7 @@ package enum MetricName: String, CaseIterable {
 
     // Outgoing calls.
     case callbacks = "callbacks_total"
+    case callbacksWaiting = "callbacks_waiting_total"
     case callbacksLag = "callbacks_lag_events"
     case callbacksLagSeconds = "callbacks_lag_seconds"
     case callbacksFailing = "callbacks_failing"

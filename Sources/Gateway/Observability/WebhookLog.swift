@@ -46,6 +46,8 @@ package struct WebhookLog: Sendable {
         case .storeFailed(let error):
             count("store failed")
             logger.warning("cannot read callbacks", metadata: [LogKey.error: "\(error)"])
+        case .waiting(let limits):
+            for limit in limits { MetricName.callbacksWaiting.counter([("limit", limit.rawValue)]).increment() }
         }
     }
 

@@ -58,8 +58,20 @@ extension VendorEndpoint {
         _ adapter: any VendorAdapter,
         _ record: inout CallRecord
     ) -> VendorResponse {
+        if code == .tooLarge { limits.limiter.refused(FixedLimit.bodyBytes) }
         record.refused(AdapterError(code))
         return adapter.refuse(AdapterError(code), for: call, settings: .unbound)
+    }
+
+    /// The answer to a call whose body took too long to arrive.
+    @inline(never)
+    func tooSlow(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        limits.limiter.refused(FixedLimit.bodyTime)
+        return refused(.timedOut, call, adapter, &record)
     }
 
     @inline(never)

@@ -208,7 +208,8 @@ final class VendorEndpoint: Sendable {
         case .noRoom(let excess): limited(excess, call, adapter, &record)
         case .unwanted: unbound(call, adapter, &record)
         case .tooLarge: refused(.tooLarge, call, adapter, &record)
-        case .tooSlow, .broken: refused(.timedOut, call, adapter, &record)
+        case .tooSlow: tooSlow(call, adapter, &record)
+        case .broken: refused(.timedOut, call, adapter, &record)
         }
     }
 
@@ -284,6 +285,7 @@ final class VendorEndpoint: Sendable {
                 return limited(excess, call, adapter, &record, settings)
             }
             note(call, adapter, "\(error)")
+            if error.code == .unreadable { limits.limiter.refusedUnreadable(call.body) }
             record.refused(error, isLogged: true)
             return adapter.refuse(error, for: call, settings: settings)
         }

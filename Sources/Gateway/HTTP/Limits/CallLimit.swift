@@ -22,6 +22,20 @@ package enum CallLimit: String, Sendable, CaseIterable {
     case bodies
 }
 
+/// Limits of calls without a setting. The raw value is the name in the metric `calls_limited_total`.
+package enum FixedLimit: String, Sendable, CaseIterable {
+    /// Bytes of the body of a call.
+    case bodyBytes = "body.bytes"
+    /// Values of a JSON body (`JSONParser.valueLimit`).
+    case bodyValues = "body.values"
+    /// Time in which a body arrives (`BodyReader.timeLimit`).
+    case bodyTime = "body.time"
+    /// Streams of events and exports (`EventStreamLimit`).
+    case streams
+    /// Imports at once.
+    case imports
+}
+
 /// The settings of the limits of calls of one node.
 package struct CallLimitSettings: Sendable, Hashable {
     /// False: no call is limited.

@@ -158,7 +158,7 @@ struct NativeInputReader<Input: InputFields>: Sendable {
         case .bytes: bytes = try await NativeAPI.body(of: caller)
         case .json(let isOpen):
             bytes = try await NativeAPI.body(of: caller)
-            object = try await parsed(bytes)
+            object = try await parsed(bytes, of: caller)
             if !isOpen, let unknown = object.keys.first(where: { !bodyNames.contains($0) }) {
                 throw .invalid(unknown, "is not a known field")
             }
@@ -170,14 +170,17 @@ struct NativeInputReader<Input: InputFields>: Sendable {
         return NativeCall(caller: caller, values: values, bytes: bytes)
     }
 
-    private func parsed(_ bytes: [UInt8]) async throws(Problem) -> JSONObject {
+    private func parsed(_ bytes: [UInt8], of caller: NativeCaller) async throws(Problem) -> JSONObject {
         let json: JSON
         do throws(JSONError) {
             json =
                 bytes.count > LargeBodies.smallBytes
                 ? try await LargeBodies.parse { () throws(JSONError) in try JSONParser.parse(bytes) }
                 : try JSONParser.parse(bytes)
-        } catch { throw .badRequest(error.description) }
+        } catch {
+            caller.reader.refusedUnreadable(bytes)
+            throw .badRequest(error.description)
+        }
         guard let object = json.object else { throw .badRequest("the body must be a JSON object") }
         return object
     }

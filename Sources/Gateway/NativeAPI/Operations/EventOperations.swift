@@ -182,13 +182,20 @@ extension NativeAPI {
         }
     }
 
+    /// Permits a stream of events or of an export, and counts a refused one.
+    func streamPermit(_ caller: NativeCaller) -> EventStreamLimit.Permit? {
+        let permit = eventStreams.acquire(caller.tenant)
+        if permit == nil { callers.limiter.refused(FixedLimit.streams) }
+        return permit
+    }
+
     private func follow(
         _ caller: NativeCaller,
         _ filter: EventFilter,
         from start: EventPage,
         _ lines: @escaping EventLines.Spelling
     ) throws(Problem) -> Response {
-        guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
+        guard let permit = streamPermit(caller) else { throw .rateLimited(30) }
         let tenant = caller.tenant
         let stream = ResponseStream(to: caller.channel)
         let follower = EventFollower(stream: stream, lines: lines, generation: start.generation) {

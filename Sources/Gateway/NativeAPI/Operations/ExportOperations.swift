@@ -246,7 +246,7 @@ extension NativeAPI {
         from start: Cursor,
         _ read: @escaping @Sendable (_ after: Cursor) async throws(StoreError) -> ExportPage<Cursor>
     ) async throws(Problem) -> Response {
-        guard let permit = eventStreams.acquire(caller.tenant) else { throw .rateLimited(30) }
+        guard let permit = streamPermit(caller) else { throw .rateLimited(30) }
         let first = try await asked { () async throws(StoreError) in try await read(start) }
         let export = ExportStream(
             stream: ResponseStream(to: caller.channel),

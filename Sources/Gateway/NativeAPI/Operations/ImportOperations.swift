@@ -80,9 +80,13 @@ extension NativeAPI {
     func importDevices(_ call: NativeCall<ImportOperations.Input>) async throws(Problem) -> Response {
         let order = try importRequest(call)
         try await known(order.scope.app, call.caller)
-        guard let permit = imports.acquire() else { throw .rateLimited(10) }
+        guard let permit = imports.acquire() else {
+            callers.limiter.refused(FixedLimit.imports)
+            throw .rateLimited(10)
+        }
         let request = call.caller.request
         if let stated = request.headers[.contentLength].flatMap({ Int($0) }), stated > DeviceImports.bodyLimitBytes {
+            callers.limiter.refused(FixedLimit.bodyBytes)
             throw .tooLarge(DeviceImports.bodyLimitBytes)
         }
         let outcome = await imports.run(order, body: request.body) {

@@ -1,0 +1,1 @@
+`calls_limited_total` also counts calls refused for the bytes, values or time of their body, and streams and imports above their number; `callbacks_waiting_total` counts outgoing calls that wait for a slot of the node, their tenant or host.
