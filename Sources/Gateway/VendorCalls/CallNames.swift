@@ -34,7 +34,10 @@ struct CallNames: Sendable, Hashable {
     /// Whether the call speaks for a device, a user or a phone.
     var isEmpty: Bool { identities.isEmpty && users.isEmpty && phones.isEmpty && !creates }
 
-    init(_ commands: [Command]) {
+    init(_ commands: [Command]) { add(commands) }
+
+    /// Adds the names of further commands of the same call.
+    mutating func add(_ commands: [Command]) {
         for command in commands {
             switch command {
             case .registration(let command): read(command)
@@ -118,6 +121,9 @@ struct CallFindings: Sendable, Hashable {
     private(set) var namedUnknown = false
     /// Whether nothing was refused.
     private(set) var succeeded = true
+    /// Whether the call looked for a device that is not registered, as the first step of a registration does. That is not a guess of a name, but the device is
+    /// not known either.
+    private(set) var foundNobody = false
     /// The keys of devices that the call registered.
     private(set) var registered: [VendorDeviceKey] = []
 
@@ -126,6 +132,8 @@ struct CallFindings: Sendable, Hashable {
             switch reply {
             case .registration(.registered(let registered)), .registration(.enlisted(let registered, _)):
                 add(registered)
+            case .registration(.standing(let standing)): if standing?.state != .active { foundNobody = true }
+            case .registration(.listed(let found)): if found.isEmpty { foundNobody = true }
             case .sender(.registered): created += 1
             case .registration(.unregistered(0)), .registration(.verified(false, _)), .receipt(.orphan),
                 .receipt(.acknowledged(false, _)):

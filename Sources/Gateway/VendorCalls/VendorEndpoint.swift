@@ -284,8 +284,8 @@ final class VendorEndpoint: Sendable {
             if error.code == .unauthorized, let excess = limits.failed(shown) {
                 return limited(excess, call, adapter, &record, settings)
             }
-            note(call, adapter, "\(error)")
             if error.code == .unreadable { limits.limiter.refusedUnreadable(call.body) }
+            note(call, adapter, "\(error)")
             record.refused(error, isLogged: true)
             return adapter.refuse(error, for: call, settings: settings)
         }
@@ -326,14 +326,16 @@ final class VendorEndpoint: Sendable {
     ) async throws(AdapterError) -> Swift.Result<[Reply], LimitExcess> {
         var commands = commands
         if let excess = try prove(&commands, of: call, adapter, tokens, scope) { return .failure(excess) }
-        var result = await perform(commands, in: scope, isFirst: true)
+        var result = await perform(commands, in: scope, after: nil)
         guard let multiStep = multiStep[scope.vendor] else { return result }
+        var earlier = CallNames(commands)
         for _ in 0..<Self.sequelLimit {
             guard case .success(let replies) = result else { break }
             var sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
             if sequel.isEmpty { break }
             if let excess = try prove(&sequel, of: call, adapter, tokens, scope) { return .failure(excess) }
-            result = await perform(withBodyHash(sequel, call.body), in: scope, isFirst: false)
+            result = await perform(withBodyHash(sequel, call.body), in: scope, after: earlier)
+            earlier.add(sequel)
         }
         return result
     }
@@ -385,11 +387,11 @@ final class VendorEndpoint: Sendable {
     private func perform(
         _ commands: [Command],
         in scope: CallScope,
-        isFirst: Bool
+        after earlier: CallNames?
     ) async -> Swift.Result<[Reply], LimitExcess> {
         guard let limited = limitedCall(commands, scope) else { return .success(await carriedOut(commands, scope)) }
         let reserved: Bool
-        switch limits.admission(limited.names, limited.caller, isFirst: isFirst) {
+        switch limits.admission(limited.names, limited.caller, after: earlier) {
         case .admitted(let isReserved): reserved = isReserved
         case .refused(let excess): return .failure(excess)
         case .ifKnown(let excess):

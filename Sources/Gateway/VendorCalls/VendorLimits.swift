@@ -38,10 +38,10 @@ struct VendorLimits: Sendable {
 
     // MARK: Devices
 
-    /// Decides on the commands of a call before they are performed. `isFirst`: they are not a sequel of others, which were counted already.
-    func admission(_ names: CallNames, _ caller: Caller, isFirst: Bool) -> Admission {
+    /// Decides on the commands of a call before they are performed. `earlier`: the names of those before them, which were counted already; nil: they are the first.
+    func admission(_ names: CallNames, _ caller: Caller, after earlier: CallNames?) -> Admission {
         if names.isEmpty { return .admitted(reserved: false) }
-        if isFirst, let excess = own(names, caller) { return .refused(excess) }
+        if let excess = own(names, caller, after: earlier) { return .refused(excess) }
         if names.identities.contains(where: { limiter.knows(caller.name($0)) }) { return .admitted(reserved: false) }
         let limit: CallLimit = names.creates ? .identities : .unknown
         let excess = names.creates ? limiter.take(limit, caller.network) : limiter.excess(limit, caller.network)
@@ -50,14 +50,16 @@ struct VendorLimits: Sendable {
     }
 
     /// The limits of the identity, the users and the phones themselves.
-    private func own(_ names: CallNames, _ caller: Caller) -> LimitExcess? {
-        if let identity = names.identities.first, let excess = limiter.take(.identity, caller.name(identity)) {
+    private func own(_ names: CallNames, _ caller: Caller, after earlier: CallNames?) -> LimitExcess? {
+        if earlier == nil, let identity = names.identities.first,
+            let excess = limiter.take(.identity, caller.name(identity))
+        {
             return excess
         }
-        for user in names.users {
+        for user in names.users where earlier?.users.contains(user) != true {
             if let excess = limiter.take(.user, caller.name("user", user.rawValue)) { return excess }
         }
-        for phone in names.phones {
+        for phone in names.phones where earlier?.phones.contains(phone) != true {
             if let excess = limiter.take(.phone, caller.name("phone", phone)) { return excess }
         }
         return nil
@@ -74,7 +76,8 @@ struct VendorLimits: Sendable {
         }
         if findings.namedUnknown { return limiter.charge(.unknown, caller.network) }
         guard findings.succeeded else { return }
-        for identity in names.identities + findings.registered.map(CallNames.Identity.key) {
+        let named = findings.foundNobody ? [] : names.identities
+        for identity in named + findings.registered.map(CallNames.Identity.key) {
             let name = caller.name(identity)
             if !limiter.knows(name) { limiter.remember(name) }
         }
