@@ -45,6 +45,8 @@ struct Serve: AsyncParsableCommand {
         help: "Refuse administrative calls while the file or the collector is behind by more seconds (60 to 86400)."
     )
     var auditLagSeconds: Int?
+    @Option(help: "Refuse a secret of an API key that is older than this (1 to 3650 days). Default: none is too old.")
+    var keysAgeDays: Int?
     @Option(
         help:
             "Account as which the gateway runs when root starts it. Default: the owner of the data directory; for a new one push-gateway, if there is such an account."
@@ -112,6 +114,7 @@ struct Serve: AsyncParsableCommand {
         flags["audit.syslog"] = auditSyslog
         flags["audit.ca"] = auditCa
         flags["audit.lag.seconds"] = auditLagSeconds.map(String.init)
+        flags["keys.age.days"] = keysAgeDays.map(String.init)
         flags["webhook.allow"] = webhookAllow
         flags["trusted.proxies"] = trustedProxies
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }

@@ -39,7 +39,8 @@ struct SecurityPostureTests {
         networks: [String] = ["10.0.0.0/8"],
         usedDaysAgo: Int64? = 1,
         hasPrevious: Bool = false,
-        expiresAt: Timestamp? = nil
+        expiresAt: Timestamp? = nil,
+        secretDaysAgo: Int64? = nil
     ) -> StoredKey {
         StoredKey(
             id: UUID(),
@@ -52,7 +53,8 @@ struct SecurityPostureTests {
             networks: networks,
             hasPrevious: hasPrevious,
             previousUntil: nil,
-            isProvisioned: true
+            isProvisioned: true,
+            secretAt: secretDaysAgo.map { Self.now + .seconds(-$0 * 86_400) }
         )
     }
 
@@ -126,6 +128,20 @@ struct SecurityPostureTests {
             try await findings(keys: [key(["read"], usedDaysAgo: nil)]) == ["low acme key crm: not used for 90 days"]
         )
         #expect(try await findings(keys: [key(["admin"], networks: [], expiresAt: Self.now)]).isEmpty, "expired")
+    }
+
+    // The key of the tests was created 200 days ago.
+    @Test(
+        arguments: [
+            (nil, 90, "200 days old, and keys.age.days is 90"), (200, 200, "200 days old, and keys.age.days is 200"),
+            (80, 90, "80 days old, and keys.age.days is 90"), (70, 90, nil), (1, 365, nil), (nil, nil, nil),
+        ] as [(Int64?, Int?, String?)]
+    )
+    func secretsThatAreTooOldAreNamed(_ secretDaysAgo: Int64?, _ limit: Int?, _ finding: String?) async throws {
+        var flags = ["audit.file": "a"]
+        flags["keys.age.days"] = limit.map(String.init)
+        let found = try await findings(flags: flags, keys: [key(["read"], secretDaysAgo: secretDaysAgo)])
+        #expect(found == (finding.map { ["low acme key crm: its secret is \($0)"] } ?? []))
     }
 
     @Test(

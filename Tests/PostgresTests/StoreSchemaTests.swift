@@ -126,7 +126,8 @@ import Testing
         )
         #expect(
             try rows.map { try $0.text("name") } == [
-                "analyze_devices", "analyze_grown", "api_key_grant", "attach_staged_weeks", "current_generation",
+                "analyze_devices", "analyze_grown", "api_key_grant", "api_key_standing", "attach_staged_weeks",
+                "current_generation",
                 "default_partition_rows",
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
                 "find_api_key", "forget_subjects", "make_delivery_partitions", "make_event_partitions",
@@ -140,8 +141,8 @@ import Testing
             let mayCall = try row.bool("call")
             let name = try row.text("name")
             let isForCalls =
-                name.hasPrefix("resolve")
-                || ["api_key_grant", "current_generation", "find_api_key", "forget_subjects"].contains(name)
+                name.hasPrefix("resolve") || name.hasPrefix("api_key")
+                || ["current_generation", "find_api_key", "forget_subjects"].contains(name)
             #expect(mayCall == isForCalls)
         }
     }

@@ -36,12 +36,15 @@ final class CachedDirectory: CallDirectory, Sendable {
     private let clock: any WallClock
     /// Opens the secrets of bindings. Nil: the secrets stay sealed.
     private let keyRing: KeyRing?
+    /// The longest time for which a secret of an API key is accepted. Nil: any time.
+    private let keyAge: Duration?
     private let state = NIOLockedValueBox(State())
 
-    init(store: PostgresDirectory, clock: any WallClock, keyRing: KeyRing? = nil) {
+    init(store: PostgresDirectory, clock: any WallClock, keyRing: KeyRing? = nil, keyAge: Duration? = nil) {
         self.store = store
         self.clock = clock
         self.keyRing = keyRing
+        self.keyAge = keyAge
     }
 
     /// Drops all entries, because provisioning has changed.
@@ -84,9 +87,11 @@ final class CachedDirectory: CallDirectory, Sendable {
         let (known, generation) = state.withLockedValue { ($0.keys[hash], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }
         let resolved = try await store.apiKey(hash: hash)
-        let grant = resolved.flatMap(Self.grant)
+        let grant = resolved.flatMap(grant)
         state.withLockedValue { state in
-            if let resolved { state.uses[KeyUseKey(tenant: resolved.tenant, key: resolved.id)] = clock.now() }
+            if let resolved, grant != nil {
+                state.uses[KeyUseKey(tenant: resolved.tenant, key: resolved.id)] = clock.now()
+            }
             guard state.generation == generation else { return }
             if state.keys.count >= Self.entryLimit { state.keys.removeAll(keepingCapacity: true) }
             state.keys[hash] = Entry(value: grant, readAt: now)
@@ -94,8 +99,9 @@ final class CachedDirectory: CallDirectory, Sendable {
         return grant
     }
 
-    /// Nil for a stored network that this program cannot read: leaving it out would open the key.
-    private static func grant(_ key: ResolvedKey) -> APIKeyGrant? {
+    /// Nil for a secret that is too old, and for a stored network that this program cannot read: leaving it out would open the key.
+    private func grant(_ key: ResolvedKey) -> APIKeyGrant? {
+        if let keyAge, key.secretAt + keyAge <= clock.now() { return nil }
         let networks = key.networks.compactMap { AddressRange($0) }
         guard networks.count == key.networks.count else { return nil }
         return APIKeyGrant(

@@ -204,7 +204,12 @@ struct GatewayNode {
     }
 
     private static func provisioning(_ base: Base, _ delivery: Delivery) -> Provisioning {
-        let cache = CachedDirectory(store: base.directory, clock: base.clock, keyRing: base.keyRing)
+        let cache = CachedDirectory(
+            store: base.directory,
+            clock: base.clock,
+            keyRing: base.keyRing,
+            keyAge: base.configuration.keyAgeDays.map { .seconds(Int64($0) * 86_400) }
+        )
         let expiries = CredentialExpiries()
         let captures = PostgresCaptureStore(call: base.database.call, engine: base.database.engine)
         let recorder = CaptureRecorder(sink: captures, logger: base.logger)

@@ -40,6 +40,8 @@ package struct GatewayConfiguration: Sendable {
     var auditCAFile: String?
     /// Administrative calls and commands are refused while a copy of the audit is behind by more seconds. Nil: never.
     package var auditLagSeconds: Int?
+    /// The age in days from which a secret of an API key is refused. Nil: none.
+    package var keyAgeDays: Int?
     package var logLevel: Logger.Level
     /// Nil: nothing is traced.
     var tracing: TracingSettings?
@@ -138,7 +140,8 @@ package struct GatewayConfiguration: Sendable {
         auditFile = reader.string(forKey: "audit.file")
         auditSyslog = try Self.syslog(reader.string(forKey: "audit.syslog"))
         auditCAFile = reader.string(forKey: "audit.ca")
-        auditLagSeconds = try settings.seconds("audit.lag.seconds", "audit-lag-seconds", in: Self.auditLag)
+        auditLagSeconds = try settings.number("audit.lag.seconds", "audit-lag-seconds", in: Self.auditLag)
+        keyAgeDays = try settings.number("keys.age.days", "keys-age-days", in: Self.keyAges)
         logLevel = try settings.logLevel("log.level", "log-level")
         tracing = try TracingSettings(reader)
         webhookAllowedNetworks = settings.list("webhook.allow")
@@ -189,6 +192,8 @@ package struct GatewayConfiguration: Sendable {
 
     /// At least a minute: a healthy copy is a few seconds behind, and 30 more when another node takes over.
     private static let auditLag = 60...86_400
+    /// Ten years at most: a longer age is none.
+    private static let keyAges = 1...3650
 
     /// The configured copies of the audit.
     package var auditCopies: [AuditCopy] {

@@ -14,19 +14,19 @@ struct SettingReader {
         reader.string(forKey: key).flatMap { Int($0) } ?? reader.int(forKey: key) ?? fallback
     }
 
-    /// A number of seconds; nil: not set.
+    /// A number in a range; nil: not set.
     ///
     /// - Throws: `ConfigurationProblem`.
-    func seconds(
+    func number(
         _ key: ConfigKey,
         _ name: String,
         in range: ClosedRange<Int>
     ) throws(ConfigurationProblem) -> Int? {
         guard let text = text(key) else { return nil }
-        guard let seconds = Int(text), range.contains(seconds) else {
+        guard let number = Int(text), range.contains(number) else {
             throw ConfigurationProblem(setting: name, problem: "must be \(range.lowerBound) to \(range.upperBound)")
         }
-        return seconds
+        return number
     }
 
     func list(_ key: ConfigKey) -> [String] {

@@ -223,6 +223,7 @@ package struct SecurityPosture: Sendable {
                 )
             )
         }
+        if let tooOld = oldSecret(key, place) { found.append(tooOld) }
         let used = key.lastUsedAt ?? key.createdAt
         if now > used + .seconds(Int64(Self.idleKeyDays) * 86_400) {
             found.append(
@@ -247,6 +248,23 @@ package struct SecurityPosture: Sendable {
             )
         }
         return found
+    }
+
+    /// 14 days before its end, a secret is named: rotations need time.
+    private static let ageNoticeDays: Int64 = 14
+
+    /// A secret that `keys.age.days` refuses, or will refuse soon.
+    private func oldSecret(_ key: StoredKey, _ place: String) -> SecurityFinding? {
+        guard let limit = configuration.keyAgeDays.map({ Int64($0) }) else { return nil }
+        let age = (now.milliseconds - (key.secretAt ?? key.createdAt).milliseconds) / 86_400_000
+        guard age + Self.ageNoticeDays >= limit else { return nil }
+        return SecurityFinding(
+            level: .low,
+            place: place,
+            finding: "its secret is \(age) days old, and keys.age.days is \(limit)",
+            consequence: age >= limit ? "Its calls are refused." : "Its calls will be refused.",
+            remedy: "Give it a new secret: push-gateway key rotate \(key.name) --tenant \(key.tenant), or the file."
+        )
     }
 
     // MARK: Apps and bindings

@@ -175,6 +175,31 @@ import Testing
         #expect(try await world.level(second) == (moves == .vouch ? .pending : .claimed))
     }
 
+    // C4: a message to a user reaches every dialect, so that a move to another one matters as much.
+    @Test(arguments: UserMoves.allCases)
+    func aUserThatMovesToAnotherDialectIsReported(moves: UserMoves) async throws {
+        var world = try await CommandWorld.make()
+        world.settings = ["userMoves": .string(moves.rawValue)]
+        _ = try await world.enrol("first", user: "kim", phone: "0101", vendor: .upmc)
+        let second = try await world.enrol("second", user: "kim", vendor: .ipns)
+        let third = try await world.enrol("third", phone: "0101")
+        let fourth = try await world.enrol("fourth", vendor: .rationalOwl)
+        _ = await world.registration(.assign(key: "fourth", .set("kim")))
+        let events = try await world.events("moved")
+        #expect(
+            events.map(\.subject.identity)
+                == (moves == .allow ? [] : [second.identity, third.identity, fourth.identity])
+        )
+        #expect(events.allSatisfy { $0.data?["pending"] == .bool(moves == .vouch) })
+        #expect(try await world.level(second) == (moves == .vouch ? .pending : .claimed))
+        #expect(try await world.level(fourth) == (moves == .vouch ? .pending : .claimed))
+        // One device may use two dialects: its user stays where it is.
+        _ = try await world.enrol("old", user: "lee", vendor: .upmc, digit: "a")
+        let new = try await world.enrol("new", user: "lee", vendor: .ipns, digit: "a")
+        #expect(try await world.events("moved").count == events.count)
+        #expect(try await world.level(new) == .claimed)
+    }
+
     @Test func aMoveWaitsForTheBackEndOrForTheOtherDevice() async throws {
         var world = try await CommandWorld.make()
         world.settings = ["userMoves": "vouch"]

@@ -349,7 +349,7 @@ SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3
 SELECT * FROM gateway.acknowledge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
 -- role gateway_call
-SELECT * FROM gateway.api_key_grant($1);
+SELECT * FROM gateway.api_key_standing($1);
 
 -- role gateway_call
 SELECT * FROM gateway.assign_user($1, $2, $3, $4, $5, $6, $7, $8, $9);
@@ -1234,7 +1234,7 @@ WHERE EXISTS (SELECT FROM gateway.receipt_mark x WHERE x.tenant_id = $1);
 -- role gateway_engine
 SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
     k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
-    k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
+    coalesce(k.secret_at, k.created_at) AS secret_at, k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
 FROM gateway.api_key k
 LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
 LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name;
@@ -2252,7 +2252,8 @@ SELECT y.tenant_id, y.webhook_id, y.url FROM (
 WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1;
 
 -- role gateway_engine
-UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision), hash = $3::bytea
+UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision),
+    previous_at = coalesce(secret_at, created_at), hash = $3::bytea, secret_at = now()
 WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) AND NOT is_provisioned RETURNING key_id, name;
 
 -- role gateway_engine

@@ -46,6 +46,8 @@ package struct ResolvedKey: Sendable, Hashable {
     package var networks: [String]
     /// Nil: any number.
     package var recipientsPerDay: Int?
+    /// Since when the secret by which it was found is the key's.
+    package var secretAt: Timestamp
 }
 
 /// A stored credential with its sealed secret.
@@ -175,6 +177,8 @@ package struct StoredKey: Sendable, Hashable {
     package var previousUntil: Timestamp?
     /// Whether the key is from the provisioning file.
     package var isProvisioned: Bool
+    /// Since when its secret is the key's; nil: since the key was created.
+    package var secretAt: Timestamp? = nil
 
     /// A network that this program cannot read is left out; the key itself is then refused everywhere.
     package var rights: KeyRights {

@@ -4,7 +4,7 @@ import Store
 /// Queries that run before a tenant is known, and the bookkeeping of the cluster.
 enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
-    static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_grant($1)")
+    static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_standing($1)")
 
     private static let storedCredentials = """
         SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
@@ -87,7 +87,7 @@ enum DirectorySQL {
     private static let keys = """
         SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
             k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
-            k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
+            coalesce(k.secret_at, k.created_at) AS secret_at, k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
         FROM gateway.api_key k
         LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
         LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date
@@ -116,7 +116,8 @@ enum DirectorySQL {
     /// The secret in use stays valid as the previous one for `$4` seconds. A file's key is changed in the file.
     static let rotateKey = StoreSQL.tenant(
         """
-        UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision), hash = $3::bytea
+        UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision),
+            previous_at = coalesce(secret_at, created_at), hash = $3::bytea, secret_at = now()
         WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) AND NOT is_provisioned RETURNING key_id, name
         """
     )

@@ -84,7 +84,8 @@ package struct PostgresDirectory: Sendable {
                 scopes: try row.texts("scopes"),
                 expiresAt: try row.optionalTime("expires_at"),
                 networks: try row.texts("networks"),
-                recipientsPerDay: try row.optionalInt("recipients_per_day")
+                recipientsPerDay: try row.optionalInt("recipients_per_day"),
+                secretAt: try row.time("secret_at")
             )
         }
     }

@@ -111,7 +111,8 @@ package struct PostgresKeyStore: Sendable {
             recipientsToday: try row.optionalInt("recipients_today"),
             hasPrevious: try row.bool("has_previous"),
             previousUntil: try row.optionalTime("previous_until"),
-            isProvisioned: try row.bool("is_provisioned")
+            isProvisioned: try row.bool("is_provisioned"),
+            secretAt: try row.time("secret_at")
         )
     }
 

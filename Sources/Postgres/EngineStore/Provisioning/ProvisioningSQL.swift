@@ -99,7 +99,9 @@ enum ProvisioningSQL {
             AS u(name, hash, scopes, expires_at, networks, previous_hash, recipients_per_day)
         ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
             expires_at = excluded.expires_at, is_provisioned = true, networks = excluded.networks,
-            previous_hash = excluded.previous_hash, previous_until = NULL, recipients_per_day = excluded.recipients_per_day
+            previous_hash = excluded.previous_hash, previous_until = NULL, recipients_per_day = excluded.recipients_per_day,
+            secret_at = CASE WHEN k.hash = excluded.hash THEN k.secret_at ELSE now() END,
+            previous_at = CASE WHEN k.hash = excluded.previous_hash THEN coalesce(k.secret_at, k.created_at) ELSE k.previous_at END
         WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash, k.recipients_per_day)
             IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash,
             excluded.recipients_per_day)

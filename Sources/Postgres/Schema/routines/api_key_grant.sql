@@ -1,4 +1,4 @@
--- The tenant and the limits of an API key that is valid now, found by one of its two secrets.
+-- The tenant and the limits of an API key that is valid now, found by one of its two secrets. Called by programs that know no age (`api_key_standing`).
 CREATE OR REPLACE FUNCTION gateway.api_key_grant(p_hash bytea)
 RETURNS TABLE (
     key_id uuid, tenant_id text, name text, scopes text[], expires_at timestamptz, networks text[], recipients_per_day bigint)

@@ -1,5 +1,5 @@
 -- Changes the user of an active identity: p_change is set, clear or keep. Returns no row if the identity does not exist. has_moved: the user is new on this
--- identity and was on another identity of the app before. p_exclusive: other identities of this user lose it, except those of a higher level. p_assurance
+-- identity and was on another identity of the app and vendor before; the event also reports those of other vendors. p_exclusive: other identities of this user lose it, except those of a higher level. p_assurance
 -- and p_moves are those of `register_identity`.
 CREATE OR REPLACE FUNCTION gateway.assign_user(
     p_tenant text, p_app text, p_vendor text, p_key text, p_change text, p_user text, p_name text, p_phone text, p_exclusive boolean,
@@ -10,6 +10,7 @@ RETURNS TABLE (user_id text, has_moved boolean) LANGUAGE plpgsql AS $$
 DECLARE
     i record;
     v_moved boolean := false;
+    v_taken boolean := false;
     v_level smallint := p_assurance;
     v_expected boolean := false;
     v_kinds text[] := '{}';
@@ -30,9 +31,9 @@ BEGIN
             IF v_expected THEN p_assurance := 2; END IF;
         END IF;
         v_level := gateway.level_after(i.assurance, i.user_id, i.phone, p_user, p_phone, p_assurance);
-        IF p_moves = 'vouch' AND v_level = 0 AND (i.assurance = -1 OR i.user_id IS DISTINCT FROM p_user)
-            AND gateway.is_taken(p_tenant, p_app, p_vendor, i.identity_id, p_user, NULL) THEN
-            v_level := -1;
+        IF p_moves <> 'allow' AND (i.assurance = -1 OR i.user_id IS DISTINCT FROM p_user) THEN
+            v_taken := gateway.is_taken(p_tenant, p_app, p_vendor, i.identity_id, i.device_id, p_user, NULL);
+            IF p_moves = 'vouch' AND v_level = 0 AND v_taken THEN v_level := -1; END IF;
         END IF;
         IF p_exclusive THEN
             PERFORM gateway.lock_name(p_tenant, 'user', p_app || chr(31) || p_vendor || chr(31) || p_user);
@@ -43,7 +44,7 @@ BEGIN
         UPDATE gateway.identity SET user_id = p_user, name = coalesce(p_name, CASE WHEN user_id = p_user THEN name END),
                 phone = coalesce(p_phone, phone), assurance = v_level, user_since = CASE WHEN user_id = p_user THEN user_since ELSE v_now END
             WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
-        IF v_moved AND p_moves <> 'allow' THEN
+        IF p_moves <> 'allow' AND (v_moved OR v_taken AND i.user_id IS DISTINCT FROM p_user) THEN
             v_kinds := ARRAY['moved'];
             v_data := ARRAY[json_build_object('of', 'user', 'pending', v_level < 0)];
         END IF;

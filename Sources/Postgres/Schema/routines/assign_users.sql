@@ -20,12 +20,14 @@ BEGIN
             array_agg(u.change = 'set' AND i.user_id IS DISTINCT FROM u.user_id AND (u.turn > 1 OR EXISTS (
                 SELECT FROM gateway.identity o
                 WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.vendor = p_vendor AND o.user_id = u.user_id
-                    AND o.identity_id <> i.identity_id OFFSET 0)) ORDER BY u.o) AS moved
+                    AND o.identity_id <> i.identity_id OFFSET 0)) ORDER BY u.o) AS moved,
+            array_agg(p_moves <> 'allow' AND u.change = 'set' AND i.user_id IS DISTINCT FROM u.user_id
+                AND gateway.is_taken(p_tenant, p_app, p_vendor, i.identity_id, i.device_id, u.user_id, NULL) ORDER BY u.o) AS taken
         INTO v FROM (
             SELECT x.*, row_number() OVER (PARTITION BY x.change, x.user_id ORDER BY x.o) AS turn
             FROM unnest(p_keys, p_changes, p_users) WITH ORDINALITY AS x(key, change, user_id, o)) AS u
         LEFT JOIN LATERAL (
-            SELECT x.identity_id, x.user_id FROM gateway.identity x
+            SELECT x.identity_id, x.user_id, x.device_id FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active'
                 AND NOT (p_assurance < 2 AND u.change = 'set' AND EXISTS (
                     SELECT FROM gateway.expected_user e
@@ -44,11 +46,13 @@ BEGIN
                     OR p_assurance > i.assurance)
             RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
-    IF p_moves <> 'allow' AND true = ANY (v.moved) THEN
+    IF p_moves <> 'allow' AND true = ANY (v.moved || v.taken) THEN
         PERFORM gateway.append_changes(
             p_tenant, array_agg('moved'::text), array_agg(p_app), array_agg(p_vendor), array_agg(u.id ORDER BY u.o), NULL,
             array_agg(json_build_object('of', 'user', 'pending', false)))
-            FROM unnest(v.ids, v.moved) WITH ORDINALITY AS u(id, moved, o) WHERE u.moved AND u.id IS NOT NULL;
+            FROM unnest(v.ids, v.moved, v.taken) WITH ORDINALITY AS u(id, moved, taken, o)
+            WHERE (u.moved OR u.taken) AND u.id IS NOT NULL
+            HAVING count(*) > 0;
     END IF;
     RETURN QUERY SELECT u.user_id, CASE WHEN u.id IS NOT NULL THEN u.o END, u.moved
         FROM unnest(v.ids, v.users, v.moved) WITH ORDINALITY AS u(id, user_id, moved, o) ORDER BY u.o;

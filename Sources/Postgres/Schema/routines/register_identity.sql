@@ -93,16 +93,16 @@ BEGIN
     v_is_new_user := p_user IS NOT NULL AND p_user IS DISTINCT FROM v_user;
     v_is_new_phone := p_phone IS NOT NULL AND p_phone IS DISTINCT FROM v_phone;
     IF p_moves <> 'allow' THEN
-        IF v_is_new_user AND gateway.is_taken(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), p_user, NULL) THEN
+        IF v_is_new_user AND gateway.is_taken(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, p_user, NULL) THEN
             v_moved := v_moved || 'user'::text;
         END IF;
-        IF v_is_new_phone AND gateway.is_taken(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), NULL, p_phone) THEN
+        IF v_is_new_phone AND gateway.is_taken(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, NULL, p_phone) THEN
             v_moved := v_moved || 'phone'::text;
         END IF;
         IF p_moves = 'vouch' AND v_level = 0 AND (
             cardinality(v_moved) > 0
             OR v_old = -1 AND gateway.is_taken(
-                p_tenant, p_app, p_vendor, v_id, coalesce(p_user, v_user), coalesce(p_phone, v_phone))) THEN
+                p_tenant, p_app, p_vendor, v_id, v_device, coalesce(p_user, v_user), coalesce(p_phone, v_phone))) THEN
             v_level := -1;
         END IF;
         IF cardinality(v_replaced) > 0 THEN v_moved := v_moved || 'token'::text; END IF;

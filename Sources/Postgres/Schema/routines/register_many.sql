@@ -79,14 +79,14 @@ BEGIN
         LOOP
             IF m.user_id IS NOT NULL AND m.user_id IS DISTINCT FROM m.old_user AND (
                 m.user_id = ANY (v_users)
-                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.user_id, NULL, v_earlier)) THEN
+                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.device, m.user_id, NULL, v_earlier)) THEN
                 v_whos := v_whos || m.identity;
                 v_wheres := v_wheres || m.device;
                 v_data := v_data || json_build_object('of', 'user', 'pending', false);
             END IF;
             IF m.phone IS NOT NULL AND m.phone IS DISTINCT FROM m.old_phone AND (
                 m.phone = ANY (v_phones)
-                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, NULL, m.phone, v_earlier)) THEN
+                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.device, NULL, m.phone, v_earlier)) THEN
                 v_whos := v_whos || m.identity;
                 v_wheres := v_wheres || m.device;
                 v_data := v_data || json_build_object('of', 'phone', 'pending', false);

@@ -56,6 +56,9 @@ CREATE TABLE gateway.api_key (
     previous_until timestamptz,
     -- The recipients to whom it may send per UTC day; null: any number.
     recipients_per_day bigint CHECK (recipients_per_day > 0),
+    -- When the secrets became the key's; null: when the key was created.
+    secret_at timestamptz,
+    previous_at timestamptz,
     UNIQUE (tenant_id, name)
 );
 CREATE UNIQUE INDEX api_key_previous ON gateway.api_key (previous_hash);
