@@ -1,23 +1,52 @@
-import CommandSupport
+package import CommandSupport
 import Foundation
 package import Model
 import NIOConcurrencyHelpers
 
 /// Runs the vendors' stories on the processes of the demo, and prints each step with its results.
 package final class DemoRun: Sendable {
+    /// Makes a call of a story in another way, for example first without its credential. `make` makes the call that it is given.
+    package typealias Detour =
+        @Sendable (_ call: StoryCall, _ make: (StoryCall) async throws -> StoryAnswer) async throws -> StoryAnswer
+
+    /// The listeners of a running gateway and the control address of its simulator.
+    package struct Callers: Sendable {
+        package var http: HTTPCaller
+        package var https: HTTPCaller
+        package var control: HTTPCaller
+
+        package init(http: HTTPCaller, https: HTTPCaller, control: HTTPCaller) {
+            self.http = http
+            self.https = https
+            self.control = control
+        }
+    }
+
     package let apiKey: String
     private let http: HTTPCaller
     private let https: HTTPCaller
     private let control: HTTPCaller
     private let isVerbose: Bool
+    private let detour: Detour?
     private let step = NIOLockedValueBox(0)
 
-    package init(stage: DemoStage, isVerbose: Bool) {
-        apiKey = stage.apiKey
-        http = stage.http
-        https = stage.https
-        control = stage.control
+    package convenience init(stage: DemoStage, isVerbose: Bool) {
+        let callers = Callers(http: stage.http, https: stage.https, control: stage.control)
+        self.init(callers, apiKey: stage.apiKey, isVerbose: isVerbose)
+    }
+
+    /// - Parameters:
+    ///   - callers: the gateway and the simulator.
+    ///   - apiKey: a key of the tenant for the native API.
+    ///   - isVerbose: whether each call and its answer are printed.
+    ///   - detour: makes the calls of the stories. Nil: they are made as they are.
+    package init(_ callers: Callers, apiKey: String, isVerbose: Bool, detour: Detour? = nil) {
+        self.apiKey = apiKey
+        http = callers.http
+        https = callers.https
+        control = callers.control
         self.isVerbose = isVerbose
+        self.detour = detour
     }
 
     /// - Throws: `StageFailure` at the first step that fails.
@@ -53,6 +82,11 @@ extension DemoRun: StoryStage {
     package func failure(_ what: String) -> any Error { StageFailure("step \(step.withLockedValue { $0 }): \(what)") }
 
     package func call(_ call: StoryCall) async throws -> StoryAnswer {
+        guard let detour else { return try await make(call) }
+        return try await detour(call, make)
+    }
+
+    private func make(_ call: StoryCall) async throws -> StoryAnswer {
         let caller = call.usesTLS ? https : http
         let answer: HTTPCaller.Answer
         let shown: String

@@ -117,9 +117,14 @@ package struct DemoStage: CustomStringConvertible {
         return (http, https, admin)
     }
 
-    /// The bindings of the demo's app, and further apps, as lines of the tenants file. JSON is valid YAML.
-    private static func lines(of stories: [(vendor: Vendor, story: any VendorStory)]) -> [String] {
-        func binding(_ vendor: Vendor, _ value: JSON) -> String { "          \(vendor): \(JSONWriter.text(value))" }
+    /// The bindings of the demo's app, and further apps, as lines of the tenants file. JSON is valid YAML. `edit` changes each binding.
+    package static func lines(
+        of stories: [(vendor: Vendor, story: any VendorStory)],
+        edit: (JSON) -> JSON = { $0 }
+    ) -> [String] {
+        func binding(_ vendor: Vendor, _ value: JSON) -> String {
+            "          \(vendor): \(JSONWriter.text(edit(value)))"
+        }
         let shop = stories.compactMap { entry in entry.story.binding.map { binding(entry.vendor, $0) } }
         let apps = stories.flatMap { entry in
             entry.story.apps.flatMap { app in

@@ -17,9 +17,10 @@ struct DefaultWarningTests {
 
     @Test(arguments: [
         ("rationalowl: { accountId: a", ["unregisterByPhone", "historyScope"]),
-        ("upmc: { applicationId: a", ["receiptsByUser", "historyScope"]),
+        ("upmc: { applicationId: a", ["receiptsByUser", "historyScope", "history.cuidAlone"]),
         ("ipns: { appId: a", ["deviceIdAlone", "historyScope"]),
         ("notificationhubs: { hub: h, keys: [ { name: a, valueEnv: KEY, rights: [send] } ]", ["listenMayTag"]),
+        ("braze: { restKeyEnv: KEY", ["sdkEnabled"]),
     ])
     func aBindingIsNamedWithTheSettingsThatItDoesNotState(_ binding: String, _ settings: [String]) throws {
         let warning = try #require(try warnings("\(binding) }").first)
@@ -31,7 +32,7 @@ struct DefaultWarningTests {
         #expect(one == warning)
     }
 
-    @Test func aBindingWithoutSuchCallsIsNotNamed() throws {
-        #expect(try warnings("braze: { restKeyEnv: KEY }") == [])
+    @Test func aBindingThatStatesThemIsNotNamed() throws {
+        #expect(try warnings("braze: { restKeyEnv: KEY, settings: { sdkEnabled: false } }") == [])
     }
 }

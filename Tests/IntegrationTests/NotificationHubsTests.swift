@@ -412,7 +412,10 @@ struct NotificationHubsTests {
 
 extension World {
     /// Adds the vendor's binding to the demo's app and waits until the gateway serves it.
-    func bindNotificationHubs(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func bindNotificationHubs(
+        settings: String = "settings: { listenMayTag: true }",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         let path = material.path("tenants.yaml")
         let file = try String(contentsOfFile: path, encoding: .utf8)
         let binding = """
@@ -422,7 +425,7 @@ extension World {
                         keys:
                           - { name: DefaultFullSharedAccessSignature, valueEnv: NH_FULL, rights: [listen, send, manage] }
                           - { name: DefaultListenSharedAccessSignature, valueEnv: NH_LISTEN, rights: [listen] }
-                        settings: { listenMayTag: true }
+                        \(settings)
                         appBackend:
                           prefix: Site
                           users: [{ name: mina, passwordEnv: NH_MINA }, { name: hong, passwordEnv: NH_HONG }]

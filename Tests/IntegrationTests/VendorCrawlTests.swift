@@ -43,15 +43,8 @@ struct VendorCrawlTests {
         return try await http.call(row.method.rawValue, row.path + query, headers: headers)
     }
 
-    /// Whether the answer says, in the vendor's format, that the caller may not make the call.
     private func isRefused(_ answer: HTTPCaller.Answer, _ row: VendorCallTable.Row) -> Bool {
-        switch row.vendor {
-        case .rationalOwl:
-            row.path.hasPrefix("/server") ? answer.json?["error"] == "not authorized" : answer.json?["rc"] == -203
-        case .upmc: answer.text.contains("\"40100\"")
-        case .ipns: answer.json?["error"] == "UNAUTHORIZED"
-        default: answer.status == 401
-        }
+        RefusedCall.isRefused(row.vendor, row.path, answer.status, answer.bytes)
     }
 
     @Test(arguments: VendorCallTable.all.filter { $0.caller == .sender })
@@ -132,24 +125,20 @@ struct VendorCrawlTests {
     }
 
     @Test func theDocumentListsTheCallsThatADefaultBindingRefuses() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/security.md")
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-        func listed(_ vendor: String) -> Set<String> {
-            let line = lines.first { $0.hasPrefix("| [\(vendor)](vendors/") } ?? ""
-            let cells = line.split(separator: "|").map(String.init)
-            let refused = cells.count > 2 ? cells[2] : ""
-            return Set(refused.matches(of: /`([a-zA-Z_\/]+)`/).map { name(String($0.1)) })
-        }
-        func name(_ path: String) -> String {
-            (path.lowercased().split(separator: "/").last.map(String.init) ?? "").replacing(".ctl", with: "")
-        }
-        for (vendor, title) in [(Vendor.rationalOwl, "RationalOwl"), (.upmc, "UPMC")] {
+        let document = try SecurityDocument()
+        for vendor in [Vendor.rationalOwl, .upmc] {
             let calls = VendorCallTable.all.filter { $0.vendor == vendor && $0.caller == .sender }
             // The short names of RationalOwl are aliases.
             let aliases: Set = ["sendmsg", "sendmsgbyphonenum", "sendmsgbydeviceid"]
-            #expect(listed(title) == Set(calls.map { name($0.path) }).subtracting(aliases), "\(title)")
+            let names = Set(calls.map { SecurityDocument.name($0.path) }).subtracting(aliases)
+            #expect(Set(document.refusedCalls(of: vendor).map(SecurityDocument.name)) == names, "\(vendor)")
         }
-        #expect(listed("iPNS") == ["send"])
+        #expect(document.refusedCalls(of: .ipns) == ["send"])
+        #expect(document.refusedCalls(of: .notificationHubs) == [])
+        let sdk = VendorCallTable.all.filter { $0.vendor == .braze && $0.caller == .device }
+        #expect(!sdk.isEmpty && sdk.allSatisfy { document.entry(for: $0.path, of: .braze) == "/api/v3/*" })
+        let rest = VendorCallTable.all.filter { $0.vendor == .braze && $0.caller == .credential }
+        #expect(rest.allSatisfy { document.entry(for: $0.path, of: .braze) == nil })
     }
 
     private func signature(_ key: String, _ name: String, expiresIn seconds: Int = 1200) throws -> String {

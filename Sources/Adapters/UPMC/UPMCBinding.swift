@@ -99,9 +99,10 @@ package struct UPMCSettings: Sendable, Hashable {
         .risky(
             .high,
             "Anyone who knows or guesses a CUID reads all messages to that user.",
-            remedy: "Remove it; apps then name the device's PSID or DEVICE_ID.",
+            remedy: "Remove it; apps then name the device's PSID.",
             when: { $0.flatMap(flag) == true }
-        ),
+        )
+        .refusing("histories by CUID alone"),
         VendorSetting(
             "receiptsByUser",
             default: "false",

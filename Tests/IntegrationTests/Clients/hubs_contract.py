@@ -2,6 +2,8 @@
 
 usage: hubs_contract.py HOST:PORT HUB; the keys in HUB_FULL_KEY and HUB_LISTEN_KEY; trust comes from SSL_CERT_FILE. Prints the first
 difference from the contract and exits with status 1, or prints one JSON object with the sent notifications and exits with status 0.
+With HUB_DEFAULTS the binding has no settings: the calls of LISTED with the listening key must be refused (docs/security.md), and are
+repeated with the full key.
 """
 
 import base64
@@ -27,7 +29,12 @@ FORMAT = "ServiceBusNotification-Format"
 TAGS = "ServiceBusNotification-Tags"
 XML = "application/xml; charset=utf-8"
 
+# Calls of this script that set a user, tags or a template with the listening key.
+LISTED = {("PUT", "installations"), ("PUT", "registrations")}
+DEFAULTS = "HUB_DEFAULTS" in os.environ
+
 checks = 0
+refused = set()
 
 
 def same(what, found, wanted):
@@ -97,7 +104,17 @@ class Answer:
         self.text = answer.read().decode()
 
 
-def call(method, path, body=None, headers=None, rule=FULL, spelling="dotnet", version="2017-04", authorization=None):
+def call(method, path, body=None, headers=None, rule=FULL, **more):
+    place = path.split("?")[0].split("/")[1]
+    if DEFAULTS and rule == LISTEN and (method, place) in LISTED:
+        answer = one_call(method, path, body, headers, rule, **more)
+        refusal(f"{method} {path} with the listening key", answer, 401, "Manage claim is required for this operation")
+        refused.add(f"{method} {place}")
+        rule = FULL
+    return one_call(method, path, body, headers, rule, **more)
+
+
+def one_call(method, path, body, headers, rule, spelling="dotnet", version="2017-04", authorization=None):
     joint = "&" if "?" in path else "?"
     target = f"/{HUB}{path}{joint}api-version={version}"
     connection = http.client.HTTPSConnection(ADDRESS, timeout=60, context=ssl.create_default_context())
@@ -168,7 +185,8 @@ def installations():
     answer = call("GET", place, rule=LISTEN)
     same("its type", (answer.status, answer.headers["Content-Type"]), (200, XML))
     found = json.loads(answer.text)
-    same("its token and platform", (found["pushChannel"], found["platform"]), (token, "apns"))
+    # By default the listening key, which every app contains, does not read tokens.
+    same("its token and platform", (found["pushChannel"], found["platform"]), ("0" * 64 if DEFAULTS else token, "apns"))
     same("its tags", sorted(found["tags"]), ["pseoul", "pshop:vip"])
     same("no dead token", found["pushChannelExpired"], False)
     same("the name of a template is its tag", found["templates"]["pnews"]["tags"], ["pnews"])
@@ -337,4 +355,5 @@ registered_token, registration = registrations()
 sends(installed)
 schedules()
 leave(registration)
-print(json.dumps({"checks": checks, "installation": installed, "registration": registered_token}))
+report = {"checks": checks, "installation": installed, "registration": registered_token, "refused": sorted(refused)}
+print(json.dumps(report))

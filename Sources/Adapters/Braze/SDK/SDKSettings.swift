@@ -40,7 +40,8 @@ struct SDKSettings {
             default: "false",
             "Whether calls of the vendor's SDK are answered; whether an app may keep the SDK is a question of its licence.",
             problem: { $1.bool == nil ? "\($0): must be true or false" : nil }
-        ),
+        )
+        .refusing("all calls of the vendor's SDK"),
         VendorSetting(
             "openEvents",
             default: "[pc]",
