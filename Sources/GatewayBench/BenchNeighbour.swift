@@ -12,6 +12,8 @@ struct BenchNeighbour: AsyncParsableCommand {
         case dead
         /// The push service answers after 30 seconds.
         case slow
+        /// Twelve callers without a credential send JSON bodies of 10 MB at the same time.
+        case bodies
     }
 
     static let configuration = CommandConfiguration(
@@ -19,7 +21,7 @@ struct BenchNeighbour: AsyncParsableCommand {
         abstract: "Measure how one tenant's failures affect another, in pairs of phases with and without them.",
         discussion: """
             One tenant sends messages to one recipient each, at a steady rate. In every other phase another tenant runs a campaign to everyone whose \
-            credential is dead, or whose push service answers after 30 seconds. The result is the median of the pairs' ratios of p99, which may not exceed \
+            credential is dead, or whose push service answers after 30 seconds; or callers without a credential send large bodies. The result is the median of the pairs' ratios of p99, which may not exceed \
             the limit: otherwise the exit status is 1. Times below five milliseconds count as five, because the machine's own noise is of that size.
             """
     )
@@ -58,7 +60,7 @@ struct BenchNeighbour: AsyncParsableCommand {
                     apnsAddress: "localhost:\(slow?.port ?? BenchStage.discardPort)"
                 )
                 try await stage.makeAudience(Self.ownDevices)
-                try await stage.makeAudience(devices, of: Self.neighbour)
+                if trouble != .bodies { try await stage.makeAudience(devices, of: Self.neighbour) }
                 isWithin = try await report(stage, try await measure(stage, key))
             } catch {
                 _ = await slow?.0.stop()
@@ -103,6 +105,7 @@ struct BenchNeighbour: AsyncParsableCommand {
             try await TransactionalPhase.measure(callers, at: Double(rate), for: .seconds(seconds), on: stage)
         }
         func troubled() async throws -> TransactionalPhase {
+            if trouble == .bodies { return try await LargeBodyFlood.during(stage.gateway.base, phase) }
             let campaign = try await stage.send(["app": "shop", "to": "everyone", "body": "sale"], as: neighbourKey)
             try await meetTrouble(stage)
             let phase = try await phase()

@@ -66,6 +66,17 @@ package struct HTTPCaller: Sendable {
         return try await execute(request)
     }
 
+    /// Posts bytes as JSON, which they need not be.
+    ///
+    /// - Throws: the client's error when no answer arrives.
+    package func post(_ path: String, json bytes: [UInt8]) async throws -> Answer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: bytes))
+        return try await execute(request)
+    }
+
     /// Posts a form, encoded like the forms of browsers and older libraries.
     ///
     /// - Throws: the client's error when no answer arrives.
