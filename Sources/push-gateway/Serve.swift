@@ -134,6 +134,9 @@ struct Serve: AsyncParsableCommand {
             { JSONLogHandler(label: $0, level: level, metadataProvider: $1) },
             metadataProvider: .request
         )
+        if geteuid() == 0 {
+            Logger(label: "push-gateway").warning("runs as root; name an account of its own with run.as")
+        }
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         try await GatewayRuntime(configuration: configuration, registry: registry).run()

@@ -57,6 +57,14 @@ struct AccountTests {
         }
     }
 
+    @Test func rootThatStaysRootIsLogged() async throws {
+        try await World.with { world in
+            let pid = try #require(world.gateway?.processID)
+            try #require(try status(pid)["Uid"]?.hasPrefix("0\t") == true)
+            #expect(try world.gatewayLog().contains("runs as root; name an account of its own with run.as"))
+        }
+    }
+
     @Test func anUnknownAccountIsReported() async throws {
         let world = try World()
         try await closing {

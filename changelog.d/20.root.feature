@@ -1,0 +1,1 @@
+A node that runs as root logs it at the start.
