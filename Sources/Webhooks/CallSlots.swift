@@ -14,6 +14,9 @@ final class CallSlots: Sendable {
     /// The limits because of which the last choice left out due subscriptions.
     var reached: Set<CallTurns.Limit> { turns.withLockedValue { $0.reached } }
 
+    /// A look failed: nothing is known to wait.
+    func forgetReached() { turns.withLockedValue { $0.forgetReached() } }
+
     func take(_ lease: WebhookLease, _ count: Int = 1) {
         turns.withLockedValue { $0.take(Self.subscription(lease), count) }
     }

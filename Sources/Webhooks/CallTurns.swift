@@ -31,7 +31,7 @@ package struct CallTurns: Sendable {
     /// The number of a tenant's last turn. Kept for tenants that are due or called.
     private var turns: [TenantID: UInt64] = [:]
     private var turn: UInt64 = 0
-    /// The limits because of which `choose` left out due subscriptions.
+    /// The limits because of which the last `choose` left out due subscriptions.
     package private(set) var reached: Set<Limit> = []
 
     package init(_ limits: Limits) { self.limits = limits }
@@ -70,6 +70,9 @@ package struct CallTurns: Sendable {
         if !waiting.isEmpty { reached.insert(.node) }
         return chosen
     }
+
+    /// Forgets what the last `choose` left out, because a later look failed.
+    package mutating func forgetReached() { reached = [] }
 
     private func next(of tenants: some Collection<TenantID>) -> TenantID? {
         tenants.min { left, right in

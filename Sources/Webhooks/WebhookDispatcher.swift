@@ -71,10 +71,11 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
                 for await _ in wakes {
                     let free = slots.free
                     guard free > 0 else {
-                        observe(.waiting([.node]))
+                        // Without a look, only what the last one left out is known to wait.
+                        if slots.reached.contains(.node) { observe(.waiting([.node])) }
                         continue
                     }
-                    let leases = await claim(free) { slots.choose(from: $0) }
+                    guard let leases = await claim(free, slots) else { continue }
                     if !slots.reached.isEmpty { observe(.waiting(slots.reached)) }
                     for lease in leases { slots.take(lease) }
                     for lease in leases {
@@ -104,10 +105,13 @@ package struct WebhookDispatcher<Timer: Clock>: Service where Timer.Duration == 
         }
     }
 
-    private func claim(_ limit: Int, _ choose: @Sendable ([DueSubscription]) -> [Int]) async -> [WebhookLease] {
+    /// Leases the subscriptions to call now. Nil: the store failed; it is asked again at the next tick, or after a call with more events.
+    private func claim(_ limit: Int, _ slots: CallSlots) async -> [WebhookLease]? {
+        let choose: @Sendable ([DueSubscription]) -> [Int] = { slots.choose(from: $0) }
         do { return try await store.claim(limit: limit, by: node, lease: policy.lease, choosing: choose) } catch {
+            slots.forgetReached()
             observe(.storeFailed(error))
-            return []
+            return nil
         }
     }
 

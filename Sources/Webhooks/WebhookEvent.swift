@@ -13,6 +13,7 @@ package enum WebhookEvent: Sendable {
     /// Another node took over in the meantime and repeats the call.
     case leaseLost(WebhookLease)
     case storeFailed(StoreError)
-    /// Subscriptions may be due that have to wait for the end of a call, because of these limits. Once per look at the due subscriptions.
+    /// Due subscriptions have to wait for the end of a call, because of these limits. Once per look that left some out, and while all calls of the
+    /// node are in use once per interval.
     case waiting(Set<CallTurns.Limit>)
 }

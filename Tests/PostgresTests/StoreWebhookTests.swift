@@ -2,6 +2,7 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
+import TestKit
 import Testing
 
 @testable import EngineStore
@@ -79,6 +80,17 @@ import Testing
         let batch = try await fixture.webhooks.batch(for: lease, limit: 10)
         #expect(batch.deliveries.map(\.address) == [.phone("01011112222"), .deviceKey("k2")])
         #expect(batch.deliveries.first?.message == message.id)
+    }
+
+    // The dispatcher learns from this that nothing waits any longer.
+    @Test func theChoiceIsAskedForAlsoWhenNothingIsDue() async throws {
+        let fixture = try await subscribed()
+        let looks = Tally()
+        let leases = try await fixture.webhooks.claim(limit: 10, by: "node-1", lease: .seconds(600)) { due in
+            looks.add(1)
+            return Array(due.indices)
+        }
+        #expect(leases.isEmpty && looks.value == 1)
     }
 
     @Test func nodesThatClaimConcurrentlyGetOneLease() async throws {

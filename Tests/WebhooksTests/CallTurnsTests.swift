@@ -121,5 +121,8 @@ struct CallTurnsLimitTests {
         #expect(turns.choose(from: Array(due.prefix(2))).count == 2 && turns.reached.isEmpty)
         #expect(turns.choose(from: due).count == 2 && turns.reached == [.node])
         #expect(turns.choose(from: []).isEmpty && turns.reached.isEmpty)
+        #expect(turns.choose(from: due).count == 2 && turns.reached == [.node])
+        turns.forgetReached()
+        #expect(turns.reached.isEmpty, "a look failed")
     }
 }

@@ -184,6 +184,22 @@ import Webhooks
         }
     }
 
+    // The held call has the only slot, and nothing else is due.
+    @Test func aFullNodeReportsNoLimitWhileNothingWaits() async throws {
+        let office = Office()
+        office.subscribe("a")
+        office.send("a")
+        office.caller.hold(office.url("a"))
+        try await office.run(WebhookPolicy(concurrency: 1)) {
+            await office.caller.calls(atLeast: 1)
+            for _ in 0..<2 { await office.pass(.seconds(1)) }
+            await office.clock.sleepers(atLeast: 1)
+            #expect(office.events.count(.waiting) == 0)
+            office.caller.release()
+        }
+        #expect(office.events.count(.waiting) == 0)
+    }
+
     // Held calls represent receivers that use their full time.
     @Test func aTenantsSlowReceiversLeaveCallsForOthers() async throws {
         let office = Office()

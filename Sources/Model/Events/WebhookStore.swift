@@ -8,7 +8,8 @@ package protocol WebhookStore: Sendable {
     /// Subscriptions with events after their cursor whose next try is due, now leased to `node`.
     ///
     /// `choose` receives due subscriptions of all tenants and returns the indices of those to lease, at most `limit`, the most urgent first. An
-    /// implementation must offer subscriptions of every tenant that has one, and of each tenant those of every host.
+    /// implementation must offer subscriptions of every tenant that has one, and of each tenant those of every host. It calls `choose` with an empty
+    /// list when nothing is due.
     ///
     /// - Throws: `StoreError`.
     func claim(

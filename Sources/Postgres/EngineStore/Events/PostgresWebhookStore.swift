@@ -35,7 +35,6 @@ package struct PostgresWebhookStore: WebhookStore {
                 if senders.indices.contains(index) { offered.append(senders[index]) }
                 if webhooks.indices.contains(index) { offered.append(webhooks[index]) }
             }
-            guard !offered.isEmpty else { return [] }
             let due = choose(offered.map { DueSubscription(tenant: $0.key.tenant, url: $0.url) }).prefix(limit)
                 .map { offered[$0].key }
             guard !due.isEmpty else { return [] }
