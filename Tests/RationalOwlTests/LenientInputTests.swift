@@ -112,6 +112,19 @@ struct LenientInputTests {
         #expect(throws: AdapterError(.unreadable)) { try Self.decode("/pushApp/installApp", body) }
     }
 
+    // The gateway counts such calls by their error (`calls_limited_total`).
+    @Test func tooManyValuesAreNamedByTheError() {
+        func isNamed(_ body: String) -> Bool? {
+            do {
+                _ = try Self.decode("/msgClient/sendMsg", body)
+                return nil
+            } catch { return (error as? AdapterError)?.hasTooManyValues }
+        }
+        let list = "[" + String(repeating: "1,", count: JSONParser.valueLimit) + "1]"
+        #expect(isNamed(list) == true)
+        #expect(isNamed("[1,") == false)
+    }
+
     @Test(arguments: ["aId=%4", "aId=%zz", "aId=%ff"])
     func brokenFormIsUnreadable(body: String) throws {
         #expect(throws: AdapterError(.unreadable)) {

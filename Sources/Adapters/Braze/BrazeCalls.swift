@@ -117,13 +117,6 @@ extension VendorRequest {
     ///
     /// - Throws: `AdapterError(.unreadable)`.
     func brazeBody() throws(AdapterError) -> JSONObject {
-        try once { (request) throws(AdapterError) in
-            do throws(JSONError) {
-                if let object = try JSONParser.parse(request.body).object { return object }
-            } catch {
-                throw AdapterError(.unreadable)
-            }
-            throw AdapterError(.unreadable)
-        }
+        try once { (request) throws(AdapterError) in try request.bodyObject() }
     }
 }

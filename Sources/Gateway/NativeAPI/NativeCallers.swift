@@ -131,8 +131,10 @@ final class NativeBodyReader: Sendable {
         }
     }
 
-    /// Counts a body that could not be read because of its number of values.
-    func refusedUnreadable(_ body: [UInt8]) { limiter.refusedUnreadable(body) }
+    /// Counts a body that could not be read, if its number of values is the reason.
+    func refused(_ error: JSONError) {
+        if error.hasTooManyValues { limiter.refused(FixedLimit.bodyValues) }
+    }
 
     func release() {
         room.withLockedValue { $0 }?.release()

@@ -284,7 +284,7 @@ final class VendorEndpoint: Sendable {
             if error.code == .unauthorized, let excess = limits.failed(shown) {
                 return limited(excess, call, adapter, &record, settings)
             }
-            if error.code == .unreadable { limits.limiter.refusedUnreadable(call.body) }
+            if error.hasTooManyValues { limits.limiter.refused(FixedLimit.bodyValues) }
             note(call, adapter, "\(error)")
             record.refused(error, isLogged: true)
             return adapter.refuse(error, for: call, settings: settings)

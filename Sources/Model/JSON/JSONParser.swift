@@ -43,7 +43,9 @@ package struct JSONParser {
 
     private mutating func value() throws(JSONError) -> JSON {
         count += 1
-        guard count <= Self.valueLimit else { throw fault("more than \(Self.valueLimit) values") }
+        guard count <= Self.valueLimit else {
+            throw JSONError(what: "more than \(Self.valueLimit) values", offset: index, hasTooManyValues: true)
+        }
         switch current {
         case UInt8(ascii: "{"): return try nested { (parser) throws(JSONError) in try parser.objectBody() }
         case UInt8(ascii: "["): return try nested { (parser) throws(JSONError) in try parser.arrayBody() }
@@ -214,6 +216,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     package var what: String
     /// Byte offset at which reading stopped.
     package var offset: Int
+    /// Whether the reason is the number of values (`JSONParser.valueLimit`).
+    package var hasTooManyValues = false
 
     package var description: String { "not JSON at byte \(offset): \(what)" }
 }

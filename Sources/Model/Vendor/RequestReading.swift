@@ -16,14 +16,25 @@ extension VendorRequest {
     ///
     /// - Parameter read: must depend on nothing but the request, and must have one result type per adapter.
     /// - Returns: the new or the cached result.
-    /// - Throws: the error of `read`, each time.
+    /// - Throws: the new or the cached error of `read`. So the answer to a large body that is refused does not read it again.
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value
     {
-        if let known = reading.known(Value.self) { return known }
-        let value = try read(self)
-        reading.keep(value)
-        return value
+        if let known = reading.known(Swift.Result<Value, AdapterError>.self) { return try known.get() }
+        let result: Swift.Result<Value, AdapterError>
+        do throws(AdapterError) { result = .success(try read(self)) } catch { result = .failure(error) }
+        reading.keep(result)
+        return try result.get()
+    }
+
+    /// The body as a JSON object.
+    ///
+    /// - Throws: `AdapterError(.unreadable)` if it is not one.
+    package func bodyObject() throws(AdapterError) -> JSONObject {
+        let json: JSON
+        do throws(JSONError) { json = try JSONParser.parse(body) } catch { throw AdapterError(unreadable: error) }
+        guard let object = json.object else { throw AdapterError(.unreadable) }
+        return object
     }
 
     /// A header by name. HTTPTypes has no constant for `Host`, because it stores that as the authority; the HTTP server adds it again as a field.

@@ -217,10 +217,18 @@ package struct AdapterError: Error, Sendable, Hashable, CustomStringConvertible 
     package var code: Code
     /// The vendor's name of the field that caused the error, if any.
     package var field: String?
+    /// Whether the body is unreadable because of its number of JSON values (`JSONParser.valueLimit`).
+    package private(set) var hasTooManyValues = false
 
     package init(_ code: Code, field: String? = nil) {
         self.code = code
         self.field = field
+    }
+
+    /// The error for a body that is not JSON, or has too many values.
+    package init(unreadable error: JSONError) {
+        self.init(.unreadable)
+        hasTooManyValues = error.hasTooManyValues
     }
 
     package var description: String { field.map { "\(code): \($0)" } ?? "\(code)" }

@@ -11,7 +11,18 @@ struct JSONParserTests {
         }
         // The list itself is a value.
         #expect(try JSONParser.parse(list(JSONParser.valueLimit - 1)).array?.count == JSONParser.valueLimit - 1)
-        #expect(throws: JSONError.self) { try JSONParser.parse(list(JSONParser.valueLimit)) }
+        do throws(JSONError) {
+            _ = try JSONParser.parse(list(JSONParser.valueLimit))
+            Issue.record("a list above the limit is read")
+        } catch { #expect(error.hasTooManyValues) }
+    }
+
+    @Test(arguments: ["", "[1,2", "{", #""\"#])
+    func otherFaultsAreNotTheNumberOfValues(_ text: String) {
+        do throws(JSONError) {
+            _ = try JSONParser.parse(text)
+            Issue.record("\(text) is read")
+        } catch { #expect(!error.hasTooManyValues) }
     }
 
     @Test func everyKindOfValueIsRead() throws {

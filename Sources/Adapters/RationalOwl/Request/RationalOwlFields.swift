@@ -31,8 +31,7 @@ package struct RationalOwlFields: Sendable {
             self.init(try FormBody.parse(request.body, pairLimit: RationalOwlLimits.formPairCount), below: "")
             return
         }
-        guard let object = (try? JSONParser.parse(request.body))?.object else { throw AdapterError(.unreadable) }
-        self.init(object, below: "")
+        self.init(try request.bodyObject(), below: "")
     }
 
     /// Whether the key is present, even if it is empty: some answers repeat exactly the keys of the request.

@@ -140,11 +140,6 @@ package final class CallLimiter: Sendable {
     /// Counts a call above a limit without a setting.
     package func refused(_ limit: FixedLimit) { MetricName.callsLimited.count([("limit", limit.rawValue)]) }
 
-    /// Counts a call whose body could not be read, if its number of values is the reason.
-    package func refusedUnreadable(_ body: [UInt8]) {
-        if JSONParser.hasTooManyValues(body) { refused(.bodyValues) }
-    }
-
     /// Counts a call that was refused because a quota of an app or a key is used up, and logs the first one of each minute.
     package func refused(_ quota: Quota, of app: AppID, in tenant: TenantID) {
         MetricName.quotaRefusals.count([("quota", quota.rawValue)])

@@ -178,7 +178,7 @@ struct NativeInputReader<Input: InputFields>: Sendable {
                 ? try await LargeBodies.parse { () throws(JSONError) in try JSONParser.parse(bytes) }
                 : try JSONParser.parse(bytes)
         } catch {
-            caller.reader.refusedUnreadable(bytes)
+            caller.reader.refused(error)
             throw .badRequest(error.description)
         }
         guard let object = json.object else { throw .badRequest("the body must be a JSON object") }
