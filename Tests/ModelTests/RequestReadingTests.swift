@@ -7,7 +7,7 @@ struct RequestReadingTests {
         var request = VendorRequest(route: "r", path: "/", body: Array(#"{"a":1}"#.utf8))
         var count = 0
         for _ in 0..<2 {
-            let object = try request.once { (request) throws(AdapterError) in
+            let object = try request.once { (request) throws(AdapterError) -> JSONObject in
                 count += 1
                 return try request.bodyObject()
             }
