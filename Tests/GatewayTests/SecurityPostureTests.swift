@@ -40,7 +40,9 @@ struct SecurityPostureTests {
         usedDaysAgo: Int64? = 1,
         hasPrevious: Bool = false,
         expiresAt: Timestamp? = nil,
-        secretDaysAgo: Int64? = nil
+        secretDaysAgo: Int64? = nil,
+        previousDaysAgo: Int64? = nil,
+        previousDaysLeft: Int64? = nil
     ) -> StoredKey {
         StoredKey(
             id: UUID(),
@@ -52,9 +54,10 @@ struct SecurityPostureTests {
             lastUsedAt: usedDaysAgo.map { Self.now + .seconds(-$0 * 86_400) },
             networks: networks,
             hasPrevious: hasPrevious,
-            previousUntil: nil,
+            previousUntil: previousDaysLeft.map { Self.now + .seconds($0 * 86_400) },
             isProvisioned: true,
-            secretAt: secretDaysAgo.map { Self.now + .seconds(-$0 * 86_400) }
+            secretAt: secretDaysAgo.map { Self.now + .seconds(-$0 * 86_400) },
+            previousAt: previousDaysAgo.map { Self.now + .seconds(-$0 * 86_400) }
         )
     }
 
@@ -142,6 +145,25 @@ struct SecurityPostureTests {
         flags["keys.age.days"] = limit.map(String.init)
         let found = try await findings(flags: flags, keys: [key(["read"], secretDaysAgo: secretDaysAgo)])
         #expect(found == (finding.map { ["low acme key crm: its secret is \($0)"] } ?? []))
+    }
+
+    // A young secret and a previous one with 30 days left, or none. Unit: days.
+    @Test(
+        arguments: [
+            (100, 30, "100 days old, and keys.age.days is 90"), (nil, 30, "200 days old, and keys.age.days is 90"),
+            (80, 30, "80 days old, and keys.age.days is 90"), (80, 5, nil), (70, 30, nil),
+        ] as [(Int64?, Int64, String?)]
+    )
+    func aPreviousSecretThatIsTooOldIsNamed(_ daysAgo: Int64?, _ daysLeft: Int64, _ finding: String?) async throws {
+        let twice = key(
+            ["read"],
+            hasPrevious: true,
+            secretDaysAgo: 1,
+            previousDaysAgo: daysAgo,
+            previousDaysLeft: daysLeft
+        )
+        let found = try await findings(flags: ["audit.file": "a", "keys.age.days": "90"], keys: [twice])
+        #expect(found == (finding.map { ["low acme key crm: its previous secret is \($0)"] } ?? []))
     }
 
     @Test(

@@ -327,6 +327,58 @@ import Testing
         #expect(try await fixture.directory.apiKey(hash: secret("2"))?.networks == [])
     }
 
+    // Otherwise `keys.age.days` would have no effect on two secrets that change places.
+    @Test func aSecretKeepsItsAgeWhenTheFileSwapsItBack() async throws {
+        let fixture = try await StoreFixture.make()
+        func secret(_ name: String) -> [UInt8] { Array("\(fixture.acme) \(name)".utf8) }
+        func apply(_ name: String, previous: String? = nil) async throws {
+            var tenant = fixture.tenant("acme")
+            let former = previous.map { secret($0) }
+            tenant.apiKeys = [
+                ProvisionedKey(name: "file", hash: secret(name), scopes: ["read"], previousHash: former)
+            ]
+            _ = try await fixture.provisioning.apply([tenant])
+        }
+        func since(_ name: String) async throws -> Timestamp {
+            try #require(try await fixture.directory.apiKey(hash: secret(name))).secretAt
+        }
+        try await apply("1")
+        let sql = """
+            UPDATE gateway.api_key SET created_at = created_at - interval '50 days' WHERE tenant_id = $1 AND name = 'file'
+            """
+        _ = try await fixture.engine.run(Statement(sql, [.id(fixture.acme)]), tenant: nil)
+        let old = try await since("1")
+        try await apply("2", previous: "1")
+        let young = try await since("2")
+        #expect(young > old + .seconds(49 * 86_400))
+        for (present, other) in [("2", "1"), ("1", "2"), ("2", "1"), ("1", nil)] as [(String, String?)] {
+            try await apply(present, previous: other)
+            #expect(try await since(present) == (present == "1" ? old : young), "\(present)")
+            if let other { #expect(try await since(other) == (other == "1" ? old : young), "\(other)") }
+        }
+        // A secret that the key no longer had is a new one.
+        try await apply("2", previous: "1")
+        #expect(try await since("2") >= young)
+        #expect(try await since("1") == old)
+    }
+
+    @Test func theListShowsTheAgeOfBothSecrets() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = PostgresKeyStore(engine: fixture.engine)
+        let root = AuditActor.command(user: 0)
+        func secret(_ name: String) -> [UInt8] { Array("\(fixture.acme) \(name)".utf8) }
+        let made = ProvisionedKey(name: "cli", hash: secret("first"), scopes: ["read"])
+        _ = try #require(try await store.create(made, in: fixture.acme, by: root))
+        let created = try #require(try await store.key("cli", of: fixture.acme))
+        #expect(created.secretAt == created.createdAt && created.previousAt == nil)
+        let overlap = Duration.seconds(3600)
+        #expect(try await store.rotate("cli", to: secret("second"), overlap: overlap, in: fixture.acme, by: root))
+        let rotated = try #require(try await store.key("cli", of: fixture.acme))
+        #expect(rotated.previousAt == created.createdAt)
+        #expect(try await store.rotate("cli", to: secret("third"), overlap: .zero, in: fixture.acme, by: root))
+        #expect(try await store.key("cli", of: fixture.acme)?.previousAt == nil, "it has ended")
+    }
+
     @Test func listenersAreNotifiedOnlyOfAChange() async throws {
         let fixture = try await StoreFixture.alone()
         let listener = PostgresListener(

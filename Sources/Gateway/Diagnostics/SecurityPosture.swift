@@ -223,7 +223,7 @@ package struct SecurityPosture: Sendable {
                 )
             )
         }
-        if let tooOld = oldSecret(key, place) { found.append(tooOld) }
+        found += oldSecrets(key, place)
         let used = key.lastUsedAt ?? key.createdAt
         if now > used + .seconds(Int64(Self.idleKeyDays) * 86_400) {
             found.append(
@@ -253,18 +253,30 @@ package struct SecurityPosture: Sendable {
     /// 14 days before its end, a secret is named: rotations need time.
     private static let ageNoticeDays: Int64 = 14
 
-    /// A secret that `keys.age.days` refuses, or will refuse soon.
-    private func oldSecret(_ key: StoredKey, _ place: String) -> SecurityFinding? {
-        guard let limit = configuration.keyAgeDays.map({ Int64($0) }) else { return nil }
-        let age = (now.milliseconds - (key.secretAt ?? key.createdAt).milliseconds) / 86_400_000
-        guard age + Self.ageNoticeDays >= limit else { return nil }
-        return SecurityFinding(
-            level: .low,
-            place: place,
-            finding: "its secret is \(age) days old, and keys.age.days is \(limit)",
-            consequence: age >= limit ? "Its calls are refused." : "Its calls will be refused.",
-            remedy: "Give it a new secret: push-gateway key rotate \(key.name) --tenant \(key.tenant), or the file."
-        )
+    /// The secrets of a key that `keys.age.days` refuses, or will refuse soon.
+    private func oldSecrets(_ key: StoredKey, _ place: String) -> [SecurityFinding] {
+        guard let limit = configuration.keyAgeDays.map({ Int64($0) }) else { return [] }
+        func finding(_ secret: String, since: Timestamp, _ remedy: String) -> SecurityFinding? {
+            let age = (now.milliseconds - since.milliseconds) / 86_400_000
+            guard age + Self.ageNoticeDays >= limit else { return nil }
+            return SecurityFinding(
+                level: .low,
+                place: place,
+                finding: "its \(secret) is \(age) days old, and keys.age.days is \(limit)",
+                consequence: age >= limit ? "Calls with it are refused." : "Calls with it will be refused.",
+                remedy: remedy
+            )
+        }
+        let rotate = "push-gateway key rotate \(key.name) --tenant \(key.tenant), or the file"
+        var found = [
+            finding("secret", since: key.secretAt ?? key.createdAt, "Give the key a new secret: \(rotate).")
+        ]
+        let previous = key.previousAt ?? key.createdAt
+        // Without a finding if it ends before it is too old.
+        if key.hasPrevious, key.previousUntil.map({ $0 > previous + .seconds(limit * 86_400) }) ?? true {
+            found.append(finding("previous secret", since: previous, "Give its callers the key's new secret."))
+        }
+        return found.compactMap { $0 }
     }
 
     // MARK: Apps and bindings

@@ -179,6 +179,8 @@ package struct StoredKey: Sendable, Hashable {
     package var isProvisioned: Bool
     /// Since when its secret is the key's; nil: since the key was created.
     package var secretAt: Timestamp? = nil
+    /// Since when its second secret is the key's; nil: there is none, or since the key was created.
+    package var previousAt: Timestamp? = nil
 
     /// A network that this program cannot read is left out; the key itself is then refused everywhere.
     package var rights: KeyRights {

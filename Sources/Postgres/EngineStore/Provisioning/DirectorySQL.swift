@@ -87,7 +87,10 @@ enum DirectorySQL {
     private static let keys = """
         SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
             k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
-            coalesce(k.secret_at, k.created_at) AS secret_at, k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
+            coalesce(k.secret_at, k.created_at) AS secret_at,
+            CASE WHEN k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now())
+                THEN coalesce(k.previous_at, k.created_at) END AS previous_at,
+            k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
         FROM gateway.api_key k
         LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
         LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date

@@ -112,7 +112,8 @@ package struct PostgresKeyStore: Sendable {
             hasPrevious: try row.bool("has_previous"),
             previousUntil: try row.optionalTime("previous_until"),
             isProvisioned: try row.bool("is_provisioned"),
-            secretAt: try row.time("secret_at")
+            secretAt: try row.time("secret_at"),
+            previousAt: try row.optionalTime("previous_at")
         )
     }
 

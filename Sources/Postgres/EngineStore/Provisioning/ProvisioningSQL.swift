@@ -88,7 +88,7 @@ enum ProvisioningSQL {
         """
     )
 
-    /// Scopes and networks are joined by commas, because arrays of arrays must be rectangular.
+    /// Scopes and networks are joined by commas, because arrays of arrays must be rectangular. A secret that was the key's other one keeps its age.
     static let putKeys = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned, networks, previous_hash,
@@ -100,7 +100,8 @@ enum ProvisioningSQL {
         ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
             expires_at = excluded.expires_at, is_provisioned = true, networks = excluded.networks,
             previous_hash = excluded.previous_hash, previous_until = NULL, recipients_per_day = excluded.recipients_per_day,
-            secret_at = CASE WHEN k.hash = excluded.hash THEN k.secret_at ELSE now() END,
+            secret_at = CASE WHEN k.hash = excluded.hash THEN k.secret_at
+                WHEN k.previous_hash = excluded.hash THEN coalesce(k.previous_at, k.created_at) ELSE now() END,
             previous_at = CASE WHEN k.hash = excluded.previous_hash THEN coalesce(k.secret_at, k.created_at) ELSE k.previous_at END
         WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash, k.recipients_per_day)
             IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash,
