@@ -151,7 +151,7 @@ struct CallLimiterTests {
         let limits = limits(CallRate(perSecond: 0.001, burst: 2))
         for number in 0..<10 {
             let names = Self.register(VendorDeviceKey("known-\(number)"))
-            #expect(limits.admission(names, Self.caller, after: nil) == .admitted(reserved: true))
+            #expect(limits.admission(names, Self.caller) == .admitted(reserved: true))
             let reply = Self.registered(
                 VendorDeviceKey("known-\(number)"),
                 wasActive: number < 5,
@@ -161,7 +161,7 @@ struct CallLimiterTests {
         }
         for number in 0..<2 {
             let names = Self.register(nil)
-            #expect(limits.admission(names, Self.caller, after: nil) == .admitted(reserved: true))
+            #expect(limits.admission(names, Self.caller) == .admitted(reserved: true))
             limits.settle(
                 names,
                 [Self.registered(VendorDeviceKey("new-\(number)"), wasActive: false)],
@@ -169,19 +169,19 @@ struct CallLimiterTests {
                 Self.caller
             )
         }
-        guard case .refused(let excess) = limits.admission(Self.register(nil), Self.caller, after: nil) else {
+        guard case .refused(let excess) = limits.admission(Self.register(nil), Self.caller) else {
             Issue.record("the address has used up its limit")
             return
         }
         #expect(excess.limit == .identities)
-        #expect(limits.admission(Self.register("stranger"), Self.caller, after: nil) == .ifKnown(excess))
+        #expect(limits.admission(Self.register("stranger"), Self.caller) == .ifKnown(excess))
         // Devices that this node knows need no look-up, whoever else called from their address.
         for key in ["known-3", "new-1"] as [VendorDeviceKey] {
-            #expect(limits.admission(Self.register(key), Self.caller, after: nil) == .admitted(reserved: false))
+            #expect(limits.admission(Self.register(key), Self.caller) == .admitted(reserved: false))
         }
         var other = Self.caller
         other.address = "198.51.100.2"
-        #expect(limits.admission(Self.register(nil), other, after: nil) == .admitted(reserved: true))
+        #expect(limits.admission(Self.register(nil), other) == .admitted(reserved: true))
     }
 
     // A dialect that reads before it writes looks for its device first. The device is not known by that.
@@ -191,7 +191,7 @@ struct CallLimiterTests {
         for number in 0..<3 {
             let key = VendorDeviceKey("new-\(number)")
             let first = CallNames([.registration(.standing(key: key))])
-            #expect(limits.admission(first, Self.caller, after: nil) == .admitted(reserved: false))
+            #expect(limits.admission(first, Self.caller) == .admitted(reserved: false))
             limits.settle(first, [nobody], reserved: false, Self.caller)
             let sequel = limits.admission(Self.register(key), Self.caller, after: first)
             switch sequel {
@@ -208,7 +208,7 @@ struct CallLimiterTests {
             }
         }
         #expect(
-            limits.admission(Self.register("new-0"), Self.caller, after: nil) == .admitted(reserved: false),
+            limits.admission(Self.register("new-0"), Self.caller) == .admitted(reserved: false),
             "registered"
         )
     }
@@ -237,16 +237,16 @@ struct CallLimiterTests {
             .receipt(.report(.read, message: "m", reporter: Reporter(key: "stranger"), at: nil))
         ])
         for _ in 0..<2 {
-            #expect(limits.admission(receipt, Self.caller, after: nil) == .admitted(reserved: false))
+            #expect(limits.admission(receipt, Self.caller) == .admitted(reserved: false))
             limits.settle(receipt, [.receipt(.orphan)], reserved: false, Self.caller)
         }
-        guard case .ifKnown(let excess) = limits.admission(receipt, Self.caller, after: nil) else {
+        guard case .ifKnown(let excess) = limits.admission(receipt, Self.caller) else {
             Issue.record("the address has used up its limit")
             return
         }
         #expect(excess.limit == .unknown)
         let phone = CallNames([.registration(.unregister(.phone("01012345678")))])
-        #expect(limits.admission(phone, Self.caller, after: nil) == .refused(excess))
+        #expect(limits.admission(phone, Self.caller) == .refused(excess))
     }
 
     @Test func aKnownIdentityAUserAndAPhoneHaveTheirOwnLimits() {
@@ -260,7 +260,7 @@ struct CallLimiterTests {
                 tenant: "acme",
                 scope: AppScope(app: app, vendor: .ipns)
             )
-            guard case .refused(let excess) = limits.admission(CallNames([command]), caller, after: nil) else {
+            guard case .refused(let excess) = limits.admission(CallNames([command]), caller) else {
                 return nil
             }
             return excess.limit

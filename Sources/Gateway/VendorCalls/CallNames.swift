@@ -34,7 +34,13 @@ struct CallNames: Sendable, Hashable {
     /// Whether the call speaks for a device, a user or a phone.
     var isEmpty: Bool { identities.isEmpty && users.isEmpty && phones.isEmpty && !creates }
 
-    init(_ commands: [Command]) { add(commands) }
+    /// Whether an app makes the call, and not a back end: its changes of users are those of its own device.
+    let isOfDevice: Bool
+
+    init(_ commands: [Command], isOfDevice: Bool = false) {
+        self.isOfDevice = isOfDevice
+        add(commands)
+    }
 
     /// Adds the names of further commands of the same call.
     mutating func add(_ commands: [Command]) {
@@ -46,6 +52,11 @@ struct CallNames: Sendable, Hashable {
             case .inbox(let command): read(command)
             case .badge(.set(_, of: let holder)): read(holder)
             case .sender(.register): creates = true
+            case .user(.track(let batch)) where isOfDevice:
+                for patch in batch.patches {
+                    for device in patch.devices { read(device) }
+                    if case .id(let user)? = patch.user, !users.contains(user) { users.append(user) }
+                }
             // A back end's calls, which name others.
             case .sender, .group, .submission, .campaign, .media, .user: break
             }
@@ -117,6 +128,8 @@ struct CallNames: Sendable, Hashable {
 struct CallFindings: Sendable, Hashable {
     /// How many identities the call created.
     private(set) var created = 0
+    /// Whether the replies say nothing about the identities that the call created.
+    private(set) var isSilent = false
     /// Whether the call named a device, message or binding that does not exist.
     private(set) var namedUnknown = false
     /// Whether nothing was refused.
@@ -135,6 +148,7 @@ struct CallFindings: Sendable, Hashable {
             case .registration(.standing(let standing)): if standing?.state != .active { foundNobody = true }
             case .registration(.listed(let found)): if found.isEmpty { foundNobody = true }
             case .sender(.registered): created += 1
+            case .user(.tracked): isSilent = true
             case .registration(.unregistered(0)), .registration(.verified(false, _)), .receipt(.orphan),
                 .receipt(.acknowledged(false, _)):
                 namedUnknown = true

@@ -270,7 +270,8 @@ final class VendorEndpoint: Sendable {
                 provingKey: verdict.provingKey?.name,
                 recipientsPerDay: verdict.provingKey?.recipientsPerDay
             ).traced(receipts != nil)
-            let result = try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope)
+            let names = CallNames([], isOfDevice: caller == .device)
+            let result = try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names)
             switch result {
             case .success(let replies):
                 record.answered(replies)
@@ -322,13 +323,15 @@ final class VendorEndpoint: Sendable {
         of call: VendorRequest,
         by adapter: any VendorAdapter,
         _ tokens: UserTokenRules?,
-        in scope: CallScope
+        in scope: CallScope,
+        _ earlier: CallNames
     ) async throws(AdapterError) -> Swift.Result<[Reply], LimitExcess> {
+        var earlier = earlier
         var commands = commands
         if let excess = try prove(&commands, of: call, adapter, tokens, scope) { return .failure(excess) }
-        var result = await perform(commands, in: scope, after: nil)
+        var result = await perform(commands, in: scope, after: earlier)
         guard let multiStep = multiStep[scope.vendor] else { return result }
-        var earlier = CallNames(commands)
+        earlier.add(commands)
         for _ in 0..<Self.sequelLimit {
             guard case .success(let replies) = result else { break }
             var sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
@@ -387,9 +390,11 @@ final class VendorEndpoint: Sendable {
     private func perform(
         _ commands: [Command],
         in scope: CallScope,
-        after earlier: CallNames?
+        after earlier: CallNames
     ) async -> Swift.Result<[Reply], LimitExcess> {
-        guard let limited = limitedCall(commands, scope) else { return .success(await carriedOut(commands, scope)) }
+        guard let limited = limitedCall(CallNames(commands, isOfDevice: earlier.isOfDevice), scope) else {
+            return .success(await carriedOut(commands, scope))
+        }
         let reserved: Bool
         switch limits.admission(limited.names, limited.caller, after: earlier) {
         case .admitted(let isReserved): reserved = isReserved
@@ -416,11 +421,10 @@ final class VendorEndpoint: Sendable {
     /// The facts on which the limits of a call depend. Nil: none apply, because the caller is a proven back end or the commands name no device, user or phone.
     @inline(never)
     private func limitedCall(
-        _ commands: [Command],
+        _ names: CallNames,
         _ scope: CallScope
     ) -> (names: CallNames, caller: VendorLimits.Caller)? {
         guard !scope.isProvenSender, limits.limiter.applies(to: scope.remoteAddress) else { return nil }
-        let names = CallNames(commands)
         guard !names.isEmpty else { return nil }
         let caller = VendorLimits.Caller(
             address: scope.remoteAddress,

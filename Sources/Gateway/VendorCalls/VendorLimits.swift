@@ -38,8 +38,8 @@ struct VendorLimits: Sendable {
 
     // MARK: Devices
 
-    /// Decides on the commands of a call before they are performed. `earlier`: the names of those before them, which were counted already; nil: they are the first.
-    func admission(_ names: CallNames, _ caller: Caller, after earlier: CallNames?) -> Admission {
+    /// Decides on the commands of a call before they are performed. `earlier`: the names of those before them, which were counted already.
+    func admission(_ names: CallNames, _ caller: Caller, after earlier: CallNames = CallNames([])) -> Admission {
         if names.isEmpty { return .admitted(reserved: false) }
         if let excess = own(names, caller, after: earlier) { return .refused(excess) }
         if names.identities.contains(where: { limiter.knows(caller.name($0)) }) { return .admitted(reserved: false) }
@@ -50,16 +50,16 @@ struct VendorLimits: Sendable {
     }
 
     /// The limits of the identity, the users and the phones themselves.
-    private func own(_ names: CallNames, _ caller: Caller, after earlier: CallNames?) -> LimitExcess? {
-        if earlier == nil, let identity = names.identities.first,
+    private func own(_ names: CallNames, _ caller: Caller, after earlier: CallNames) -> LimitExcess? {
+        if earlier.identities.isEmpty, let identity = names.identities.first,
             let excess = limiter.take(.identity, caller.name(identity))
         {
             return excess
         }
-        for user in names.users where earlier?.users.contains(user) != true {
+        for user in names.users where !earlier.users.contains(user) {
             if let excess = limiter.take(.user, caller.name("user", user.rawValue)) { return excess }
         }
-        for phone in names.phones where earlier?.phones.contains(phone) != true {
+        for phone in names.phones where !earlier.phones.contains(phone) {
             if let excess = limiter.take(.phone, caller.name("phone", phone)) { return excess }
         }
         return nil
@@ -71,7 +71,7 @@ struct VendorLimits: Sendable {
         let findings = CallFindings(replies)
         if findings.created > (reserved ? 1 : 0) {
             limiter.charge(.identities, caller.network, count: findings.created - (reserved ? 1 : 0))
-        } else if findings.created == 0, reserved {
+        } else if findings.created == 0, reserved, !findings.isSilent {
             limiter.giveBack(.identities, caller.network)
         }
         if findings.namedUnknown { return limiter.charge(.unknown, caller.network) }
