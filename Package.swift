@@ -199,12 +199,17 @@ var parts: [Part] = [
 
     // The inside: values and rules.
     .library("Model", [httpTypes]),
-    .library("Routing", [.ours("Model")]),
+    .library("Routing", [.ours("Model"), crypto]),
     .library("Commands", [.ours("Model"), .ours("Store"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
+    // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
+    .library(
+        "Outgoing",
+        [.ours("Model"), crypto, httpClient, httpTypes, locks, nioCore, nioHTTP1, nioPosix, nioSSL]
+    ),
     .library(
         "Webhooks",
-        [.ours("Model"), crypto, httpClient, lifecycle, locks, log, nioCore, nioPosix, nioHTTP1]
+        [.ours("Model"), .ours("Outgoing"), crypto, httpClient, lifecycle, locks, log, nioCore, nioPosix, nioHTTP1]
     ),
 
     // Traces of sampled calls, and their exporter.
@@ -317,7 +322,8 @@ var parts: [Part] = [
         path: "Sources/Gateway/Provisioning",
         [
             .ours("EngineStore"), .ours("Store"), .ours("APNs"), .ours("Adapters"), .ours("DeliveryEngine"),
-            .ours("Model"), .ours("Secrets"), .ours("SignedTokens"), .product("Yams", .yams), crypto,
+            .ours("Model"), .ours("Outgoing"), .ours("Routing"), .ours("Secrets"), .ours("SignedTokens"),
+            .product("Yams", .yams), crypto,
         ]
     ),
     .library(
@@ -336,7 +342,7 @@ var parts: [Part] = [
             .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
             .ours("Imports"),
-            .ours("Model"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"), .ours("Webhooks"),
+            .ours("Model"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"), .ours("Secrets"),
             hummingbird, httpTypes,
             lifecycle, locks, log, metrics, nioCore,
         ]
@@ -354,8 +360,9 @@ var parts: [Part] = [
             .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
             .ours("Imports"),
-            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"),
-            .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore, nioSSL, tracing,
+            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
+            .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore,
+            nioSSL, tracing,
             .product("Configuration", .configuration),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
             metrics, nioCore, nioPosix,
@@ -440,7 +447,7 @@ var parts: [Part] = [
     // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
-    .tests("RoutingTests", [.ours("Routing"), .ours("Model")]),
+    .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
         [
@@ -462,9 +469,17 @@ var parts: [Part] = [
         ]
     ),
     .tests(
+        "OutgoingTests",
+        [
+            .ours("Model"), .ours("Outgoing"), .ours("TestKit"), certificates, crypto, httpTypes, locks, nioCore,
+            nioHTTP1, nioHTTP2, nioPosix, nioSSL, .product("SwiftASN1", .asn1),
+        ]
+    ),
+    .tests(
         "WebhooksTests",
         [
-            .ours("Webhooks"), .ours("Model"), .ours("TestKit"), crypto, lifecycle, locks, log, nioCore, nioPosix,
+            .ours("Webhooks"), .ours("Model"), .ours("Outgoing"), .ours("TestKit"), crypto, lifecycle, locks, log,
+            nioCore, nioPosix,
             nioHTTP1, httpClient,
         ]
     ),
@@ -505,7 +520,8 @@ var parts: [Part] = [
         [
             .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
             .ours("EmbeddedPostgres"),
-            .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Store"),
+            .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
+            .ours("Store"),
             .ours("TestKit"), locks, log,
         ],
         resources: [.copy("Fixtures")]
@@ -537,7 +553,9 @@ var parts: [Part] = [
             .ours("AppleCalls"), .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"),
             .ours("UPMC"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
-            .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1, nioPosix, nioSSL,
+            .ours("Outgoing"), .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1,
+            nioPosix,
+            nioSSL,
         ],
         resources: [.copy("Clients")]
     ),

@@ -1,6 +1,7 @@
 import Model
 import NIOConcurrencyHelpers
 import NIOHTTP1
+import Outgoing
 import Testing
 import Webhooks
 
@@ -13,7 +14,7 @@ final class ScriptedResolver: HostResolver {
 
     var questions: [String] { asked.withLockedValue { $0 } }
 
-    func address(of host: String) async -> IPAddress? {
+    func address(of host: String, within time: Duration) async -> IPAddress? {
         asked.withLockedValue { $0.append(host) }
         let answer = answers.withLockedValue { $0.count > 1 ? $0.removeFirst() : $0.first }
         return answer.flatMap { IPAddress($0) }

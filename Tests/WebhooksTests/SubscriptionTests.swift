@@ -3,6 +3,7 @@ import Foundation
 import Model
 import NIOConcurrencyHelpers
 import NIOHTTP1
+import Outgoing
 import TestKit
 import Testing
 

@@ -16,6 +16,7 @@ import Model
 import NIOSSL
 import NativeHTTP
 import Observability
+import Outgoing
 import PostgresClient
 import Provisioning
 import Secrets

@@ -1,7 +1,7 @@
 import GatewayHTTP
 import Model
+package import Outgoing
 package import Secrets
-package import Webhooks
 
 /// The webhooks of all tenants for the native API: their secrets, and their permitted addresses.
 package struct WebhookRegistry: Sendable {
@@ -31,7 +31,7 @@ package struct WebhookRegistry: Sendable {
     ///
     /// - Throws: `Problem`.
     func url(_ text: String) throws(Problem) -> String {
-        guard let target = CallbackTarget(text) else {
+        guard let target = OutgoingURL(text) else {
             throw .invalid("url", "must be http or https with a plain host")
         }
         guard !CallbackHost.isObscureAddress(target.host) else {

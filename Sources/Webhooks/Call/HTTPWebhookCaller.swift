@@ -3,6 +3,7 @@ import Model
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+package import Outgoing
 
 /// Makes calls over HTTP/1.1, with one connection per attempt, or with kept connections for calls that follow each other.
 ///
@@ -15,8 +16,10 @@ package struct HTTPWebhookCaller: WebhookCaller {
     private let addressGuard: AddressGuard
     private let resolver: any HostResolver
     private let group: MultiThreadedEventLoopGroup
-    private let pinned = PinnedClients()
+    private let pinned = PinnedClients(limit: keptClients)
 
+    /// 64 clients, as many as a node makes concurrent calls.
+    private static let keptClients = 64
     /// 16 kept connections per URL: twice the parallel calls of one webhook, because two webhooks may have the same URL.
     private static let keptConnections = 16
     /// 64 KiB of an answer are read to keep its connection; the connection of a longer answer is closed.
@@ -42,7 +45,7 @@ package struct HTTPWebhookCaller: WebhookCaller {
 
     package func post(_ call: WebhookCall) async -> CallOutcome {
         let deadline = ContinuousClock.now + timeout
-        guard let target = CallbackTarget(call.url) else { return .forbidden }
+        guard let target = OutgoingURL(call.url) else { return .forbidden }
         guard let address = await address(of: target) else { return .failed("no address") }
         guard addressGuard.permits(address) else { return .forbidden }
         let left = deadline - ContinuousClock.now
@@ -55,14 +58,14 @@ package struct HTTPWebhookCaller: WebhookCaller {
         return await post(call, to: target, at: address, within: rest)
     }
 
-    private func address(of target: CallbackTarget) async -> IPAddress? {
+    private func address(of target: OutgoingURL) async -> IPAddress? {
         if let literal = IPAddress(target.host) { return literal }
-        return await resolver.address(of: target.host)
+        return await resolver.address(of: target.host, within: timeout)
     }
 
     private func post(
         _ call: WebhookCall,
-        to target: CallbackTarget,
+        to target: OutgoingURL,
         at address: IPAddress,
         within time: Duration
     ) async -> CallOutcome {
@@ -79,11 +82,11 @@ package struct HTTPWebhookCaller: WebhookCaller {
     /// Makes a call on a connection that stays open. Nil: the connection failed.
     private func postOnKept(
         _ call: WebhookCall,
-        to target: CallbackTarget,
+        to target: OutgoingURL,
         at address: IPAddress,
         within time: Duration
     ) async -> CallOutcome? {
-        let pin = pinned.client(PinnedClients.Key(url: target.url, address: address)) {
+        let pin = pinned.client(PinnedClients.Key(name: target.url, address: address)) {
             var configuration = configuration(target, address, within: timeout)
             configuration.connectionPool.idleTimeout = .milliseconds(idleTime.milliseconds)
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.keptConnections
@@ -94,25 +97,18 @@ package struct HTTPWebhookCaller: WebhookCaller {
     }
 
     private func configuration(
-        _ target: CallbackTarget,
+        _ target: OutgoingURL,
         _ address: IPAddress,
         within time: Duration
     ) -> HTTPClient.Configuration {
-        let limit = TimeAmount.milliseconds(time.milliseconds)
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: HTTPClient.Configuration.Timeout(connect: limit, read: limit),
-            decompression: .disabled
-        )
+        var configuration = HTTPClient.Configuration.pinned(target, to: address, connect: time, read: time)
         configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.dnsOverride = [target.host: address.description]
         return configuration
     }
 
     private func execute(
         _ call: WebhookCall,
-        _ target: CallbackTarget,
+        _ target: OutgoingURL,
         with client: HTTPClient,
         within time: Duration
     ) async -> CallOutcome {

@@ -12,12 +12,12 @@ import Logging
 import Model
 import NIOCore
 import NIOHTTP1
+import Outgoing
 import PostgresClient
 import Provisioning
 import ServiceLifecycle
 import Store
 import Testing
-import Webhooks
 
 @testable import CommandSupport
 @testable import Gateway

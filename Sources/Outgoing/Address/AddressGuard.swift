@@ -2,7 +2,7 @@ package import Model
 
 /// Decides which addresses outgoing calls may reach: the public internet and the addresses that the operator allows.
 ///
-/// The address comes from the party that set the callback, so without this check a tenant could make the gateway connect to the database, the cloud's
+/// The address comes from the party that set the webhook or the upstream, so without this check a tenant could make the gateway connect to the database, the cloud's
 /// metadata service or a neighbouring host. It checks addresses, never names: the caller connects to exactly the address that was checked.
 package struct AddressGuard: Sendable {
     /// Reserved by the IANA special-purpose registries (RFC 6890 and its updates, read 2026-11).
@@ -23,9 +23,12 @@ package struct AddressGuard: Sendable {
     /// A guard that permits the public internet and `allowed`.
     package init(allowing allowed: [AddressRange] = []) { self.allowed = allowed }
 
+    /// Whether the operator allows `address` by name of its range. Only these may be called without TLS.
+    package func allows(_ address: IPAddress) -> Bool { allowed.contains { $0.contains(address) } }
+
     /// Whether a connection to `address` may be opened.
     package func permits(_ address: IPAddress) -> Bool {
-        if allowed.contains(where: { $0.contains(address) }) { return true }
+        if allows(address) { return true }
         if address.isV4 { return !Self.refusedV4.contains { $0.contains(address) } }
         return Self.unicastV6.contains { $0.contains(address) } && !Self.refusedV6.contains { $0.contains(address) }
     }

@@ -1,6 +1,6 @@
 import Model
+import Outgoing
 import Testing
-import Webhooks
 
 @Suite struct AddressGuardTests {
     // RFC 6890 and the IANA special-purpose address registries.

@@ -1,12 +1,19 @@
 import FoundationEssentials
 import Model
 
-/// The URL of a callback, parsed and written again so that no later parser finds another host in it.
-package struct CallbackTarget: Sendable, Hashable {
+/// The URL of an outgoing call, parsed and written again so that no later parser finds another host in it.
+package struct OutgoingURL: Sendable, Hashable {
     /// Lower-case name, or an address without brackets.
     package let host: String
-    /// The URL of the request: scheme, host, port, path and query, without fragment.
-    package let url: String
+    /// Whether the call uses TLS.
+    package let isSecure: Bool
+    /// Scheme, host and port: `https://push.example.com:8443`.
+    package let origin: String
+    /// Path and query, without fragment; begins with a slash.
+    package let target: String
+
+    /// The URL of the request.
+    package var url: String { origin + target }
 
     /// Nil for anything except http and https with a plain ASCII host: user names, escapes and unusual characters make parsers disagree.
     package init?(_ text: String) {
@@ -18,11 +25,14 @@ package struct CallbackTarget: Sendable, Hashable {
         guard let (host, port) = Self.split(authority), Self.isPlain(host) else { return nil }
         let spelled = host.contains(":") ? "[\(host)]" : host
         let path = rest.dropFirst(authority.count).prefix { $0 != "#" }
-        let url = "\(scheme)://\(spelled)\(port.map { ":\($0)" } ?? "")\(path.hasPrefix("/") ? "" : "/")\(path)"
+        let origin = "\(scheme)://\(spelled)\(port.map { ":\($0)" } ?? "")"
+        let target = "\(path.hasPrefix("/") ? "" : "/")\(path)"
         // The client parses the text again with this type: both must see the same host.
-        guard let parsed = URL(string: url)?.host, parsed == host || parsed == spelled else { return nil }
+        guard let parsed = URL(string: origin + target)?.host, parsed == host || parsed == spelled else { return nil }
         self.host = host
-        self.url = url
+        self.isSecure = scheme == "https"
+        self.origin = origin
+        self.target = target
     }
 
     private static func split(_ authority: Substring) -> (host: String, port: UInt16?)? {

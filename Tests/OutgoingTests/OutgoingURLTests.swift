@@ -1,7 +1,7 @@
+import Outgoing
 import Testing
-import Webhooks
 
-@Suite struct CallbackTargetTests {
+@Suite struct OutgoingURLTests {
     @Test(arguments: [
         ("https://Shop.Example.com/ums/callback", "shop.example.com", "https://shop.example.com/ums/callback"),
         ("http://a.example:8080", "a.example", "http://a.example:8080/"),
@@ -10,7 +10,7 @@ import Webhooks
         ("http://127.1/", "127.1", "http://127.1/"),
     ])
     func aURLIsNormalizedWithItsHost(_ text: String, _ host: String, _ url: String) throws {
-        let target = try #require(CallbackTarget(text))
+        let target = try #require(OutgoingURL(text))
         #expect(target.host == host)
         #expect(target.url == url)
     }
@@ -23,5 +23,5 @@ import Webhooks
         "https://[127.0.0.1]/", "https://[::1%25eth0]/", "https://ａ.example/", "https://a.example\t/",
         "https://a..b,c/",
     ])
-    func aURLThatParsersDisagreeAboutIsRefused(_ text: String) { #expect(CallbackTarget(text) == nil) }
+    func aURLThatParsersDisagreeAboutIsRefused(_ text: String) { #expect(OutgoingURL(text) == nil) }
 }

@@ -1,0 +1,134 @@
+import AsyncHTTPClient
+import Crypto
+import HTTPTypes
+package import Model
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Calls upstreams over kept connections, HTTP/2 where the upstream offers it and HTTP/1.1 otherwise.
+///
+/// The address of the host is checked at every call and the connection goes to exactly that address, while name, certificate and Host header are those of the
+/// server's URL. So a name that resolves differently later has no effect. Certificates are always verified; plain HTTP is only for addresses that the
+/// operator allows. Redirects are not followed, and no request is repeated.
+package final class OutgoingClient: Sendable {
+    private let addressGuard: AddressGuard
+    private let limits: OutgoingLimits
+    private let addresses: HostAddresses
+    private let gate: CallGate
+    private let pinned: PinnedClients
+
+    /// - Parameters:
+    ///   - addressGuard: decides to which addresses calls may go.
+    ///   - resolver: finds the address of a host.
+    ///   - limits: the limits of the calls.
+    package init(
+        addressGuard: AddressGuard,
+        resolver: any HostResolver = SystemResolver(),
+        limits: OutgoingLimits = OutgoingLimits()
+    ) {
+        self.addressGuard = addressGuard
+        self.limits = limits
+        addresses = HostAddresses(resolver, age: limits.addressAge)
+        gate = CallGate(limit: limits.inFlight)
+        pinned = PinnedClients(limit: limits.clients)
+    }
+
+    /// The calls of a credential that are in flight.
+    package func inFlight(_ credential: CredentialKey) -> Int { gate.count(of: credential) }
+
+    /// Makes one call and returns when the head of the answer has arrived. The body follows within the time of the call.
+    ///
+    /// - Throws: `OutgoingError`. `isUnsent` says whether the upstream may have received the request.
+    package func call(
+        _ request: OutgoingRequest,
+        to server: OutgoingServer
+    ) async throws(OutgoingError) -> OutgoingResponse {
+        guard gate.begin(server.credential) else { throw .busy }
+        let exchange = OutgoingExchange(hasBody: !request.body.isEmpty, bodyLimitBytes: limits.bodyBytes)
+        let call: HTTPClient.Task<Void>
+        do throws(OutgoingError) { call = try await start(request, to: server, exchange) } catch {
+            exchange.abandon()
+            gate.end(server.credential)
+            throw error
+        }
+        return try await exchange.response(of: call)
+    }
+
+    /// Checks the address and starts the call. From then on the end of the call frees its place.
+    private func start(
+        _ request: OutgoingRequest,
+        to server: OutgoingServer,
+        _ exchange: OutgoingExchange
+    ) async throws(OutgoingError) -> HTTPClient.Task<Void> {
+        let deadline = NIODeadline.now() + .milliseconds(limits.call.milliseconds)
+        guard let address = await addresses.address(of: server.url.host, within: limits.connect) else {
+            throw .unresolved
+        }
+        guard addressGuard.permits(address), server.url.isSecure || addressGuard.allows(address) else {
+            throw .forbidden
+        }
+        let prepared = try Self.prepared(request, to: server, exchange)
+        let pin = pinned.client(try Self.key(of: server, at: address)) { client(for: server, at: address) }
+        let call = pin.client.execute(request: prepared, delegate: exchange, deadline: deadline)
+        let (gate, key) = (gate, server.credential)
+        // The client lives at least as long as its call.
+        call.futureResult.whenComplete { [pin] _ in
+            gate.end(key)
+            withExtendedLifetime(pin) {}
+        }
+        return call
+    }
+
+    private static func prepared(
+        _ request: OutgoingRequest,
+        to server: OutgoingServer,
+        _ exchange: OutgoingExchange
+    ) throws(OutgoingError) -> HTTPClient.Request {
+        let base = server.url.url.hasSuffix("/") ? String(server.url.url.dropLast()) : server.url.url
+        var headers = HTTPHeaders()
+        for field in request.fields { headers.add(name: field.name.rawName, value: field.value) }
+        var body: HTTPClient.Body?
+        if !request.body.isEmpty {
+            let buffer = ByteBuffer(bytes: request.body)
+            body = .stream(contentLength: Int64(buffer.readableBytes)) { writer in
+                exchange.bodyLeaves()
+                return writer.write(.byteBuffer(buffer))
+            }
+        }
+        guard request.target.hasPrefix("/"),
+            let prepared = try? HTTPClient.Request(
+                url: base + request.target,
+                method: HTTPMethod(rawValue: request.method.rawValue),
+                headers: headers,
+                body: body
+            ), prepared.host == server.url.host || prepared.host == "[\(server.url.host)]"
+        else { throw .invalid }
+        return prepared
+    }
+
+    private static func key(of server: OutgoingServer, at address: IPAddress) throws(OutgoingError) -> PinnedClients.Key
+    {
+        let roots = server.trustRoots.map { HexCoding.encode(Array(SHA256.hash(data: $0))) } ?? ""
+        if let pem = server.trustRoots, !OutgoingServer.areCertificates(pem) { throw .invalid }
+        let (tenant, credential) = (server.credential.tenant, server.credential.credential)
+        return PinnedClients.Key(name: "\(tenant)/\(credential) \(server.url.origin) \(roots)", address: address)
+    }
+
+    private func client(for server: OutgoingServer, at address: IPAddress) -> HTTPClient {
+        var configuration = HTTPClient.Configuration.pinned(server.url, to: address, connect: limits.connect)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let pem = server.trustRoots, let roots = try? NIOSSLCertificate.fromPEMBytes(pem) {
+            tls.trustRoots = .certificates(roots)
+        }
+        configuration.tlsConfiguration = tls
+        configuration.connectionPool.idleTimeout = .milliseconds(limits.idle.milliseconds)
+        // A connection for each call in flight, where the upstream speaks HTTP/1.1 only.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.inFlight
+        return HTTPClient(
+            eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
+            configuration: configuration
+        )
+    }
+}

@@ -1,0 +1,150 @@
+package import HTTPTypes
+package import Model
+package import NIOCore
+import NIOSSL
+
+/// A service that may be called with one credential: its address and the authorities of its certificate.
+package struct OutgoingServer: Sendable, Hashable {
+    /// The calls of one credential share limit and connections. Two credentials share nothing, even with the same URL.
+    package let credential: CredentialKey
+    /// Path of the base: calls add theirs to it. It has no query.
+    package let url: OutgoingURL
+    /// Authorities in PEM. Nil: those of the system.
+    package let trustRoots: [UInt8]?
+
+    package init(credential: CredentialKey, url: OutgoingURL, trustRoots: [UInt8]? = nil) {
+        self.credential = credential
+        self.url = url
+        self.trustRoots = trustRoots
+    }
+
+    /// Whether a text contains certificates in PEM, and nothing that cannot be read as one.
+    package static func areCertificates(_ pem: [UInt8]) -> Bool {
+        (try? NIOSSLCertificate.fromPEMBytes(pem))?.isEmpty == false
+    }
+}
+
+/// One call to an upstream.
+package struct OutgoingRequest: Sendable {
+    package var method: HTTPRequest.Method
+    /// Path and query; begins with a slash. It follows the path of the server's URL.
+    package var target: String
+    /// The client adds `Host` and the length.
+    package var fields: HTTPFields
+    package var body: [UInt8]
+
+    package init(method: HTTPRequest.Method, target: String, fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.body = body
+    }
+}
+
+/// The answer of an upstream. Redirects are answers too.
+package struct OutgoingResponse: Sendable {
+    package var status: Int
+    package var fields: HTTPFields
+    /// The version of HTTP that the upstream spoke: `1.1`, `2.0`.
+    package var version: String
+    /// Ends within the limits of the call. Dropping it ends the call.
+    package var body: OutgoingBody
+}
+
+/// Why a call has no answer, or only a part of one. Texts are fixed and contain nothing from the peer.
+package enum OutgoingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The cause, without anything from the peer.
+    package enum Reason: String, Sendable {
+        case connection = "no connection"
+        case timeout
+        case closed = "connection closed"
+        case tooLong = "answer too long"
+        case unreadable = "unreadable answer"
+        case cancelled
+    }
+
+    /// The address must not be reached, or not without TLS.
+    case forbidden
+    /// The name has no address.
+    case unresolved
+    /// As many calls as permitted are in flight.
+    case busy
+    /// The trust roots of the server, or the target of the request, cannot be read.
+    case invalid
+    /// The upstream has not received the request as a whole.
+    case unsent(Reason)
+    /// The upstream may have received the request.
+    case indeterminate(Reason)
+
+    /// Whether the upstream has certainly not acted: the call may be made again, or elsewhere.
+    package var isUnsent: Bool {
+        switch self {
+        case .forbidden, .unresolved, .busy, .invalid, .unsent: true
+        case .indeterminate: false
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .forbidden: "forbidden address"
+        case .unresolved: "no address"
+        case .busy: "too many calls"
+        case .invalid: "invalid call"
+        case .unsent(let reason): reason.rawValue
+        case .indeterminate(let reason): "\(reason.rawValue), perhaps after the request"
+        }
+    }
+}
+
+/// The body of an answer in parts as they arrive. A part is read from the connection when the one before it was taken, so a slow reader makes the upstream wait.
+package struct OutgoingBody: AsyncSequence, Sendable {
+    package typealias Element = ByteBuffer
+    let parts: AsyncThrowingStream<BodyPart, any Error>
+
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        var parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator
+        private var last: BodyPart?
+
+        init(_ parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator) { self.parts = parts }
+
+        /// - Throws: `OutgoingError`.
+        package mutating func next() async throws -> ByteBuffer? {
+            last?.release()
+            last = try await parts.next()
+            return last?.buffer
+        }
+    }
+
+    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts.makeAsyncIterator()) }
+
+    /// Reads the whole body.
+    ///
+    /// - Throws: `OutgoingError`: `.indeterminate(.tooLong)` above `limit` bytes.
+    package func bytes(upTo limit: Int) async throws(OutgoingError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            for try await part in self {
+                guard bytes.count + part.readableBytes <= limit else { throw OutgoingError.indeterminate(.tooLong) }
+                bytes += part.readableBytesView
+            }
+        } catch {
+            throw error as? OutgoingError ?? .indeterminate(.cancelled)
+        }
+        return bytes
+    }
+}
+
+/// A part of an answer. The next part is read after this one was released, at the latest when nobody holds it.
+final class BodyPart: Sendable {
+    let buffer: ByteBuffer
+    private let taken: EventLoopPromise<Void>
+
+    init(_ buffer: ByteBuffer, _ taken: EventLoopPromise<Void>) {
+        self.buffer = buffer
+        self.taken = taken
+    }
+
+    func release() { taken.succeed(()) }
+
+    deinit { taken.succeed(()) }
+}

@@ -1,0 +1,79 @@
+package import AsyncHTTPClient
+package import Model
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The clients whose connections stay open between calls. Each belongs to one name and one address, and connects to nothing else. An attempt checks its
+/// address before it asks for the client, so it never uses a connection to another address.
+package final class PinnedClients: Sendable {
+    /// The use of a client.
+    package struct Key: Sendable, Hashable {
+        /// Everything except the address: the URL, and what else makes its connections differ.
+        package var name: String
+        package var address: IPAddress
+
+        package init(name: String, address: IPAddress) {
+            self.name = name
+            self.address = address
+        }
+    }
+
+    /// A client that shuts down when it is neither kept nor in use.
+    package final class Pin: Sendable {
+        package let client: HTTPClient
+
+        init(_ client: HTTPClient) { self.client = client }
+
+        deinit {
+            Task { [client] in try? await client.shutdown() }
+        }
+    }
+
+    private struct State {
+        var pins: [Key: Pin] = [:]
+        /// The keys in the order of their last use.
+        var order: [Key] = []
+    }
+
+    private let limit: Int
+    private let state = NIOLockedValueBox(State())
+
+    /// - Parameter limit: the clients that are kept: an unused one holds memory. The one that was not used for the longest time makes room.
+    package init(limit: Int) { self.limit = limit }
+
+    /// The client of `key`, made by `make` if none is kept.
+    package func client(_ key: Key, _ make: () -> HTTPClient) -> Pin {
+        state.withLockedValue { state in
+            state.order.removeAll { $0 == key }
+            state.order.append(key)
+            if let pin = state.pins[key] { return pin }
+            let pin = Pin(make())
+            state.pins[key] = pin
+            if state.order.count > limit { state.pins[state.order.removeFirst()] = nil }
+            return pin
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// A client that connects `url`'s host to exactly `address`, whatever a name server says. Name, certificate and Host header are those of the URL. It follows no
+    /// redirect, because nobody has checked where that leads, inflates nothing, and repeats nothing.
+    package static func pinned(
+        _ url: OutgoingURL,
+        to address: IPAddress,
+        connect: Duration,
+        read: Duration? = nil
+    ) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: HTTPClient.Configuration.Timeout(
+                connect: .milliseconds(connect.milliseconds),
+                read: read.map { .milliseconds($0.milliseconds) }
+            ),
+            decompression: .disabled
+        )
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.dnsOverride = [url.host: address.description]
+        return configuration
+    }
+}

@@ -1,0 +1,119 @@
+import HTTPTypes
+import Outgoing
+import TestKit
+import Testing
+
+/// Upstreams that answer wrongly, never, or without end. The caller gets an answer or an error in time, and the memory stays bounded.
+@Suite(.timeLimit(.minutes(10))) struct HostileUpstreamTests {
+    @Test func anEndlessAnswerEndsAtTheLimit() async throws {
+        let upstream = try await RawServer.start([.endless])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.bodyBytes = 1 << 20 }
+        guard case .failure(let error) = await caller.call(upTo: .max) else { throw CancellationError() }
+        #expect(error == .indeterminate(.tooLong))
+        await upstream.stop()
+    }
+
+    // At most one part is held for the reader. Everything else that the upstream has sent is in the buffers of two sockets.
+    @Test func aSlowReaderMakesTheUpstreamWait() async throws {
+        let upstream = try await RawServer.start([.endless])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.bodyBytes = .max }
+        let response = try await caller.client.call(OutgoingRequest(method: .get, target: "/"), to: caller.server)
+        var parts = response.body.makeAsyncIterator()
+        #expect(try await parts.next() != nil)
+        var (written, still) = (-1, 0)
+        while still < 20 {
+            try await Task.sleep(for: .milliseconds(10))
+            still = upstream.written == written ? still + 1 : 0
+            written = upstream.written
+        }
+        #expect(written < 16 << 20)
+        await upstream.stop()
+    }
+
+    @Test func slowBytesEndWithTheTimeOfTheCall() async throws {
+        let upstream = try await RawServer.start([.dripping])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(700) }
+        let start = ContinuousClock.now
+        #expect(await caller.failure() == .indeterminate(.timeout))
+        #expect(ContinuousClock.now - start < .seconds(30))
+        await upstream.stop()
+    }
+
+    @Test func anAnswerThatEndsTooEarlyIsAnError() async throws {
+        let upstream = try await RawServer.start([.closing("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        #expect(await caller.failure() == .indeterminate(.closed))
+        await upstream.stop()
+    }
+
+    // Bytes behind an answer must not become the answer to another call.
+    @Test func whatFollowsAnAnswerIsNeverTheNextAnswer() async throws {
+        let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+        let upstream = try await RawServer.start([
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok\(evil)"), RawServer.ok,
+        ])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        for _ in 0..<20 {
+            if case .success(let answer) = await caller.call() { #expect(answer.body == "ok") }
+        }
+        await upstream.stop()
+    }
+
+    @Test(arguments: [
+        "", "x", "HTTP/1.1\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n"
+            + String(repeating: "X-Long: " + String(repeating: "x", count: 1000) + "\r\n", count: 2000),
+    ])
+    func anAnswerThatIsNotHTTPIsAnError(_ text: String) async throws {
+        let upstream = try await RawServer.start([.closing(text), RawServer.ok])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .seconds(2) }
+        // An error, or an answer as far as it can be read: never a trap, never longer than the call.
+        if case .failure(let error) = await caller.call() { #expect(!error.isUnsent) }
+        #expect(try await caller.call().get().body == "ok")
+        await upstream.stop()
+    }
+
+    // Ten upstreams at a time, because many of the answers end by their time limit.
+    @Test func mutatedAnswersNeitherTrapNorHang() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for seed in 0..<10 { group.addTask { try await Self.mutate(SplitMix(state: 20_261_126 + UInt64(seed))) } }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func mutate(_ random: SplitMix) async throws {
+        let good = Array(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"rc\":1,\"a\":\"b\"}".utf8
+        )
+        var random = random
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(100) }
+        for _ in 0..<150 {
+            upstream.script([.bytes(mutated(good, &random))])
+            if case .success(let answer) = await caller.call() { #expect(answer.body.utf8.count <= 1000) }
+        }
+        try await caller.rests()
+        await upstream.stop()
+    }
+
+    private static func mutated(_ good: [UInt8], _ random: inout SplitMix) -> [UInt8] {
+        var bytes = good
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+            case 1: bytes.remove(at: place)
+            case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: place)
+            default: bytes.removeLast(Int.random(in: 1...min(20, bytes.count - 1), using: &random))
+            }
+        }
+        return bytes
+    }
+}

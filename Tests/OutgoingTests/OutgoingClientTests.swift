@@ -1,0 +1,169 @@
+import HTTPTypes
+import Model
+import Outgoing
+import Testing
+
+/// Calls of upstreams over real sockets.
+@Suite(.timeLimit(.minutes(10))) struct OutgoingClientTests {
+    private func text(_ length: Int, _ body: String, status: String = "200 OK") -> RawServer.Answer {
+        .text("HTTP/1.1 \(status)\r\nContent-Length: \(length)\r\n\r\n\(body)")
+    }
+
+    @Test func aCallArrivesAsItIs() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)/base/")
+        var fields = HTTPFields()
+        for (name, value) in [
+            ("X-Api-VERSION", "2"), ("Authorization", "Bearer 1"), ("x-again", "a"), ("X-Again", "b"),
+        ] {
+            fields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+        }
+        let target = "/hub/messages/$batch?direct&api-version=2015-01&q=%EA%B0%80%2F+a"
+        let body = Array(0...UInt8.max)
+        let answer = try await caller.call(target, method: .put, fields: fields, body: body).get()
+        #expect(answer.status == 200 && answer.body == "ok" && answer.version == "1.1")
+        let request = try #require(upstream.requests.first)
+        #expect(request.head.first == "PUT /base\(target) HTTP/1.1")
+        #expect(request.head.contains("X-Api-VERSION: 2") && request.head.contains("Authorization: Bearer 1"))
+        #expect(request.head.contains("x-again: a") && request.head.contains("X-Again: b"))
+        #expect(request.field("Host") == "127.0.0.1:\(upstream.port)")
+        #expect(request.body == body)
+        await upstream.stop()
+    }
+
+    @Test func callsThatFollowEachOtherUseOneConnection() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        for _ in 0..<5 { #expect(try await caller.call().get().status == 200) }
+        #expect(upstream.requests.count == 5 && upstream.connections == 1)
+        await upstream.stop()
+    }
+
+    // A redirect is the answer for the caller. Nobody has checked where it leads.
+    @Test(arguments: ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"])
+    func aRedirectInwardsIsAnAnswer(_ status: String) async throws {
+        let inside = try await RawServer.start()
+        let redirect = "HTTP/1.1 \(status)\r\nLocation: http://127.0.0.1:\(inside.port)/\r\nContent-Length: 0\r\n\r\n"
+        let upstream = try await RawServer.start([.text(redirect)])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        #expect(try await caller.call().get().status == Int(status.prefix(3)))
+        #expect(inside.connections == 0)
+        await upstream.stop()
+        await inside.stop()
+    }
+
+    // MARK: Addresses
+
+    @Test func aPrivateAddressIsForbiddenUnlessItIsAllowed() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)", allowing: "192.0.2.0/24")
+        #expect(await caller.failure() == .forbidden)
+        #expect(upstream.connections == 0)
+        await upstream.stop()
+    }
+
+    // 8.8.8.8 is in the public internet: the guard permits it, but not without TLS.
+    @Test func withoutTLSOnlyAllowedAddressesAreCalled() async throws {
+        let caller = try Caller("http://rest.example", allowing: "192.0.2.0/24", names: ScriptedNames("8.8.8.8"))
+        #expect(await caller.failure() == .forbidden)
+    }
+
+    // The client itself would resolve this name to 127.0.0.1. It must connect to the checked address.
+    @Test func theConnectionGoesToTheCheckedAddress() async throws {
+        let (judged, named) = try await RawServer.pair("127.0.0.5", "127.0.0.1")
+        let caller = try Caller(
+            "http://localhost:\(judged.port)",
+            allowing: "127.0.0.5/32",
+            names: ScriptedNames("127.0.0.5")
+        )
+        #expect(try await caller.call().get().status == 200)
+        #expect(judged.requests.first?.field("Host") == "localhost:\(judged.port)")
+        #expect(named.connections == 0)
+        await judged.stop()
+        await named.stop()
+    }
+
+    // DNS rebinding: the name leads outside first and inside when it is looked up again.
+    @Test func aNameThatMovesInsideIsForbiddenFromThenOn() async throws {
+        let (outside, inside) = try await RawServer.pair("127.0.0.5", "127.0.0.1")
+        let names = ScriptedNames("127.0.0.5", "127.0.0.1")
+        let caller = try Caller("http://rebind.example:\(outside.port)", allowing: "127.0.0.5/32", names: names) {
+            $0.addressAge = .zero
+        }
+        #expect(try await caller.call().get().status == 200)
+        #expect(await caller.failure() == .forbidden)
+        #expect(names.questions == 2 && outside.requests.count == 1 && inside.connections == 0)
+        await outside.stop()
+        await inside.stop()
+    }
+
+    @Test func anAddressIsKeptForItsAgeAndWhileNoNameServerAnswers() async throws {
+        let upstream = try await RawServer.start()
+        for (age, questions) in [(Duration.seconds(600), 1), (.zero, 3)] {
+            let names = ScriptedNames("127.0.0.1", "")
+            let caller = try Caller("http://kept.example:\(upstream.port)", names: names) { $0.addressAge = age }
+            for _ in 0..<3 { #expect(try await caller.call().get().status == 200) }
+            #expect(names.questions == questions)
+        }
+        #expect(try await Caller("http://none.example", names: ScriptedNames("")).failure() == .unresolved)
+        await upstream.stop()
+    }
+
+    // MARK: Requests that have left
+
+    @Test func aClosedPortMeansThatNothingHasLeft() async throws {
+        let upstream = try await RawServer.start()
+        let port = upstream.port
+        await upstream.stop()
+        let caller = try Caller("http://127.0.0.1:\(port)")
+        for body in [[], [UInt8(1)]] {
+            #expect(await caller.failure(body: body) == .unsent(.connection))
+        }
+        #expect(OutgoingError.unsent(.connection).isUnsent && !OutgoingError.indeterminate(.closed).isUnsent)
+    }
+
+    @Test func aCallWithoutAnAnswerMayHaveArrived() async throws {
+        let upstream = try await RawServer.start([.silence])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(300) }
+        for body in [[], [UInt8(1)]] { #expect(await caller.failure(body: body) == .indeterminate(.timeout)) }
+        upstream.script([.closing("")])
+        let patient = try Caller("http://127.0.0.1:\(upstream.port)")
+        for body in [[], [UInt8(1)]] { #expect(await patient.failure(body: body) == .indeterminate(.closed)) }
+        #expect(upstream.requests.count == 4, "nothing is repeated")
+        await upstream.stop()
+    }
+
+    // MARK: Places
+
+    @Test func aCallAboveTheLimitIsRefusedAtOnce() async throws {
+        let upstream = try await RawServer.start([.silence])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") {
+            $0.inFlight = 20
+            $0.call = .seconds(3)
+        }
+        let results = await withTaskGroup(of: OutgoingError?.self) { group in
+            for _ in 0..<60 { group.addTask { await caller.failure() } }
+            return await group.reduce(into: [OutgoingError?]()) { $0.append($1) }
+        }
+        #expect(results.count { $0 == .busy } == 40)
+        #expect(results.count { $0 == .indeterminate(.timeout) } == 20)
+        #expect(upstream.requests.count <= 20)
+        upstream.script([RawServer.ok])
+        #expect(try await caller.call().get().status == 200)
+        try await caller.rests()
+        await upstream.stop()
+    }
+
+    @Test func anAnswerThatNobodyReadsFreesItsPlace() async throws {
+        let upstream = try await RawServer.start([.endless])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.inFlight = 1 }
+        for _ in 0..<3 {
+            let response = try await caller.client.call(OutgoingRequest(method: .get, target: "/"), to: caller.server)
+            #expect(response.status == 200)
+            #expect(await caller.failure() == .busy)
+            _ = consume response
+            try await caller.rests()
+        }
+        await upstream.stop()
+    }
+}
