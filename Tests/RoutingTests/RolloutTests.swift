@@ -1,0 +1,92 @@
+import Foundation
+import Model
+import Routing
+import Testing
+
+/// Which users and devices a percentage takes.
+@Suite struct RolloutTests {
+    private func rollout(_ hundredths: Int, _ salt: String = "spring", by unit: Rollout.Unit = .user) throws -> Rollout
+    {
+        try #require(Rollout(hundredths: hundredths, by: unit, salt: salt))
+    }
+
+    // docs/routing.md: the table of the page, computed with sha256sum.
+    @Test(arguments: [
+        ("spring", "user-1", UInt32(1_182_305_394)), ("spring", "user-2", 3_338_875_603),
+        ("spring", "홍길동", 3_998_414_727), ("autumn", "user-1", 2_303_891_367), ("spring", "", 29_089_149),
+        ("spring", "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf", 2_702_178_691),
+    ])
+    func theBucketIsTheFirstFourBytesOfTheDigest(_ salt: String, _ key: String, _ bucket: UInt32) {
+        #expect(Rollout.bucket(of: key, salt: salt) == bucket)
+    }
+
+    @Test func aShellPrintsTheSameBuckets() throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", #"for n in 1 2 3 4 5 6 7 8; do printf "spring\0user-$n" | sha256sum | cut -c1-8; done"#,
+        ]
+        process.standardOutput = output
+        try process.run()
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let buckets = printed.split(separator: "\n").compactMap { UInt32($0, radix: 16) }
+        let own = (1...8).map { Rollout.bucket(of: "user-\($0)", salt: "spring") }
+        #expect(buckets == own)
+    }
+
+    // A wrong hash, or a byte of it that is not used, would miss one of these shares by more than 0.2 points.
+    @Test func theSharesOfAMillionKeysAreThePercentages() throws {
+        let steps = [1, 10, 100, 1000, 2000, 5000, 9999]
+        let rollouts = try steps.map { try rollout($0) }
+        var counts = [Int](repeating: 0, count: steps.count)
+        for number in 0..<1_000_000 {
+            let bucket = Rollout.bucket(of: "u\(number)", salt: "spring")
+            // A member of one percentage is a member of every higher one.
+            var wasInside = false
+            for (place, rollout) in rollouts.enumerated() {
+                let isInside = rollout.includes(bucket: bucket)
+                if isInside { counts[place] += 1 }
+                if wasInside && !isInside { Issue.record("u\(number) leaves at \(rollout.percent) %") }
+                wasInside = isInside
+            }
+        }
+        for (step, count) in zip(steps, counts) {
+            #expect(abs(Double(count) / 10_000 - Double(step) / 100) < 0.2, "\(step)")
+        }
+        // The figures of docs/routing.md.
+        let documented = [9857, 99_955, 200_103, 499_845]
+        #expect(Array(counts[2...5]) == documented)
+    }
+
+    @Test func noneAndAllAreExact() throws {
+        for bucket in [UInt32.min, 1, 1 << 31, .max] {
+            #expect(try !rollout(0).includes(bucket: bucket))
+            #expect(try rollout(10_000).includes(bucket: bucket))
+        }
+        #expect(Rollout(hundredths: -1, by: .user, salt: "s") == nil)
+        #expect(Rollout(hundredths: 10_001, by: .user, salt: "s") == nil)
+    }
+
+    // Another salt selects others: of the 10 % of one, about a tenth are in the 10 % of the other.
+    @Test func anotherSaltSelectsOthers() throws {
+        let (spring, autumn) = (try rollout(1000), try rollout(1000, "autumn"))
+        let keys = (0..<20_000).map { "u\($0)" }.filter { spring.includes($0) }
+        let both = keys.count { autumn.includes($0) }
+        #expect((100...300).contains(both))
+    }
+
+    @Test func theKeyIsTheUserElseTheDevice() throws {
+        let (byUser, byDevice) = (try rollout(1000), try rollout(1000, by: .device))
+        let facts = RolloutFacts(user: "u", device: "d")
+        #expect(byUser.key(of: facts) == "u" && byDevice.key(of: facts) == "d")
+        #expect(byUser.key(of: RolloutFacts(device: "d")) == "d")
+        #expect(byDevice.key(of: RolloutFacts(user: "u")) == nil && byUser.includes(RolloutFacts()) == nil)
+    }
+
+    @Test(arguments: [(0, "0"), (1, "0.01"), (25, "0.25"), (250, "2.5"), (1000, "10"), (10_000, "100")])
+    func aPercentageIsSpelledAsInAFile(_ hundredths: Int, _ text: String) throws {
+        #expect(try rollout(hundredths).percent == text)
+    }
+}
