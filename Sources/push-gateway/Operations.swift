@@ -123,7 +123,10 @@ struct Doctor: AsyncParsableCommand {
         if security { return try await reportSecurity() }
         let readiness = try await common.withDatabase { configuration, database in
             let ring = try await database.keyRing(configuration)
-            return await Diagnosis(database: database, keyRing: ring).readiness()
+            var readiness = await Diagnosis(database: database, keyRing: ring).readiness()
+            let allowed = try configuration.upstreamNetworks
+            readiness.checks += await UpstreamProbe(database: database, keyRing: ring, allowing: allowed).checks()
+            return readiness
         }
         if json {
             Console.print(readiness.json)

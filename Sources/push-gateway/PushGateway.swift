@@ -15,7 +15,9 @@ struct PushGateway: AsyncParsableCommand {
             """,
         version: GatewayVersion.text,
         subcommands: [
-            Serve.self, Demo.self, Apply.self, Key.self, MasterKeyCommand.self, Send.self, MessageCommand.self,
+            Serve.self, Demo.self, Apply.self, RoutesCommand.self, Key.self, CredentialCommand.self,
+            MasterKeyCommand.self, Send.self,
+            MessageCommand.self,
             LiveActivityCommand.self,
             ChannelCommand.self, AnalyticsCommand.self, ExportCommand.self, DatabaseCommand.self,
             Status.self,

@@ -55,6 +55,11 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Private CIDR ranges that webhooks may target, comma-separated.")
     var webhookAllow: String?
     @Option(
+        help:
+            "Private CIDR ranges that upstreams may be in, comma-separated. Only there may they be called without TLS."
+    )
+    var upstreamAllow: String?
+    @Option(
         help: "CIDR ranges of proxies whose X-Forwarded-For or Forwarded is trusted, comma-separated. Default: none."
     )
     var trustedProxies: String?
@@ -116,6 +121,7 @@ struct Serve: AsyncParsableCommand {
         flags["audit.lag.seconds"] = auditLagSeconds.map(String.init)
         flags["keys.age.days"] = keysAgeDays.map(String.init)
         flags["webhook.allow"] = webhookAllow
+        flags["upstream.allow"] = upstreamAllow
         flags["trusted.proxies"] = trustedProxies
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }
         flags["retry.scale"] = retryScale

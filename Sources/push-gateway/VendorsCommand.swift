@@ -44,9 +44,12 @@ struct VendorForm {
     /// The vendor's own settings, and those that all vendors with senders share.
     private let settings: [VendorSetting]
     private let columns: [(own: String, column: String)]
+    /// Nil: the gateway cannot call the vendor's own service.
+    private let upstream: UpstreamForm?
 
     init(_ vendor: any ProvisionedVendor) {
         self.vendor = vendor
+        upstream = (vendor as? any UpstreamVendor)?.upstreamForm
         form = vendor.bindingForm
         settings = vendor.allSettings.all
         columns = ((vendor as? any DeviceImporting)?.importColumns ?? [:])
@@ -70,6 +73,12 @@ struct VendorForm {
         if !columns.isEmpty {
             parts.append(Console.table(["import column", "corresponds to"], columns.map { [$0.own, $0.column] }))
         }
+        if let upstream {
+            let fields =
+                [["url", "The address, like \(upstream.exampleURL)."]] + upstream.fields.map(Self.row) + Self.shared
+            parts.append("\(UpstreamKind.kind(of: vendor.vendor)): a credential for the vendor's own service")
+            parts.append(Console.table(["key", "meaning"], fields))
+        }
         return parts.joined(separator: "\n\n")
     }
 
@@ -90,6 +99,35 @@ struct VendorForm {
                 }
             ),
             "importColumns": .object(JSONObject(columns.map { ($0.own, .string($0.column)) })),
+            "upstream": upstream.map(Self.json) ?? .null,
+        ]
+    }
+
+    /// The fields of every upstream.
+    private static let shared = [
+        ["callsPerSecond", "The rate limit of its calls over all nodes. Optional."],
+        ["trustRootsFile", "The authorities of its certificate (PEM). Default: those of the system."],
+    ]
+
+    private static func row(_ field: UpstreamForm.Field) -> [String] {
+        let end =
+            if case .flag(let value) = field.kind { " Default: \(value)." } else {
+                field.isRequired ? "" : " Optional."
+            }
+        return [field.kind == .secret ? "\(field.name)Env, …File" : field.name, field.summary + end]
+    }
+
+    private static func json(_ form: UpstreamForm) -> JSON {
+        [
+            "exampleUrl": .string(form.exampleURL),
+            "keys": .array(
+                form.fields.map {
+                    [
+                        "name": .string($0.name), "summary": .string($0.summary), "secret": .bool($0.kind == .secret),
+                        "required": .bool($0.isRequired),
+                    ]
+                }
+            ),
         ]
     }
 

@@ -110,6 +110,10 @@ final class ProvisioningService: Service {
             LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
         ]
         do {
+            if try CredentialSecret.openUpstream(stored, with: keyRing) != nil {
+                logger.notice("upstream opened", metadata: metadata)
+                return
+            }
             let credential = try CredentialSecret.open(stored, with: keyRing)
             try transport.open(stored.key, credential)
             expiries.note(stored.key, credential.preflight(for: [], at: engine.clock.now()).expiresAt)

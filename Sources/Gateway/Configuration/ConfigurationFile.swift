@@ -11,7 +11,7 @@ enum ConfigurationFile {
         "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "tls.client.required", "admin.listen",
         "address.file",
         "audit.file", "audit.syslog", "audit.ca", "audit.lag.seconds", "run.as", "keys.age.days",
-        "log.level", "webhook.allow",
+        "log.level", "webhook.allow", "upstream.allow",
         "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies", "proxy.protocol",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",

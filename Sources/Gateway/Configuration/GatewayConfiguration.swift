@@ -47,6 +47,8 @@ package struct GatewayConfiguration: Sendable {
     var tracing: TracingSettings?
     /// CIDR ranges of private addresses that webhooks may target.
     var webhookAllowedNetworks: [String]
+    /// Private networks that upstreams may be in. Only there may an upstream be called without TLS.
+    var upstreamAllowedNetworks: [String]
     /// CIDR ranges of proxies whose `X-Forwarded-For` or `Forwarded` names the client of a call.
     var trustedProxies: [String]
     /// Whether connections of trusted proxies begin with a header of the PROXY protocol.
@@ -145,6 +147,7 @@ package struct GatewayConfiguration: Sendable {
         logLevel = try settings.logLevel("log.level", "log-level")
         tracing = try TracingSettings(reader)
         webhookAllowedNetworks = settings.list("webhook.allow")
+        upstreamAllowedNetworks = settings.list("upstream.allow")
         trustedProxies = settings.list("trusted.proxies")
         proxyProtocol = try settings.isOn("proxy.protocol", "proxy-protocol", default: false)
         retryScale = try settings.retryScale("retry.scale", "retry-scale")

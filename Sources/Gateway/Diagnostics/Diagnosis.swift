@@ -90,6 +90,9 @@ package struct Diagnosis: Sendable {
             let uses = assignments.filter { $0.key == credential.key }
                 .map { CredentialUse(topic: $0.topic, environment: $0.environment) }
             do {
+                if try CredentialSecret.openUpstream(credential, with: keyRing) != nil {
+                    return .init(name: name, isFine: true, isVital: false, detail: "an upstream; doctor calls it")
+                }
                 let preflight = try CredentialSecret.open(credential, with: keyRing).preflight(for: uses, at: now)
                 return .init(
                     name: name,

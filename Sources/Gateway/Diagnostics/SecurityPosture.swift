@@ -172,6 +172,16 @@ package struct SecurityPosture: Sendable {
                 )
             )
         }
+        if !configuration.upstreamAllowedNetworks.isEmpty {
+            found.append(
+                node(
+                    .low,
+                    "upstream.allow is \(configuration.upstreamAllowedNetworks.joined(separator: ", "))",
+                    "Whoever may create a credential makes the gateway call these private addresses, also without TLS.",
+                    "List single addresses, and give the scope admin to few keys."
+                )
+            )
+        }
         if masterKeyForm == .raw {
             found.append(
                 node(

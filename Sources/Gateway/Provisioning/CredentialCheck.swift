@@ -16,6 +16,8 @@ enum CredentialCheck {
     ///
     /// - Throws: `ProvisioningProblem`.
     static func requireFields(of credential: ProvisioningFile.Credential) throws(ProvisioningProblem) {
+        // The reader has checked all that can be checked without a call.
+        if case .upstream = credential.secret { return }
         let opened: APNsCredential
         do {
             opened = try credential.secret.credential(
@@ -41,6 +43,7 @@ enum CredentialCheck {
         case .signingKey: "privateKey"
         case .pem: "certificate"
         case .pkcs12: "pkcs12"
+        case .upstream: "kind"
         }
     }
 

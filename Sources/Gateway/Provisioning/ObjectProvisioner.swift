@@ -81,7 +81,10 @@ package struct ObjectProvisioner: Sendable {
         by actor: AuditActor
     ) async throws -> ObjectWrite {
         // The store checks them in the transaction of the write.
-        let known = Set(Self.credentials(named: members))
+        let known = Dictionary(
+            Self.credentials(named: members).map { ($0, CredentialRole.push) },
+            uniquingKeysWith: { first, _ in first }
+        )
         let read = try stated { () throws(ProvisioningProblem) in
             let read = try reader.app(Self.named(app.rawValue, members), "", credentials: known)
             var tenants = [

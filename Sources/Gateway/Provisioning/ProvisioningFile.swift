@@ -118,7 +118,7 @@ struct ProvisioningReader: SecretSource {
         var credentials: [ProvisioningFile.Credential] = []
         for (path, value) in try fields.list("credentials") { credentials.append(try credential(value, path)) }
         var apps: [ProvisioningFile.App] = []
-        let known = Set(credentials.map(\.id))
+        let known = roles(of: credentials)
         for (path, value) in try fields.list("apps") { apps.append(try app(value, path, credentials: known)) }
         let retention = try retention(&fields)
         let rate = try fields.rate("pushesPerSecond")
@@ -225,7 +225,7 @@ struct ProvisioningReader: SecretSource {
     func app(
         _ json: JSON,
         _ path: String,
-        credentials: Set<CredentialID>
+        credentials: [CredentialID: CredentialRole]
     ) throws(ProvisioningProblem) -> ProvisioningFile.App {
         var fields = try StrictFields(json, path: path)
         let id = AppID(try fields.name("id"))
@@ -238,12 +238,7 @@ struct ProvisioningReader: SecretSource {
         }
         var bindings: [ProvisioningFile.Binding] = []
         for (key, path, value) in try fields.pairs("bindings") { bindings.append(try binding(key, value, path)) }
-        guard try fields.list("routes").isEmpty else {
-            throw ProvisioningProblem(
-                path: "\(path).routes",
-                problem: "routes other than the default are not supported yet"
-            )
-        }
+        _ = try routes(&fields, credentials: credentials)
         let saysWindows = fields.value("receivingWindows") != nil
         var timing = try timing(&fields)
         // The vendors' default for windows applies unless the app sets it.
@@ -285,17 +280,23 @@ struct ProvisioningReader: SecretSource {
     private func platformSettings(
         _ json: JSON,
         _ path: String,
-        credentials: Set<CredentialID>
+        credentials: [CredentialID: CredentialRole]
     ) throws(ProvisioningProblem) -> ProvisioningFile.PlatformSettings {
         var fields = try StrictFields(json, path: path)
         let topic = try fields.text("topic")
         var map: [PushEnvironment: CredentialID] = [:]
         for environment in PushEnvironment.allCases {
             guard let name = try fields.optionalText(environment.rawValue) else { continue }
-            guard credentials.contains(CredentialID(name)) else {
+            guard let role = credentials[CredentialID(name)] else {
                 throw ProvisioningProblem(
                     path: "\(path).\(environment.rawValue)",
                     problem: "unknown credential '\(name)'"
+                )
+            }
+            guard case .push = role else {
+                throw ProvisioningProblem(
+                    path: "\(path).\(environment.rawValue)",
+                    problem: "'\(name)' is an upstream; name a credential of kind apns-token or apns-certificate"
                 )
             }
             map[environment] = CredentialID(name)

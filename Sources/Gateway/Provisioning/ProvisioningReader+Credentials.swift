@@ -17,11 +17,7 @@ extension ProvisioningReader {
             keyID = try fields.name("keyId")
             secret = .signingKey(pem: try required(&fields, "privateKeyFile", path), topics: try topics(&fields))
         case "apns-certificate": secret = try certificate(&fields, path)
-        default:
-            throw ProvisioningProblem(
-                path: "\(path).kind",
-                problem: "'\(kind)' is not supported; use apns-token or apns-certificate"
-            )
+        default: return try upstream(id, kind, &fields)
         }
         let endpoint = try endpoint(&fields, "endpoint", path)
         let channelEndpoint = try self.endpoint(&fields, "channelEndpoint", path)
@@ -75,7 +71,7 @@ extension ProvisioningReader {
         return topics.isEmpty ? nil : topics
     }
 
-    private func required(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
+    func required(_ fields: inout StrictFields, _ key: String, _ path: String) throws(ProvisioningProblem)
         -> [UInt8]
     {
         guard let bytes = try file(&fields, key, path) else {

@@ -2,7 +2,7 @@ package import APNs
 package import EngineStore
 import Foundation
 import HTTP2
-import Model
+package import Model
 
 /// The secret part of a credential, in the form in which it is sealed and opened.
 package enum CredentialSecret: Sendable, Hashable {
@@ -12,12 +12,15 @@ package enum CredentialSecret: Sendable, Hashable {
     case pem(certificate: [UInt8], privateKey: [UInt8]?, passphrase: String?)
     /// A .p12 file.
     case pkcs12([UInt8], passphrase: String?)
+    /// The fields of a vendor's real service. They are sealed as a whole, also those that are not secret.
+    case upstream(UpstreamSettings)
 
     /// The credential's kind in provisioning files and in the store.
     package var kind: String {
         switch self {
         case .signingKey: "apns-token"
         case .pem, .pkcs12: "apns-certificate"
+        case .upstream(let settings): UpstreamKind.kind(of: settings.vendor)
         }
     }
 
@@ -38,6 +41,11 @@ package enum CredentialSecret: Sendable, Hashable {
         case .pkcs12(let bytes, let passphrase):
             object["pkcs12"] = .string(Data(bytes).base64EncodedString())
             object["passphrase"] = passphrase.map { .string($0) }
+        case .upstream(let settings):
+            object["upstream"] = .string(settings.vendor.rawValue)
+            let secrets = settings.secrets.sorted { $0.key < $1.key }
+            object["secrets"] = .object(JSONObject(secrets.map { ($0.key, .string($0.value)) }))
+            object["values"] = .object(settings.values)
         }
         return JSONWriter.bytes(.object(object))
     }
@@ -49,6 +57,17 @@ package enum CredentialSecret: Sendable, Hashable {
             return
         }
         guard let object = (try? JSONParser.parse(bytes))?.object else { return nil }
+        if let vendor = object["upstream"]?.string {
+            let secrets = (object["secrets"]?.object?.pairs ?? []).map { ($0.key, $0.value.string ?? "") }
+            self = .upstream(
+                UpstreamSettings(
+                    vendor: Vendor(vendor),
+                    secrets: Dictionary(secrets, uniquingKeysWith: { first, _ in first }),
+                    values: object["values"]?.object ?? JSONObject()
+                )
+            )
+            return
+        }
         let passphrase = object["passphrase"]?.string
         let key = object["privateKey"]?.string.map { Array($0.utf8) }
         if let text = object["pkcs12"]?.string, let data = Data(base64Encoded: text) {
@@ -66,7 +85,7 @@ package enum CredentialSecret: Sendable, Hashable {
 
     /// Creates the credential for the APNs transport.
     ///
-    /// - Throws: `HTTP2Error` with advice when the files cannot be read; `APNsError` for an invalid endpoint.
+    /// - Throws: `HTTP2Error` with advice when the files cannot be read; `APNsError` for an invalid endpoint; `NotForAPNs` for an upstream.
     package func credential(
         teamID: String?,
         keyID: String?,
@@ -89,6 +108,7 @@ package enum CredentialSecret: Sendable, Hashable {
                 .certificate(try TLSIdentity(pem: certificate, privateKeyPEM: key, passphrase: passphrase))
             case .pkcs12(let bytes, let passphrase):
                 .certificate(try TLSIdentity(pkcs12: bytes, passphrase: passphrase))
+            case .upstream: throw NotForAPNs()
             }
         return APNsCredential(
             proof,
@@ -100,6 +120,19 @@ package enum CredentialSecret: Sendable, Hashable {
 
     /// The text of an error of `credential` for an operator: the advice, if it has one.
     package static func sentence(about error: any Error) -> String { (error as? HTTP2Error)?.advice ?? "\(error)" }
+
+    /// Opens the fields of a stored upstream. Nil: the credential is of another kind.
+    ///
+    /// - Throws: `MasterKeyError`.
+    package static func openUpstream(
+        _ stored: StoredCredential,
+        with keyRing: KeyRing
+    ) throws(MasterKeyError) -> UpstreamSettings? {
+        guard stored.upstream != nil else { return nil }
+        let bytes = try keyRing.open(stored.sealed, context: SealContext.credential(stored.key))
+        guard case .upstream(let settings)? = CredentialSecret(sealedForm: bytes) else { throw MasterKeyError.notOurs }
+        return settings
+    }
 
     /// Opens a stored credential for the transport.
     ///
@@ -115,4 +148,9 @@ package enum CredentialSecret: Sendable, Hashable {
             trustRoots: stored.trustRoots.map { Array($0.utf8) }
         )
     }
+}
+
+/// An upstream cannot be used as a credential of the push service.
+package struct NotForAPNs: Error, CustomStringConvertible {
+    package var description: String { "an upstream is not a credential of the push service" }
 }

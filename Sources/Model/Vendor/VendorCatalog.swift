@@ -12,6 +12,8 @@ package struct VendorCatalog: Sendable {
     package let callbacks: [Vendor: any TrackingCallbacks]
     package let provisioned: [Vendor: any ProvisionedVendor]
     package let importing: [Vendor: any DeviceImporting]
+    /// Vendors whose real services the gateway can call.
+    package let upstreams: [Vendor: any UpstreamVendor]
     /// Vendors whose devices act with tokens that a back end obtains.
     package let issuing: [Vendor: any DeviceTokenIssuing]
     package let capturing: [any CaptureNaming]
@@ -35,6 +37,7 @@ package struct VendorCatalog: Sendable {
         callbacks = adopting { $0 as? any TrackingCallbacks }
         provisioned = adopting { $0 as? any ProvisionedVendor }
         importing = adopting { $0 as? any DeviceImporting }
+        upstreams = adopting { $0 as? any UpstreamVendor }
         issuing = adopting { $0 as? any DeviceTokenIssuing }
         capturing = adapters.compactMap { $0 as? any CaptureNaming }
     }
@@ -53,6 +56,9 @@ package struct VendorCatalog: Sendable {
 
     /// The vendors that `isMeant` selects, in the order of the listing.
     package func vendors(_ isMeant: (Vendor) -> Bool) -> [Vendor] { adapters.map(\.vendor).filter(isMeant) }
+
+    /// The kinds of upstream credentials, in the order of the listing.
+    package var upstreamKinds: [String] { vendors { upstreams[$0] != nil }.map(UpstreamKind.kind) }
 
     /// The names of the selected vendors, for messages.
     package func names(_ isMeant: (Vendor) -> Bool) -> [String] { vendors(isMeant).map(\.rawValue) }

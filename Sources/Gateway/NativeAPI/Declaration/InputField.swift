@@ -52,11 +52,16 @@ protocol DeclaredInput: Sendable {
 }
 
 /// The inputs of an operation, or the members of an object: a type whose stored properties are `InputField`s, in the order of the document.
-protocol InputFields: Sendable {}
+protocol InputFields: Sendable {
+    /// Every declared field, in the order of the document.
+    var declared: [any DeclaredInput] { get }
+}
 
 extension InputFields {
-    /// Every declared field. Reflection finds them, so that none is missing from the document.
-    var declared: [any DeclaredInput] {
+    var declared: [any DeclaredInput] { reflected }
+
+    /// The fields that are stored properties. Reflection finds them, so that none is missing from the document.
+    var reflected: [any DeclaredInput] {
         Mirror(reflecting: self).children.compactMap { $0.value as? any DeclaredInput }
     }
 

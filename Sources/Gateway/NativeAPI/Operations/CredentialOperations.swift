@@ -1,4 +1,5 @@
 import APNs
+import Adapters
 import DeliveryEngine
 import EngineStore
 import Explain
@@ -9,7 +10,7 @@ import Provisioning
 import Secrets
 import Store
 
-/// `/v1/credentials`: the keys and certificates for the push service, with the results of their checks and without their secrets.
+/// `/v1/credentials`: the keys and certificates for the push service and those of upstreams, with the results of their checks and without their secrets.
 enum CredentialOperations {
     static let all = [list, put, show, delete]
 
@@ -21,10 +22,13 @@ enum CredentialOperations {
     /// A credential with the result of its checks.
     struct CheckedCredential: Sendable {
         var listed: ListedCredential
-        /// Nil: it cannot be opened.
+        /// Nil: it cannot be opened, or is an upstream.
         var preflight: CredentialPreflight?
+        /// Nil: it cannot be opened, or is not an upstream.
+        var upstream: UpstreamSettings?
 
         var id: String { listed.stored.key.credential.rawValue }
+        var isUpstream: Bool { listed.stored.upstream != nil }
     }
 
     private static let use = AnswerShape<CredentialAssignment>(
@@ -50,15 +54,30 @@ enum CredentialOperations {
             .text("kind", "The kind.", example: "apns-token") { $0.listed.stored.kind },
             .optionalText("teamId", "Apple's id of the team.", example: "ABCDE12345") { $0.listed.stored.teamID },
             .optionalText("keyId", "Apple's id of the key.", example: "ABCDE12345") { $0.listed.stored.keyID },
-            .optionalText("endpoint", "Where pushes go; null: Apple.") { $0.listed.stored.endpoint },
+            .optionalText("endpoint", "Where pushes go; null: Apple.") {
+                $0.isUpstream ? nil : $0.listed.stored.endpoint
+            },
+            .optionalText("url", "The address of an upstream; null: it is not an upstream.") {
+                $0.isUpstream ? $0.listed.stored.endpoint : nil
+            },
+            .texts(
+                "secrets",
+                "The names of an upstream's secrets, whose values are never returned.",
+                example: "restKey"
+            ) {
+                ($0.upstream?.secrets.keys).map { $0.sorted() } ?? []
+            },
             .list("uses", use, "The apps' topics and environments that use it.") { $0.listed.uses },
             .optionalText("refusal", "Why the push service refuses it; null: it works.") { $0.listed.stored.refusal },
             .optionalTime("refusedAt", "Since when.") { $0.listed.stored.refusedAt },
             .optionalInt("pushesPerSecond", "Its rate limit over all nodes; null: none.") {
-                $0.listed.stored.pushesPerSecond.map { Int($0) }
+                $0.isUpstream ? nil : $0.listed.stored.pushesPerSecond.map { Int($0) }
+            },
+            .optionalInt("callsPerSecond", "An upstream's rate limit over all nodes; null: none.") {
+                $0.isUpstream ? $0.listed.stored.pushesPerSecond.map { Int($0) } : nil
             },
             .flag("usable", "Whether the checks found nothing that prevents pushes. Nothing is sent to check it.") {
-                $0.preflight?.isUsable ?? false
+                $0.upstream != nil || $0.preflight?.isUsable ?? false
             },
             .list("findings", finding, "The findings of the checks, fatal ones first.") {
                 $0.preflight?.findings ?? []
@@ -95,11 +114,12 @@ enum CredentialOperations {
         "The credential's id."
     )
 
-    private static let kinds = ["apns-token", "apns-certificate"]
+    private static let kinds = ["apns-token", "apns-certificate"] + VendorCatalog.product.upstreamKinds
 
     private static let secret = InputKind<String>.text(ObjectProvisioner.contentBytes, atLeast: 1)
 
-    /// The members of a credential of a provisioning file, which its reader checks. A call cannot direct pushes to another server.
+    /// The members of a credential of a provisioning file, which its reader checks. A call cannot direct pushes to another server; that of an upstream is checked at
+    /// every call.
     struct PutInput: InputFields {
         let credential = CredentialOperations.id
         let kind = BodyField.required("kind", InputKind<String>.word(among: CredentialOperations.kinds), "The kind.")
@@ -139,6 +159,42 @@ enum CredentialOperations {
             .integer(1...1_000_000),
             "Its rate limit over all nodes; null: none."
         )
+        let url = BodyField.optional(
+            "url",
+            .text(1024).example("https://push.example.com"),
+            "The address of an upstream; path, but no query."
+        )
+        let calls = BodyField.optional(
+            "callsPerSecond",
+            .integer(1...1_000_000),
+            "An upstream's rate limit over all nodes; null: none."
+        )
+        let roots = BodyField.optional(
+            "trustRoots",
+            CredentialOperations.secret.example("-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"),
+            "The authorities of an upstream's certificate in PEM; null: those of the system."
+        )
+
+        /// The stored properties, and the fields that the vendors' upstreams declare.
+        var declared: [any DeclaredInput] { reflected + CredentialOperations.upstreamFields }
+    }
+
+    /// The fields of all vendors' upstreams. Two vendors with the same name for a field share it.
+    private static let upstreamFields: [any DeclaredInput] = {
+        let forms = VendorCatalog.product.adapters.compactMap { VendorCatalog.product.upstreams[$0.vendor] }
+        var named: [String: any DeclaredInput] = [:]
+        for (vendor, field) in forms.flatMap({ form in form.upstreamForm.fields.map { (form.vendor, $0) } })
+        where named[field.name] == nil {
+            named[field.name] = input(field, "For `\(UpstreamKind.kind(of: vendor))`: \(field.summary)")
+        }
+        return named.sorted { $0.key < $1.key }.map(\.value)
+    }()
+
+    private static func input(_ field: UpstreamForm.Field, _ summary: String) -> any DeclaredInput {
+        switch field.kind {
+        case .secret, .text: BodyField.optional(field.name, .text(1024), summary)
+        case .flag: BodyField.optional(field.name, .flag, summary)
+        }
     }
 
     static let put = NativeOperation(
@@ -204,10 +260,12 @@ extension NativeAPI {
     /// The findings about a credential and its uses, as `doctor` reports them.
     private func checked(_ listed: ListedCredential) -> CredentialOperations.CheckedCredential {
         let uses = listed.uses.map { CredentialUse(topic: $0.topic, environment: $0.environment) }
-        let opened = try? CredentialSecret.open(listed.stored, with: stores.keyRing)
+        let opened =
+            listed.stored.upstream == nil ? try? CredentialSecret.open(listed.stored, with: stores.keyRing) : nil
         return CredentialOperations.CheckedCredential(
             listed: listed,
-            preflight: opened?.preflight(for: uses, at: clock.now())
+            preflight: opened?.preflight(for: uses, at: clock.now()),
+            upstream: try? CredentialSecret.openUpstream(listed.stored, with: stores.keyRing)
         )
     }
 

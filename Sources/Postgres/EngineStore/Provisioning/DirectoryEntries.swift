@@ -73,6 +73,9 @@ package struct StoredCredential: Sendable, Hashable {
     package var tenantPushesPerSecond: Int32?
     package var origin: ObjectOrigin
 
+    /// The vendor whose real service the credential is for; nil: it is one of the push service.
+    package var upstream: Vendor? { UpstreamKind.vendor(of: kind) }
+
     /// The rate limits that apply to a push through this credential.
     package var rates: [PushRate] {
         (pushesPerSecond.map { [.credential(key.credential, $0)] } ?? [])

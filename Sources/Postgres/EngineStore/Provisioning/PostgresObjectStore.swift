@@ -182,7 +182,12 @@ package struct PostgresObjectStore: Sendable {
         _ results: [ResultSet]
     ) throws(PostgresError) -> ObjectRefusal? {
         if let twice = part.duplicate { return .listedTwice(twice) }
-        let known = Set(try results.result(2).rows { (row) throws(PostgresError) in try row.text("credential_id") })
+        // An upstream is not a credential of the push service.
+        let known = Set(
+            try results.result(2).rows { (row) throws(PostgresError) in
+                UpstreamKind.vendor(of: try row.text("kind")) == nil ? try row.text("credential_id") : ""
+            }
+        )
         let used = app.platforms.values.flatMap { $0.credentials.values }.sorted { $0.rawValue < $1.rawValue }
         if let unknown = used.first(where: { !known.contains($0.rawValue) }) { return .unknownCredential(unknown) }
         let others = try results.result(3).rows { (row) throws(PostgresError) in

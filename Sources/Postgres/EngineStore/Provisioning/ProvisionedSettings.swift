@@ -147,9 +147,10 @@ enum FormerSettings {
         pushesPerSecond: Int?
     ) -> JSONObject {
         var settings: JSONObject = ["kind": .string(kind)]
-        settings["endpoint"] = endpoint.map { .string($0) }
+        let isUpstream = UpstreamKind.vendor(of: kind) != nil
+        settings[isUpstream ? "url" : "endpoint"] = endpoint.map { .string($0) }
         settings["channelEndpoint"] = channelEndpoint.map { .string($0) }
-        settings["pushesPerSecond"] = pushesPerSecond.map { .int($0) }
+        settings[isUpstream ? "callsPerSecond" : "pushesPerSecond"] = pushesPerSecond.map { .int($0) }
         return settings
     }
 

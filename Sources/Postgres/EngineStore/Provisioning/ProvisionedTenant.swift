@@ -68,11 +68,11 @@ package struct ProvisionedKey: Sendable, Hashable {
 /// The keys of a transport.
 package struct ProvisionedCredential: Sendable, Hashable {
     package var id: CredentialID
-    /// `apns-token` …
+    /// `apns-token`, `apns-certificate`, `upstream-` and a vendor.
     package var kind: String
     package var teamID: String?
     package var keyID: String?
-    /// Set only to reach another server than the service itself, such as a simulator.
+    /// Of an upstream: its address. Of a credential of the push service: set only to reach another server than the service itself, such as a simulator.
     package var endpoint: String?
     /// Replaces the address for the management of channels.
     package var channelEndpoint: String?
@@ -82,7 +82,7 @@ package struct ProvisionedCredential: Sendable, Hashable {
     package var sealed: [UInt8]
     /// A digest of the secret, which shows whether the secret has changed.
     package var fingerprint: [UInt8]
-    /// Over all nodes. Nil: no limit.
+    /// Over all nodes; of an upstream, its calls. Nil: no limit.
     package var pushesPerSecond: Int32?
 
     package init(

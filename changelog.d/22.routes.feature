@@ -1,0 +1,1 @@
+`routes` of an app are read and checked: kinds of calls, rollouts, paths. `apply` refuses rules that could push a message twice with the rule and a sentence each, and rules that this version does not carry out yet (docs/routing.md). `push-gateway routes test` shows the decisions of a file's rules without applying them.
