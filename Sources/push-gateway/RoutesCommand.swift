@@ -118,9 +118,9 @@ struct RoutesCommand: ParsableCommand {
             return "\(target.user ?? target.device ?? ""): \(paths) (\(rule)\(bucket))"
         }
 
-        /// A bucket as a percentage with four decimals.
+        /// A bucket as a percentage with four decimals, rounded.
         private static func percent(_ bucket: UInt32) -> String {
-            let parts = (UInt64(bucket) * 1_000_000) >> 32
+            let parts = (UInt64(bucket) * 1_000_000 + (1 << 31)) >> 32
             let (whole, rest) = parts.quotientAndRemainder(dividingBy: 10_000)
             let digits = String(rest)
             return "\(whole)." + String(repeating: "0", count: 4 - digits.count) + digits
