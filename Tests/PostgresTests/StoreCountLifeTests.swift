@@ -193,4 +193,58 @@ import Testing
         #expect(try await recount.correct(day: day, of: fixture.acme, by: .gateway) == nil)
         #expect(try await Self.days(admin, "counter", "rejected").sums.values.reduce(0, +) == 4)
     }
+
+    // The present retention keeps the day, but a shorter one has removed its deliveries.
+    @Test func aDayThatAShorterRetentionRemovedIsNotRecounted() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        let day = now.day - 20
+        try await Self.fill(admin, from: day * Self.day, to: day * Self.day + 4)
+        let recount = PostgresRecount(engine: fixture.engine)
+        let maintenance = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        for step in ["deliveries", "messages"] {
+            try await admin.script(
+                """
+                DELETE FROM gateway.counter_fold;
+                UPDATE gateway.tenant SET retention = '{"\(step)": 864000}' WHERE tenant_id = 'acme';
+                """
+            )
+            #expect(try await maintenance.removeExpired().failures == [])
+            try await admin.script("UPDATE gateway.tenant SET retention = '{}' WHERE tenant_id = 'acme'")
+            let tenant = try #require(try await recount.tenants(fixture.acme, at: now).first)
+            #expect(tenant.firstDay > day && tenant.firstDay <= now.day, "\(step)")
+            #expect(try await recount.compare(day: day, of: fixture.acme) == nil, "\(step)")
+            #expect(try await recount.correct(day: day, of: fixture.acme, by: .gateway) == nil, "\(step)")
+            // A longer retention does not lower it.
+            #expect(try await maintenance.removeExpired().failures == [])
+            #expect(try await recount.tenants(fixture.acme, at: now).first == tenant, "\(step)")
+        }
+        #expect(try await Self.days(admin, "counter", "rejected").sums.values.reduce(0, +) == 4)
+    }
+
+    @Test func droppedPartitionsAreNotedForEveryTenant() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        try await admin.script(
+            """
+            SELECT gateway.make_delivery_partitions(\(now.day - 35), 1);
+            UPDATE gateway.tenant SET retention = '{"deliveries": 864000}';
+            INSERT INTO gateway.counter_fold (tenant_id, minute, rolled) VALUES ('acme', 29000000, 7);
+            """
+        )
+        let maintenance = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        let report = try await maintenance.changePartitions()
+        #expect(report.partitionsDropped >= 1 && report.failures == [])
+        let rows = try await admin.query(
+            "SELECT kept_from, minute, coalesce(rolled, 0) AS rolled FROM gateway.counter_fold ORDER BY tenant_id"
+        )
+        let first = Int((now.day - 10) / 7 * 7)
+        #expect(try rows.map { try $0.int("kept_from") } == [first, first])
+        #expect(try rows.map { try $0.int("minute") } == [29_000_000, 0])
+        #expect(try rows.map { try $0.int("rolled") } == [7, 0])
+        let tenants = try await PostgresRecount(engine: fixture.engine).tenants(nil, at: now)
+        #expect(tenants.count == 2 && tenants.allSatisfy { $0.firstDay >= Int32(first) })
+    }
 }

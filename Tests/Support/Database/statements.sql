@@ -197,6 +197,20 @@ SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (
 ON CONFLICT (tenant_id, app_id, vendor, user_id, campaign) DO UPDATE SET at = greatest(c.at, excluded.at);
 
 -- role gateway_engine
+INSERT INTO gateway.counter_fold AS f (tenant_id, minute, kept_from)
+SELECT $1, 0, x.day FROM (SELECT $2::integer AS day) x
+WHERE NOT EXISTS (SELECT FROM gateway.counter_fold o WHERE o.tenant_id = $1 AND o.kept_from >= x.day)
+ON CONFLICT (tenant_id) DO UPDATE SET kept_from = excluded.kept_from
+WHERE f.kept_from IS NULL OR f.kept_from < excluded.kept_from;
+
+-- role gateway_engine
+INSERT INTO gateway.counter_fold AS f (tenant_id, minute, kept_from)
+SELECT $1, 0, x.day FROM (SELECT floor(extract(epoch FROM now() - $2::interval) / 86400)::integer + 1 AS day) x
+WHERE NOT EXISTS (SELECT FROM gateway.counter_fold o WHERE o.tenant_id = $1 AND o.kept_from >= x.day)
+ON CONFLICT (tenant_id) DO UPDATE SET kept_from = excluded.kept_from
+WHERE f.kept_from IS NULL OR f.kept_from < excluded.kept_from;
+
+-- role gateway_engine
 INSERT INTO gateway.credential AS c
     (tenant_id, credential_id, kind, team_id, key_id, endpoint, trust_roots, sealed, fingerprint, pushes_per_second,
     channel_endpoint)
@@ -2121,7 +2135,8 @@ WHERE h.last > coalesce(r.cursor, 0) AND (r.next_at IS NULL OR r.next_at <= now(
 ORDER BY r.next_at NULLS FIRST, t.tenant_id LIMIT $1;
 
 -- role gateway_engine
-SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled FROM gateway.tenant t
+SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from
+FROM gateway.tenant t
 LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
 WHERE $1::text IS NULL OR t.tenant_id = $1 ORDER BY t.tenant_id;
 

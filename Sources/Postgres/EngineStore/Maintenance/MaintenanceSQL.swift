@@ -72,6 +72,25 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Notes the first day of which `dropMessages` has removed no message: the day after the one in which the retention `$2` ends.
+    static let keepMessages = StoreSQL.tenant(
+        kept("floor(extract(epoch FROM now() - $2::interval) / 86400)::integer + 1")
+    )
+
+    /// Notes that the days from `$2` on are whole, and that deliveries of earlier ones are removed.
+    static let keepDays = StoreSQL.tenant(kept("$2::integer"))
+
+    /// Raises `counter_fold.kept_from`, and locks its row only if that changes it. A row with the minute 0 means the same as none.
+    private static func kept(_ day: String) -> String {
+        """
+        INSERT INTO gateway.counter_fold AS f (tenant_id, minute, kept_from)
+        SELECT $1, 0, x.day FROM (SELECT \(day) AS day) x
+        WHERE NOT EXISTS (SELECT FROM gateway.counter_fold o WHERE o.tenant_id = $1 AND o.kept_from >= x.day)
+        ON CONFLICT (tenant_id) DO UPDATE SET kept_from = excluded.kept_from
+        WHERE f.kept_from IS NULL OR f.kept_from < excluded.kept_from
+        """
+    }
+
     static let sweepMedia = StoreSQL.tenant("SELECT gateway.sweep_media($1, $2::interval, \(images)) AS count")
 
     /// From the oldest on and without gaps: `$2` is the first day that is kept, `$3` the first whose events a webhook may still receive.

@@ -14,6 +14,8 @@ struct PartitionedTable: Sendable {
     var make: @Sendable (_ day: Int32) -> Statement
     /// Drops partitions that end before a day, and returns 0 when there are none.
     var drop: @Sendable (_ day: Int32, _ policies: [RetentionPolicy], _ now: Timestamp) -> Statement
+    /// Notes for a tenant, before partitions are dropped, the first day that stays; nil: nobody needs to know.
+    var note: (@Sendable (_ tenant: TenantID, _ day: Int32) -> Statement)?
     /// The weeks of the rows in the default partition, which have no partition yet; nil: rows stay there.
     var defaultWeeks: (@Sendable () -> Statement)?
 
@@ -25,6 +27,7 @@ struct PartitionedTable: Sendable {
         kept: \.deliveries,
         make: { MaintenanceSQL.makePartitions(.int32($0), .int32(1)) },
         drop: { day, _, _ in MaintenanceSQL.dropPartitions(.int32(day)) },
+        note: { MaintenanceSQL.keepDays(.id($0), .int32($1)) },
         defaultWeeks: { MaintenanceSQL.defaultWeeks() }
     )
 
@@ -37,6 +40,7 @@ struct PartitionedTable: Sendable {
             let pending = policies.map { now.back(max($0.events, $0.untoldEvents)).day }.min() ?? day
             return MaintenanceSQL.dropEventPartitions(.int32(day), .int32(pending))
         },
+        note: nil,
         defaultWeeks: nil
     )
 }

@@ -43,6 +43,23 @@ extension PostgresMaintenance {
         if !large.isEmpty { await move(large.sorted(), &report) }
     }
 
+    /// Notes for each tenant, before partitions are dropped, that only the days from `day` on are whole. Returns false if that failed: then no partition may
+    /// be dropped, because a recount would take its days for whole.
+    func note(
+        _ table: PartitionedTable,
+        from day: Int32,
+        _ tenants: [TenantID],
+        _ report: inout MaintenanceReport
+    ) async -> Bool {
+        guard let note = table.note else { return true }
+        let noted = await change(.dropPartitions, &report) { () throws(PostgresError) -> Int in
+            guard try await count(MaintenanceSQL.expiredWeeks(.int32(day))) > 0 else { return 0 }
+            for tenant in tenants { _ = try await engine.run(note(tenant, day), tenant: nil) }
+            return tenants.count
+        }
+        return noted != nil
+    }
+
     /// Repeats a statement that drops partitions until none is left.
     func drop(_ statement: Statement, _ report: inout MaintenanceReport) async {
         while !Task.isCancelled {

@@ -45,10 +45,12 @@ package struct PostgresMaintenance: Sendable {
             var report = MaintenanceReport()
             guard let now = try await lead() else { return report }
             report.isLeader = true
-            let policies = try await tenants(policy).map(\.policy)
+            let tenants = try await tenants(policy)
+            let policies = tenants.map(\.policy)
             for table in PartitionedTable.all {
                 let day = Self.firstKeptDay(of: table, policies, policy, now)
                 await make(table, policy, from: day, now, &report)
+                guard await note(table, from: day, tenants.map(\.id), &report) else { continue }
                 await drop(table.drop(day, policies, now), &report)
             }
             return report
@@ -177,7 +179,8 @@ extension PostgresMaintenance {
             await attempt(sweep.step, of: tenant.tenant, &report) { () throws(PostgresError) in
                 let settings = MaintenanceSQL.sweepSettings.map { $0() }
                 // Some sweeps write events: no commit may wait for the disk while it holds the lock of the event log.
-                let transaction = Transaction(tenant: nil, settings + [sweep.statement], flushes: true)
+                let notes = sweep.note.map { [$0] } ?? []
+                let transaction = Transaction(tenant: nil, settings + [sweep.statement] + notes, flushes: true)
                 let result = try await engine.run(transaction).result(settings.count)
                 guard sweep.isFunction else {
                     rows = result.affectedRows

@@ -66,7 +66,9 @@ package struct PostgresRecount: Sendable {
         // The first quarter hour of the day of a zone may be a UTC day earlier.
         let rolled = QuarterRange(from: Int32(clamping: try row.int("rolled")), to: .max).start
         let merged = rolled.seconds > 0 ? rolled.seconds / 86_400 + 1 : 0
-        return Int32(clamping: max((oldest.seconds + 86_399) / 86_400, merged))
+        // A retention that was shorter before has removed days that the present one keeps.
+        let noted = try row.int64("kept_from")
+        return Int32(clamping: max((oldest.seconds + 86_399) / 86_400, merged, noted))
     }
 
     /// Compares a day of a tenant.
@@ -75,7 +77,8 @@ package struct PostgresRecount: Sendable {
     ///   - day: the UTC day since 1970.
     ///   - tenant: whose day.
     ///   - policy: the retention of tenants that have none of their own.
-    /// - Returns: the first `listLimit` differences; nil if, in the snapshot, retention has begun to remove the day, or its counts are merged (`Tenant.firstDay`).
+    /// - Returns: the first `listLimit` differences; nil if, in the snapshot, retention has begun to remove the day, also by an earlier setting, or its counts
+    ///   are merged (`Tenant.firstDay`).
     /// - Throws: `StoreError`.
     package func compare(
         day: Int32,

@@ -133,7 +133,9 @@ enum RecountSQL {
     /// The facts that decide whether a day of the tenant is whole.
     static let limits = StoreSQL.tenant(
         """
-        SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, clock_timestamp() AS now FROM gateway.tenant t
+        SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from,
+            clock_timestamp() AS now
+        FROM gateway.tenant t
         LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
         WHERE t.tenant_id = $1
         """
@@ -141,7 +143,8 @@ enum RecountSQL {
 
     static let tenants = StoreSQL.global(
         """
-        SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled FROM gateway.tenant t
+        SELECT t.tenant_id, t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from
+        FROM gateway.tenant t
         LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
         WHERE $1::text IS NULL OR t.tenant_id = $1 ORDER BY t.tenant_id
         """
