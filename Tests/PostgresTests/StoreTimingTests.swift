@@ -242,4 +242,96 @@ import Testing
         #expect(shown?.localDue == local)
         await admin.close()
     }
+
+    // MARK: Due times of slices
+
+    /// The slices of a message to everyone after its expansion, in order: the minutes until a slice becomes due, and the seconds from the message's due time to
+    /// that of the slice; -1: it is due with the message.
+    private func expanded(
+        _ fixture: StoreFixture,
+        dueIn delay: Duration,
+        change: String? = nil
+    ) async throws -> [(wait: Int, own: Int)] {
+        var message = try await fixture.message(dueIn: delay, leased: false)
+        message.targets.slices = [NewSlice(number: 0, work: .expand(after: nil))]
+        message.times.expiresAt = message.times.acceptedAt + .seconds(6 * 3600)
+        _ = try await fixture.ask(AcceptMessage(message))
+        let admin = try await fixture.database.admin()
+        if let change { try await admin.script("UPDATE gateway.message SET \(change)") }
+        let leases = try await fixture.delivery.claim(
+            tenant: "acme",
+            lane: message.lane,
+            limit: 9,
+            by: "n",
+            lease: .seconds(60)
+        )
+        let lease = try #require(leases.first { $0.key.message == message.id })
+        while case .page = try await fixture.delivery.expand(lease, by: "n", pageSize: 500) {}
+        let rows = try await admin.query(
+            """
+            SELECT round(extract(epoch FROM s.next_at - now()) / 60)::integer AS wait,
+                coalesce(round(extract(epoch FROM s.due_at - m.due_at))::integer, -1) AS own
+            FROM gateway.slice s JOIN gateway.message m ON m.message_id = s.message_id
+            WHERE s.kind = 'deliver' AND s.message_id = $1 ORDER BY s.no
+            """,
+            [.uuid(message.id.rawValue)]
+        )
+        return try rows.map { (wait: try $0.int("wait"), own: try $0.int("own")) }
+    }
+
+    // Otherwise the latency would not show that the queue is slow, or would contain hours without pushes.
+    @Test func aLateExpansionDoesNotChangeWhenItsTargetsWereDue() async throws {
+        let fixture = try await StoreFixture.alone()
+        try await fixture.register("late", token: "abcd")
+        let minute = Int(try await fixture.now().seconds / 60 % 1440)
+        // Quiet hours that began 90 minutes ago and ended half an hour ago.
+        let hours = "\"from\": \((minute + 1350) % 1440), \"to\": \((minute + 1410) % 1440)"
+        try await fixture.database.admin().script(
+            """
+            UPDATE gateway.app SET defaults = defaults || '{"quiet": {\(hours), "lanes": [0, 1, 2, 3], "hold": "delay"}}'
+            WHERE tenant_id = 'acme' AND app_id = 'shop'
+            """
+        )
+        let held = try await expanded(fixture, dueIn: .seconds(-3600))
+        try #require(held.count == 1)
+        // At the end of the quiet hours, whose minute has begun before the message was accepted.
+        #expect(held[0].wait == 0 && held[0].own > 1600 && held[0].own <= 1800, "\(held)")
+        let free = try await expanded(fixture, dueIn: .seconds(-1200))
+        #expect(free.count == 1 && free.allSatisfy { $0.wait == 0 && $0.own == -1 }, "\(free)")
+    }
+
+    // A pause is not a part of the pace, and neither is a slow queue.
+    @Test func aThrottledTargetIsDueByThePaceAlone() async throws {
+        let fixture = try await StoreFixture.alone()
+        for key in ["a", "b", "c"] { try await fixture.register(VendorDeviceKey(key), token: "abc\(key)") }
+        let late = try await expanded(fixture, dueIn: .seconds(-3600), change: "pace_count = 1, pace_seconds = 600")
+        #expect(late.map { $0.own } == [0, 600, 1200] && late.allSatisfy { $0.wait == 0 }, "\(late)")
+        let paused = try await expanded(
+            fixture,
+            dueIn: .seconds(-3600),
+            change: "pace_count = 1, pace_seconds = 600, pace_from = due_at + interval '2 hours'"
+        )
+        #expect(paused.map { $0.own } == [0, 600, 1200] && paused.allSatisfy { $0.wait > 50 }, "\(paused)")
+    }
+
+    // The answer to the flush was lost, and the node repeats it.
+    @Test func aRepeatedFlushDoesNotMoveTheDueTime() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let (message, lease) = try await fixture.sending(to: [IdentityID(UUID()), IdentityID(UUID())])
+        var progress = try await fixture.progress(lease, [0], disposition: .again(after: .seconds(3600)))
+        progress.movesDue = true
+        func due() async throws -> Timestamp {
+            let row = try await admin.query(
+                "SELECT due_at, next_at FROM gateway.slice WHERE message_id = $1",
+                [.uuid(message.id.rawValue)]
+            ).only()
+            #expect(try row.time("due_at") == (try row.time("next_at")))
+            return try row.time("due_at")
+        }
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let first = try await due()
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        #expect(try await due() == first)
+    }
 }

@@ -1,4 +1,6 @@
 -- `expand_slice` for messages with or without throttling. With throttling, new slices are short enough and become due one after the other.
+--
+-- A pause moves the pace, and a late expansion delays a slice; both leave `slice.due_at` as it would have been without them.
 CREATE OR REPLACE FUNCTION gateway.expand_paced(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer)
 RETURNS TABLE (outcome text, targets bigint, after uuid) LANGUAGE plpgsql AS $$
@@ -8,8 +10,8 @@ DECLARE
     v_last integer;
     e record;
 BEGIN
-    SELECT x.pace_count, x.pace_seconds, x.expanded, coalesce(x.pace_from, x.due_at) AS pace_from, x.expires_at INTO m FROM gateway.message x
-        WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
+    SELECT x.pace_count, x.pace_seconds, x.expanded, x.due_at, coalesce(x.pace_from, x.due_at) AS pace_from, x.expires_at INTO m
+        FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
     IF m.pace_count IS NULL THEN
         RETURN QUERY SELECT x.outcome, x.targets, x.after
             FROM gateway.expand_slice(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size) x;
@@ -18,10 +20,11 @@ BEGIN
     SELECT max(s.no) INTO v_last FROM gateway.slice s WHERE s.tenant_id = p_tenant AND s.message_id = p_message;
     SELECT * INTO e FROM gateway.expand_slice(
         p_tenant, p_message, p_no, p_epoch, p_owner, p_page, least(p_slice_size, m.pace_count)) x;
-    UPDATE gateway.slice s SET next_at = n.due, due_at = n.due
+    UPDATE gateway.slice s SET next_at = least(m.expires_at, greatest(n.next_at, m.pace_from + n.wait)),
+            due_at = least(m.expires_at, greatest(n.due_at, m.due_at + n.wait))
         FROM (
-            SELECT x.no, least(m.expires_at, greatest(x.next_at, m.pace_from + m.pace_seconds * div(m.expanded
-                + sum(cardinality(x.targets)) OVER (ORDER BY x.no) - cardinality(x.targets), m.pace_count)::bigint * interval '1 second')) AS due
+            SELECT x.no, x.next_at, x.due_at, m.pace_seconds * div(m.expanded
+                + sum(cardinality(x.targets)) OVER (ORDER BY x.no) - cardinality(x.targets), m.pace_count)::bigint * interval '1 second' AS wait
             FROM gateway.slice x
             WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no > v_last) AS n
         WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = n.no AND s.state = 'ready';

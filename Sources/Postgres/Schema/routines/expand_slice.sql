@@ -70,14 +70,15 @@ BEGIN
         SELECT max(x.no) + 1 INTO v_first FROM gateway.slice x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
         IF v_is_timed THEN
             FOR v_group IN
-                SELECT x.due, x.ids FROM gateway.group_by_due(
+                SELECT x.due, x.ids, x.due_at FROM gateway.group_by_due(
                     p_tenant, m.lane, m.due_at, m.due_local, m.expires_at, v_app.defaults, v_ids) AS x
             LOOP
                 FOR k IN 0 .. (cardinality(v_group.ids) - 1) / p_slice_size LOOP
                     INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target, due_at)
                         VALUES (p_tenant, p_message, v_first + v_slices, m.lane, 'deliver', m.due_day,
                             v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due,
-                            CASE WHEN v_is_ordered THEN v_group.ids[k * p_slice_size + 1] END, CASE WHEN v_group.due > now() OR m.due_local IS NOT NULL THEN v_group.due END);
+                            CASE WHEN v_is_ordered THEN v_group.ids[k * p_slice_size + 1] END,
+                            CASE WHEN v_group.due_at <> m.due_at OR m.due_local IS NOT NULL THEN v_group.due_at END);
                     v_slices := v_slices + 1;
                 END LOOP;
             END LOOP;

@@ -1,8 +1,11 @@
--- Groups targets by the quarter of an hour in which they are due, earliest first; a group is due with its first target. Many devices share a time zone and
--- a window, so the due time is computed once per distinct pair.
+-- Groups targets by the quarter of an hour in which their slice becomes due, earliest first; a group is due with its first target. Many devices share a time
+-- zone and a window, so the due time is computed once per distinct pair.
+--
+-- due_at: when the targets would have been due if the message had been expanded at its due time. It is earlier than due where the expansion is late, and
+-- targets for which it is in another quarter of an hour are a group of their own.
 CREATE OR REPLACE FUNCTION gateway.group_by_due(
     p_tenant text, p_lane smallint, p_due timestamptz, p_local bigint, p_expires timestamptz, p_defaults jsonb, p_ids uuid[])
-RETURNS TABLE (due timestamptz, ids uuid[])
+RETURNS TABLE (due timestamptz, ids uuid[], due_at timestamptz)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -34,10 +37,13 @@ BEGIN
         c AS MATERIALIZED (
             SELECT z.clock, gateway.due_of(
                 now(), p_due, p_local, p_expires, z.zone, coalesce(v_quiet_zone, z.zone), v_quiet_from, v_quiet_to,
-                CASE WHEN v_heeds THEN z.window_from END, z.window_to) AS due
+                CASE WHEN v_heeds THEN z.window_from END, z.window_to) AS due,
+                gateway.due_of(
+                p_due, p_due, p_local, p_expires, z.zone, coalesce(v_quiet_zone, z.zone), v_quiet_from, v_quiet_to,
+                CASE WHEN v_heeds THEN z.window_from END, z.window_to) AS due_at
             FROM z)
-        SELECT min(c.due), array_agg(t.id ORDER BY t.place) FROM t JOIN c ON c.clock = t.clock
-        GROUP BY floor(extract(epoch FROM c.due) / 900) ORDER BY 1;
+        SELECT min(c.due), array_agg(t.id ORDER BY t.place), min(c.due_at) FROM t JOIN c ON c.clock = t.clock
+        GROUP BY floor(extract(epoch FROM c.due) / 900), floor(extract(epoch FROM c.due_at) / 900) ORDER BY 1, 3;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.group_by_due FROM PUBLIC, gateway_call, gateway_engine;

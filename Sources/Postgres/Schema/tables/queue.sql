@@ -50,7 +50,8 @@ CREATE TABLE gateway.slice (
     resume_at timestamptz,
     -- The first target, where the targets of the message's slices are in the order of their ids (everyone, tags). It stays if that target leaves the slice.
     first_target uuid,
-    -- When the targets are due, if not with the message: at a local time, after hours without pushes, or throttled. Retries do not change it.
+    -- When the targets are due, if not with the message: at a local time, after hours without pushes, or throttled. Retries, pauses and a late expansion do not
+    -- change it.
     due_at timestamptz,
     PRIMARY KEY (tenant_id, message_id, no)
 )
