@@ -3,7 +3,7 @@ package struct FunnelCounts: Sendable, Hashable {
     package private(set) var stages = StageCounts()
     /// Accepted and uncertain deliveries to devices that can report receipts, and those of other devices that were received, by a report of the read.
     package private(set) var receivable: Int64 = 0
-    /// Accepted and uncertain deliveries to devices that can report reads.
+    /// Accepted and uncertain deliveries to devices that can report reads, and those of other devices that reported a read nevertheless.
     package private(set) var readable: Int64 = 0
 
     package init() {}
