@@ -4,6 +4,7 @@ import Hummingbird
 import Model
 import NIOConcurrencyHelpers
 import NIOCore
+import TestKit
 import Testing
 
 @testable import NativeHTTP
@@ -55,6 +56,18 @@ import Testing
         await #expect(throws: StoreError.self) { try await run(export(failingAfter: "2")) }
         #expect(text.withLockedValue { $0 } == "1\n2\n")
         #expect(ends.withLockedValue { $0 } == 0)
+    }
+
+    @Test func aCursorBelongsToItsQuery() throws {
+        let query = ExportQuery("events", "shop", nil, from: nil, TestIdentifiers())
+        let other = ExportQuery("events", nil, nil, from: nil, TestIdentifiers())
+        let cursor = query.cursor("12")
+        #expect(try query.position(nil) == nil)
+        #expect(try query.position(cursor) == "12")
+        #expect(throws: Problem.self) { try other.position(cursor) }
+        #expect(throws: Problem.self) { try query.position("\(cursor).12") }
+        // A node of the previous version has returned it.
+        #expect(try query.position("12") == "12")
     }
 
     // Texts come from people: a spreadsheet must not run them. Numbers, lists and nothing are cells too.

@@ -87,12 +87,14 @@ struct ExportQuery: Sendable {
     /// The cursor of a line at a position.
     func cursor(_ position: String) -> String { "\(position).\(digest)" }
 
-    /// The position of a cursor; nil: there is none.
+    /// The position of a cursor; nil: there is none. A cursor without a digest is a position, as nodes of the previous version return it while nodes are
+    /// updated one by one; the next version refuses it.
     ///
     /// - Throws: `Problem` when the cursor belongs to another query.
     func position(_ cursor: String?) throws(Problem) -> String? {
         guard let cursor else { return nil }
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        if parts.count == 1 { return cursor }
         guard parts.count == 2 else { throw Self.noCursor }
         guard parts[1] == digest else {
             throw .invalid(
