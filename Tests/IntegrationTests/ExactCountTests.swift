@@ -169,12 +169,13 @@ struct ExactCountTests {
         try await stage.world.clearScript()
     }
 
-    /// Receipts before the answer of the push service: some of the pushes are then accepted and some refused.
+    /// Receipts before the answer of the push service: some of the pushes are then accepted and some refused. The answer takes most of the 20 seconds for which
+    /// a node waits, so that the receipts are early on a busy machine too.
     private func early(_ stage: ExactStage) async throws {
         try await stage.world.script(
             Self.entries(160..<180) { number in
                 [
-                    "token": .string(ExactStage.token(0, number)), "latencyMs": 6000,
+                    "token": .string(ExactStage.token(0, number)), "latencyMs": 15_000,
                     "status": number < 174 ? 200 : 410,
                 ]
             }
@@ -365,7 +366,9 @@ struct ExactCountTests {
             try await eventually("the counts are folded") { try await stage.cluster.number(changed) == 1 }
             let quick = ["EXACT_READER_SECONDS": "1", "EXACT_FILTERS": "1"]
             let found = try await Self.program(stage, "settled", repeats: Self.deliveries, quick)
-            #expect(found.status == 1 && found.log.contains(name), "\(name): \(found.log)")
+            // The last line is the summary, which has most names.
+            let lines = found.log.split(separator: "\n").dropLast()
+            #expect(found.status == 1 && lines.contains { $0.contains(name) }, "\(name): \(found.log)")
             if name == "campaigns" {
                 let back = changed.replacing("reached + 1", with: "reached - 1")
                 #expect(try await stage.cluster.number(back) == 1)

@@ -175,8 +175,13 @@ differences = []
 
 
 def expect(what, seen, wanted):
-    if seen != wanted:
-        differences.append("%s: %s, not %s" % (what, seen, wanted))
+    if seen == wanted:
+        return
+    if isinstance(seen, dict) and isinstance(wanted, dict):
+        # Only what differs, so that a line names nothing else.
+        keys = [key for key in dict.fromkeys([*seen, *wanted]) if seen.get(key) != wanted.get(key)]
+        seen, wanted = [{key: side[key] for key in keys if key in side} for side in (seen, wanted)]
+    differences.append("%s: %s, not %s" % (what, seen, wanted))
 
 
 def call(base, path, attempts=60):
