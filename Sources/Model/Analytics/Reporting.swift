@@ -28,7 +28,7 @@ package struct Reporting: Sendable, Hashable {
     package var received: Ability
     package var read: Ability
 
-    /// The reports of devices in an app without the setting that the receipts of their dialect need.
+    /// The reports of the dialect's devices in an app without the setting that their receipts need.
     package var withoutSetting: Reporting {
         if case .configured = received { Reporting(received: .never, read: read) } else { self }
     }
