@@ -31,6 +31,28 @@ import Testing
         await upstream.stop()
     }
 
+    @Test func theHostIsThatOfTheServer() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: try #require(HTTPField.Name("hOst")), value: "other.example"))
+        #expect(try await caller.call(fields: fields).get().status == 200)
+        let request = try #require(upstream.requests.first)
+        #expect(request.field("Host") == "127.0.0.1:\(upstream.port)")
+        #expect(request.head.count { $0.lowercased().hasPrefix("host:") } == 1)
+        await upstream.stop()
+    }
+
+    // The client would send another target than the one that was asked for, and perhaps signed.
+    @Test(arguments: ["/a b", "/a#b", "/가", "a", ""])
+    func aTargetThatTheClientWouldChangeIsRefused(_ target: String) async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        #expect(await caller.failure(target) == .invalid)
+        #expect(upstream.connections == 0)
+        await upstream.stop()
+    }
+
     @Test func callsThatFollowEachOtherUseOneConnection() async throws {
         let upstream = try await RawServer.start()
         let caller = try Caller("http://127.0.0.1:\(upstream.port)")
@@ -109,6 +131,21 @@ import Testing
         await upstream.stop()
     }
 
+    // One look-up in flight for each name; a name without an address is not asked for again at once.
+    @Test(arguments: ["127.0.0.1", ""]) func callsOfOneNameShareItsLookUp(_ address: String) async throws {
+        let upstream = try await RawServer.start()
+        let names = ScriptedNames(address, delay: .milliseconds(300))
+        let caller = try Caller("http://shared.example:\(upstream.port)", names: names)
+        let expected: OutgoingError? = address.isEmpty ? .unresolved : nil
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { #expect(await caller.failure() == expected) } }
+        }
+        #expect(names.questions == 1)
+        _ = await caller.failure()
+        #expect(names.questions == 1)
+        await upstream.stop()
+    }
+
     // MARK: Requests that have left
 
     @Test func aClosedPortMeansThatNothingHasLeft() async throws {
@@ -154,8 +191,10 @@ import Testing
         await upstream.stop()
     }
 
-    @Test func anAnswerThatNobodyReadsFreesItsPlace() async throws {
-        let upstream = try await RawServer.start([.endless])
+    // Of a short answer everything has arrived: the client waits for its reader only.
+    @Test(arguments: [RawServer.Answer.endless, RawServer.ok])
+    func anAnswerThatNobodyReadsFreesItsPlace(_ answer: RawServer.Answer) async throws {
+        let upstream = try await RawServer.start([answer])
         let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.inFlight = 1 }
         for _ in 0..<3 {
             let response = try await caller.client.call(OutgoingRequest(method: .get, target: "/"), to: caller.server)
@@ -164,6 +203,27 @@ import Testing
             _ = consume response
             try await caller.rests()
         }
+        await upstream.stop()
+    }
+
+    @Test func aShortAnswerThatIsHeldEndsWithTheTimeOfTheCall() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .seconds(5) }
+        let response = try await caller.client.call(OutgoingRequest(method: .get, target: "/"), to: caller.server)
+        try await caller.rests()
+        await #expect(throws: OutgoingError.indeterminate(.timeout)) { try await response.body.bytes(upTo: 100) }
+        await upstream.stop()
+    }
+
+    @Test func aReadThatIsCancelledIsNoEndOfTheAnswer() async throws {
+        let upstream = try await RawServer.start([text(100, "short")])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        let body = try await caller.client.call(OutgoingRequest(method: .get, target: "/"), to: caller.server).body
+        let reading = Task { try await body.bytes(upTo: 1000) }
+        try await Task.sleep(for: .milliseconds(50))
+        reading.cancel()
+        await #expect(throws: OutgoingError.indeterminate(.cancelled)) { try await reading.value }
+        try await caller.rests()
         await upstream.stop()
     }
 }

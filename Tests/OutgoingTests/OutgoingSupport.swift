@@ -8,13 +8,18 @@ import Testing
 final class ScriptedNames: HostResolver {
     private let answers: NIOLockedValueBox<[String]>
     private let asked = NIOLockedValueBox(0)
+    private let delay: Duration
 
-    init(_ answers: String...) { self.answers = NIOLockedValueBox(answers) }
+    init(_ answers: String..., delay: Duration = .zero) {
+        self.answers = NIOLockedValueBox(answers)
+        self.delay = delay
+    }
 
     var questions: Int { asked.withLockedValue { $0 } }
 
     func address(of host: String, within time: Duration) async -> IPAddress? {
         asked.withLockedValue { $0 += 1 }
+        if delay > .zero { try? await Task.sleep(for: delay) }
         let answer = answers.withLockedValue { $0.count > 1 ? $0.removeFirst() : $0.first }
         return answer.flatMap { IPAddress($0) }
     }

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Crypto
+import FoundationEssentials
 import HTTPTypes
 package import Model
 import NIOCore
@@ -72,15 +72,18 @@ package final class OutgoingClient: Sendable {
         let prepared = try Self.prepared(request, to: server, exchange)
         let pin = pinned.client(try Self.key(of: server, at: address)) { client(for: server, at: address) }
         let call = pin.client.execute(request: prepared, delegate: exchange, deadline: deadline)
+        let timer = call.eventLoop.scheduleTask(deadline: deadline) { exchange.expire() }
         let (gate, key) = (gate, server.credential)
         // The client lives at least as long as its call.
         call.futureResult.whenComplete { [pin] _ in
+            timer.cancel()
             gate.end(key)
             withExtendedLifetime(pin) {}
         }
         return call
     }
 
+    /// The request as the client sends it. Its URL must be the text that was asked for: the client would escape other characters, and leave out a fragment.
     private static func prepared(
         _ request: OutgoingRequest,
         to server: OutgoingServer,
@@ -88,7 +91,10 @@ package final class OutgoingClient: Sendable {
     ) throws(OutgoingError) -> HTTPClient.Request {
         let base = server.url.url.hasSuffix("/") ? String(server.url.url.dropLast()) : server.url.url
         var headers = HTTPHeaders()
-        for field in request.fields { headers.add(name: field.name.rawName, value: field.value) }
+        // The host is that of the server.
+        for field in request.fields where field.name.rawName.lowercased() != "host" {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
         var body: HTTPClient.Body?
         if !request.body.isEmpty {
             let buffer = ByteBuffer(bytes: request.body)
@@ -97,31 +103,30 @@ package final class OutgoingClient: Sendable {
                 return writer.write(.byteBuffer(buffer))
             }
         }
-        guard request.target.hasPrefix("/"),
+        guard request.target.hasPrefix("/"), !request.target.contains("#"),
             let prepared = try? HTTPClient.Request(
                 url: base + request.target,
                 method: HTTPMethod(rawValue: request.method.rawValue),
                 headers: headers,
                 body: body
-            ), prepared.host == server.url.host || prepared.host == "[\(server.url.host)]"
+            ), prepared.host == server.url.host || prepared.host == "[\(server.url.host)]",
+            prepared.url.absoluteString == base + request.target
         else { throw .invalid }
         return prepared
     }
 
     private static func key(of server: OutgoingServer, at address: IPAddress) throws(OutgoingError) -> PinnedClients.Key
     {
-        let roots = server.trustRoots.map { HexCoding.encode(Array(SHA256.hash(data: $0))) } ?? ""
-        if let pem = server.trustRoots, !OutgoingServer.areCertificates(pem) { throw .invalid }
+        guard server.trustRoots == nil || server.roots != nil else { throw .invalid }
         let (tenant, credential) = (server.credential.tenant, server.credential.credential)
-        return PinnedClients.Key(name: "\(tenant)/\(credential) \(server.url.origin) \(roots)", address: address)
+        let name = "\(tenant)/\(credential) \(server.url.origin) \(server.rootsDigest)"
+        return PinnedClients.Key(name: name, address: address)
     }
 
     private func client(for server: OutgoingServer, at address: IPAddress) -> HTTPClient {
         var configuration = HTTPClient.Configuration.pinned(server.url, to: address, connect: limits.connect)
         var tls = TLSConfiguration.makeClientConfiguration()
-        if let pem = server.trustRoots, let roots = try? NIOSSLCertificate.fromPEMBytes(pem) {
-            tls.trustRoots = .certificates(roots)
-        }
+        if let roots = server.roots { tls.trustRoots = .certificates(roots) }
         configuration.tlsConfiguration = tls
         configuration.connectionPool.idleTimeout = .milliseconds(limits.idle.milliseconds)
         // A connection for each call in flight, where the upstream speaks HTTP/1.1 only.

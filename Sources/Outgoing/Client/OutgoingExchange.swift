@@ -7,7 +7,8 @@ import NIOPosix
 
 /// One call: passes the head and the parts of the answer to the caller, and knows whether the request may have left.
 ///
-/// The callbacks run on the event loop of the call. The call ends by its deadline at the latest, whatever the caller does.
+/// The callbacks run on the event loop of the call. The call ends by its deadline at the latest, whatever the caller does. The client waits for the promise of a
+/// part that nobody releases even after its own deadline, so the exchange keeps that promise and completes it.
 final class OutgoingExchange: HTTPClientResponseDelegate {
     typealias Response = Void
 
@@ -18,6 +19,17 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
         var isSent = false
         /// The bytes of the body that may still arrive.
         var left: Int
+        /// The promise of the last part, which its reader completes; nil: no part has arrived, or the call has ended.
+        var taken: EventLoopPromise<Void>?
+        /// No part is accepted any longer.
+        var isEnded = false
+
+        /// Ends the acceptance of parts and returns the promise for which the client may wait.
+        mutating func end() -> EventLoopPromise<Void>? {
+            isEnded = true
+            defer { taken = nil }
+            return taken
+        }
     }
 
     private let state: NIOLockedValueBox<State>
@@ -26,6 +38,8 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
     /// Taken by the response: only its reader holds it then, and the call ends when the reader drops it.
     private let parts: NIOLockedValueBox<AsyncThrowingStream<BodyPart, any Error>?>
     private let source: AsyncThrowingStream<BodyPart, any Error>.Continuation
+    /// Whether the last byte of the answer has been read.
+    private let isComplete = NIOLockedValueBox(false)
 
     init(hasBody: Bool, bodyLimitBytes: Int) {
         self.hasBody = hasBody
@@ -46,7 +60,12 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
             return parts
         }
         guard let parts else { throw .indeterminate(.cancelled) }
-        source.onTermination = { reason in if case .cancelled = reason { call.cancel() } }
+        source.onTermination = { [state] reason in
+            guard case .cancelled = reason else { return }
+            call.cancel()
+            // A part that is in the stream has no reader any longer.
+            state.withLockedValue { $0.end() }?.fail(HTTPClientError.cancelled)
+        }
         // Also for errors that the client does not report to its delegate.
         call.futureResult.whenComplete { if case .failure(let error) = $0 { self.fail(error) } }
         do {
@@ -59,7 +78,7 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
                 status: Int(head.status.code),
                 fields: Self.fields(head.headers),
                 version: "\(head.version.major).\(head.version.minor)",
-                body: OutgoingBody(parts: parts)
+                body: OutgoingBody(parts: parts, isComplete: isComplete)
             )
         } catch {
             throw error as? OutgoingError ?? .indeterminate(.closed)
@@ -76,6 +95,12 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
 
     /// The call never started.
     func abandon() { fail(HTTPClientError.cancelled) }
+
+    /// The time of the call is over. Without a part whose reader is late, the client's own deadline ends the call, with a better error.
+    func expire() {
+        let isHeld = state.withLockedValue { $0.taken != nil }
+        if isHeld { fail(HTTPClientError.deadlineExceeded) }
+    }
 
     // MARK: The client's side
 
@@ -97,11 +122,23 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
         }
         guard isPermitted else { return task.eventLoop.makeFailedFuture(TooLong()) }
         let taken = task.eventLoop.makePromise(of: Void.self)
+        let isWanted = state.withLockedValue { state in
+            guard !state.isEnded else { return false }
+            state.taken = taken
+            return true
+        }
+        guard isWanted else {
+            taken.fail(HTTPClientError.cancelled)
+            return taken.futureResult
+        }
         source.yield(BodyPart(buffer, taken))
         return taken.futureResult
     }
 
-    func didFinishRequest(task: HTTPClient.Task<Void>) { source.finish() }
+    func didFinishRequest(task: HTTPClient.Task<Void>) {
+        isComplete.withLockedValue { $0 = true }
+        source.finish()
+    }
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { fail(error) }
 
@@ -109,6 +146,7 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
         let failure = failure(for: error)
         head.fail(failure)
         source.finish(throwing: failure)
+        state.withLockedValue { $0.end() }?.fail(error)
     }
 
     /// The meaning of an error of the client. A request with a body has not left while its body was not asked for. A request without one has not left if no

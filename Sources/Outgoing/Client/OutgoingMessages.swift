@@ -1,5 +1,7 @@
+import Crypto
 package import HTTPTypes
 package import Model
+import NIOConcurrencyHelpers
 package import NIOCore
 import NIOSSL
 
@@ -11,16 +13,26 @@ package struct OutgoingServer: Sendable, Hashable {
     package let url: OutgoingURL
     /// Authorities in PEM. Nil: those of the system.
     package let trustRoots: [UInt8]?
+    /// The certificates of `trustRoots`, at least one. Nil: there are no trust roots, or they cannot be read.
+    let roots: [NIOSSLCertificate]?
+    /// SHA-256 of `trustRoots` in hexadecimal digits; empty: there are none.
+    let rootsDigest: String
 
+    /// Reads the trust roots once; a server whose roots cannot be read refuses every call.
     package init(credential: CredentialKey, url: OutgoingURL, trustRoots: [UInt8]? = nil) {
         self.credential = credential
         self.url = url
         self.trustRoots = trustRoots
+        roots = trustRoots.flatMap { Self.certificates($0) }
+        rootsDigest = trustRoots.map { HexCoding.encode(Array(SHA256.hash(data: $0))) } ?? ""
     }
 
     /// Whether a text contains certificates in PEM, and nothing that cannot be read as one.
-    package static func areCertificates(_ pem: [UInt8]) -> Bool {
-        (try? NIOSSLCertificate.fromPEMBytes(pem))?.isEmpty == false
+    package static func areCertificates(_ pem: [UInt8]) -> Bool { certificates(pem) != nil }
+
+    private static func certificates(_ pem: [UInt8]) -> [NIOSSLCertificate]? {
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else { return nil }
+        return certificates
     }
 }
 
@@ -29,7 +41,7 @@ package struct OutgoingRequest: Sendable {
     package var method: HTTPRequest.Method
     /// Path and query; begins with a slash. It follows the path of the server's URL.
     package var target: String
-    /// The client adds `Host` and the length.
+    /// The client adds `Host`, in place of one that is in them, and the length.
     package var fields: HTTPFields
     package var body: [UInt8]
 
@@ -100,26 +112,36 @@ package enum OutgoingError: Error, Sendable, Hashable, CustomStringConvertible {
 package struct OutgoingBody: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
     let parts: AsyncThrowingStream<BodyPart, any Error>
+    /// Whether the last byte of the answer has been read. The parts of a read that was cancelled end without an error.
+    let isComplete: NIOLockedValueBox<Bool>
 
     package struct AsyncIterator: AsyncIteratorProtocol {
         var parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator
+        private let isComplete: NIOLockedValueBox<Bool>
         private var last: BodyPart?
 
-        init(_ parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator) { self.parts = parts }
+        init(_ parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator, _ isComplete: NIOLockedValueBox<Bool>) {
+            self.parts = parts
+            self.isComplete = isComplete
+        }
 
-        /// - Throws: `OutgoingError`.
+        /// - Throws: `OutgoingError`: `.indeterminate(.cancelled)` if the parts end before the answer does.
         package mutating func next() async throws -> ByteBuffer? {
             last?.release()
             last = try await parts.next()
-            return last?.buffer
+            guard let last else {
+                guard isComplete.withLockedValue({ $0 }) else { throw OutgoingError.indeterminate(.cancelled) }
+                return nil
+            }
+            return last.buffer
         }
     }
 
-    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts.makeAsyncIterator()) }
+    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts.makeAsyncIterator(), isComplete) }
 
     /// Reads the whole body.
     ///
-    /// - Throws: `OutgoingError`: `.indeterminate(.tooLong)` above `limit` bytes.
+    /// - Throws: `OutgoingError`: `.indeterminate(.tooLong)` above `limit` bytes, `.indeterminate(.cancelled)` if the task is cancelled before the end.
     package func bytes(upTo limit: Int) async throws(OutgoingError) -> [UInt8] {
         var bytes: [UInt8] = []
         do {
