@@ -189,6 +189,7 @@ struct AdministrationTests {
                 (Self.credential(["kind": "fcm"]), "kind: "),
                 (Self.credential(["privateKeyFile": "/etc/passwd"]), "privateKeyFile: is not a known field"),
                 (Self.credential(["endpoint": "https://elsewhere.example"]), "endpoint: is not a known field"),
+                (Self.credential(["trustRoots": "-----BEGIN CERTIFICATE-----"]), "trustRoots: is not a known key"),
                 (["kind": "apns-certificate"], "needs pkcs12 or certificate"),
                 (["kind": "apns-certificate", "pkcs12": "?"], "pkcs12: must be base64"),
                 (["kind": "apns-certificate", "certificate": "no certificate"], "certificate: "),
@@ -224,6 +225,9 @@ struct AdministrationTests {
             #expect(try await stage.native(.POST, "/v1/messages", message).status == 202)
             let used = try await stage.native(.DELETE, "/v1/credentials/own")
             #expect(used.status == 422 && used.text.contains("used by app web"), "\(used.text)")
+            let upstream: JSON = ["kind": "upstream-upmc", "url": "https://push.example.com"]
+            let replaced = try await stage.native(.PUT, "/v1/credentials/own", upstream)
+            #expect(replaced.status == 422 && replaced.text.contains("used by app web"), "\(replaced.text)")
             let active = try await stage.native(.DELETE, "/v1/apps/web")
             #expect(active.status == 422 && active.text.contains("1 active identities"), "\(active.text)")
             // Replaced as a whole: the binding is gone.

@@ -50,12 +50,14 @@ import Testing
             )
             #expect(upmc.status == 201 && upmc.json?["secrets"] == [], "\(upmc.text)")
             // It is not a key of the push service.
-            let app = try await stage.native(
-                .PUT,
-                "/v1/apps/web",
-                ["platforms": ["ios": ["topic": "a.b", "production": "old"]]]
-            )
-            #expect(app.status == 422 && app.text.contains("unknown credential 'old'"), "\(app.text)")
+            for name in ["old", ""] {
+                let app = try await stage.native(
+                    .PUT,
+                    "/v1/apps/web",
+                    ["platforms": ["ios": ["topic": "a.b", "production": .string(name)]]]
+                )
+                #expect(app.status == 422 && app.text.contains("unknown credential '\(name)'"), "\(app.text)")
+            }
             let audit = try await stage.native(.GET, "/v1/audit?limit=1000")
             #expect(audit.text.contains("callsPerSecond") && !audit.text.contains(Self.secret))
             #expect(try await stage.native(.DELETE, "/v1/credentials/old").status == 204)

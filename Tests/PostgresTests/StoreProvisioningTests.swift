@@ -140,10 +140,14 @@ import Testing
         #expect(try await fixture.directory.routes(of: "web", in: fixture.acme)[.ios]?.topic == "a.b")
         #expect(try await credentials(fixture).contains { $0.key.credential == "own" && $0.origin == .api })
         #expect(try await fixture.directory.apiKey(hash: Array("cli \(fixture.acme)".utf8)) != nil)
-        // The app of the API uses the file's credential.
-        other.credentials = []
-        await #expect(throws: ProvisioningError.usedOtherwise("apple", by: "web")) {
-            try await fixture.provisioning.apply([other])
+        // The app of the API uses the file's credential, which is neither removed nor made an upstream.
+        var upstream = fixture.credential("apple")
+        upstream.kind = "upstream-braze"
+        for credentials in [[], [upstream]] {
+            other.credentials = credentials
+            await #expect(throws: ProvisioningError.usedOtherwise("apple", by: "web")) {
+                try await fixture.provisioning.apply([other])
+            }
         }
     }
 

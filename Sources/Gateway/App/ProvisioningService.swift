@@ -109,6 +109,11 @@ final class ProvisioningService: Service {
         let metadata: Logger.Metadata = [
             LogKey.tenant: "\(stored.key.tenant)", LogKey.credential: "\(stored.key.credential)",
         ]
+        if stored.upstream != nil {
+            // The credential may have been a key of the push service, which must not be used any longer.
+            transport.remove(stored.key)
+            expiries.note(stored.key, nil)
+        }
         do {
             if try CredentialSecret.openUpstream(stored, with: keyRing) != nil {
                 logger.notice("upstream opened", metadata: metadata)

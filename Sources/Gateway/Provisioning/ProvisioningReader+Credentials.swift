@@ -21,7 +21,8 @@ extension ProvisioningReader {
         }
         let endpoint = try endpoint(&fields, "endpoint", path)
         let channelEndpoint = try self.endpoint(&fields, "channelEndpoint", path)
-        let roots = try file(&fields, "trustRootsFile", path)
+        // A call cannot direct pushes to another server, so it states no authorities either: trustRoots is an unknown key.
+        let roots = containsFiles ? nil : try file(&fields, "trustRootsFile", path)
         let rate = try fields.rate("pushesPerSecond")
         try fields.finish()
         return .init(

@@ -78,7 +78,7 @@ package struct PostgresObjectStore: Sendable {
 
     // MARK: Credentials
 
-    /// Creates or replaces a credential.
+    /// Creates or replaces a credential. A key of the push service that an app uses does not become an upstream.
     ///
     /// - Parameters:
     ///   - credential: the checked and sealed credential.
@@ -95,11 +95,16 @@ package struct PostgresObjectStore: Sendable {
     ) async throws(StoreError) -> ObjectWrite {
         let part = ProvisioningStatements(ProvisionedTenant(id: tenant, credentials: [credential]), origin: .api)
         let name = credential.id.rawValue
-        return try await run([ProvisioningSQL.credentials(.id(tenant))], in: tenant, by: actor) {
-            (results) throws(PostgresError) in
+        let reads = [ProvisioningSQL.credentials(.id(tenant)), ProvisioningSQL.apps(.id(tenant))]
+        return try await run(reads, in: tenant, by: actor) { (results) throws(PostgresError) in
             guard try Self.isSealed(by: key, results) else { return .refuse(.masterKeyReplaced) }
             let former = try StoredObjects(results.result(1), FormerSettings.credential)
             if let refusal = former.refusal(of: name, limit: ObjectLimits.credentials) { return .refuse(refusal) }
+            if UpstreamKind.vendor(of: credential.kind) != nil,
+                let app = try Self.user(of: credential.id, try results.result(2))
+            {
+                return .refuse(.used(by: app))
+            }
             let changes = SettingChanges(
                 from: former.settings[name],
                 to: ProvisionedSettings(part).credentials[name] ?? [:]
@@ -124,15 +129,21 @@ package struct PostgresObjectStore: Sendable {
         return try await run(reads, in: tenant, by: actor) { (results) throws(PostgresError) in
             let former = try StoredObjects(results.result(1), FormerSettings.credential)
             if let refusal = former.refusal(ofRemoving: credential.rawValue) { return .refuse(refusal) }
-            for row in try results.result(2) where try !row.bool("is_retired") {
-                let routes = PlatformRouteCoding.decode(try row.object("platforms")).values
-                guard !routes.contains(where: { $0.credentials.values.contains(credential) }) else {
-                    return .refuse(.used(by: "app \(try row.text("app_id"))"))
-                }
-            }
+            if let app = try Self.user(of: credential, try results.result(2)) { return .refuse(.used(by: app)) }
             let remove = ProvisioningSQL.removeCredential(.id(tenant), .id(credential))
             return .write([remove], .removed) { (_) in [AuditRecord(.remove, "credential \(credential)")] }
         }
+    }
+
+    /// An app that names the credential for its pushes: `app web`. Nil: none does.
+    private static func user(of credential: CredentialID, _ apps: ResultSet) throws(PostgresError) -> String? {
+        for row in apps where try !row.bool("is_retired") {
+            let routes = PlatformRouteCoding.decode(try row.object("platforms")).values
+            if routes.contains(where: { $0.credentials.values.contains(credential) }) {
+                return "app \(try row.text("app_id"))"
+            }
+        }
+        return nil
     }
 
     // MARK: Apps
@@ -184,9 +195,9 @@ package struct PostgresObjectStore: Sendable {
         if let twice = part.duplicate { return .listedTwice(twice) }
         // An upstream is not a credential of the push service.
         let known = Set(
-            try results.result(2).rows { (row) throws(PostgresError) in
-                UpstreamKind.vendor(of: try row.text("kind")) == nil ? try row.text("credential_id") : ""
-            }
+            try results.result(2).rows { (row) throws(PostgresError) -> String? in
+                UpstreamKind.vendor(of: try row.text("kind")) == nil ? try row.text("credential_id") : nil
+            }.compactMap(\.self)
         )
         let used = app.platforms.values.flatMap { $0.credentials.values }.sorted { $0.rawValue < $1.rawValue }
         if let unknown = used.first(where: { !known.contains($0.rawValue) }) { return .unknownCredential(unknown) }

@@ -205,7 +205,7 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
     case duplicate(String)
     /// The object of this kind (`key`, `credential`, `app`, `binding`) was created through the API, or the key by a command.
     case createdOtherwise(kind: String, name: String)
-    /// The file does not list the credential any longer, and an app that was created through the API uses it.
+    /// The file does not list the credential any longer, or as an upstream, and an app that was created through the API uses it.
     case usedOtherwise(CredentialID, by: AppID)
     /// Another master key seals than the one that sealed the secrets of the file. Nothing was written.
     case masterKeyReplaced
@@ -227,7 +227,8 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
             "the \(kind) \(name) was created through the API, and a file does not change it: remove it from the file, or delete it "
                 + "through the API first (DELETE /v1/\(kind)s/\(name))"
         case .usedOtherwise(let credential, let app):
-            "the file does not list the credential \(credential), which the app \(app) of the API uses: list it, or change the app first"
+            "the file does not list the credential \(credential) as one of the push service, which the app \(app) of "
+                + "the API uses: list it, or change the app first"
         case .masterKeyReplaced: "the master key is being replaced; repeat the command"
         case .store(let error): error.description
         }

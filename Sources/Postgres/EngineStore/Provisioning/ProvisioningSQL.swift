@@ -64,11 +64,12 @@ enum ProvisioningSQL {
         """
     )
 
-    /// A credential of the file that the list lacks, and an app that was created otherwise and uses it.
+    /// A credential of the file that the list lacks, or that becomes an upstream ($3), and an app that was created otherwise and uses it.
     static let usedOtherwise = StoreSQL.tenant(
         """
         SELECT c.credential_id, a.app_id FROM gateway.credential c JOIN gateway.app a ON a.tenant_id = $1
-        WHERE c.tenant_id = $1 AND c.origin = 'file' AND NOT c.credential_id = ANY ($2::text[])
+        WHERE c.tenant_id = $1 AND c.origin = 'file'
+            AND (NOT c.credential_id = ANY ($2::text[]) OR c.credential_id = ANY ($3::text[]))
             AND a.origin <> 'file' AND a.retired_at IS NULL
             AND EXISTS (SELECT FROM jsonb_each(a.platforms) AS p, jsonb_each_text(p.value->'credentials') AS u
                 WHERE u.value = c.credential_id)

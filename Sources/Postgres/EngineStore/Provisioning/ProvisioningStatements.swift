@@ -49,7 +49,11 @@ struct ProvisioningStatements: Sendable {
                         .strings(tenant.apps.map(\.id.rawValue)),
                     ]
             ),
-            ProvisioningSQL.usedOtherwise(id, .strings(tenant.credentials.map(\.id.rawValue))),
+            ProvisioningSQL.usedOtherwise(
+                id,
+                .strings(tenant.credentials.map(\.id.rawValue)),
+                .strings(tenant.credentials.filter { UpstreamKind.vendor(of: $0.kind) != nil }.map(\.id.rawValue))
+            ),
         ]
     }
 
