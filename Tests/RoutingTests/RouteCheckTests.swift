@@ -21,7 +21,8 @@ import Testing
     @Test(arguments: [
         #"{"calls":[{"kinds":["send"],\#(tenPercent),"action":"serve"},{"kinds":["send"],"action":"proxy","upstream":"old"}],"deliveries":[\#(delivery),{"paths":["old"]}]}"#,
         #"{"calls":[{"kinds":["device","user"],"action":"serveAndForward","upstream":"braze"},{"kinds":["read"],"action":"serve","upstream":"braze","onMiss":"proxy"}]}"#,
-        #"{"deliveries":[{\#(tenPercent),"paths":["apns","braze"]},{"paths":["braze"]}]}"#,
+        #"{"calls":[{"kinds":["send"],\#(tenPercent),"action":"serve"},{"kinds":["send"],"action":"proxy","upstream":"braze"}],"deliveries":[{\#(tenPercent),"paths":["apns","braze"]},{"paths":["braze"]}]}"#,
+        #"{"calls":[{"vendor":"upmc","kinds":["send"],\#(tenPercent),"action":"serve"}],"deliveries":[{"vendor":"braze","paths":["none"]},{"vendor":"upmc",\#(tenPercent),"paths":["old"]}]}"#,
         #"{"deliveries":[{"platform":"android","paths":["braze"]},{"paths":["apns"]}]}"#,
         #"{"deliveries":[{"platform":"android","tags":["a"],"paths":["old"]},{"paths":["apns"]}]}"#,
         #"{"deliveries":[{"vendor":"ipns","tags":["a"],"paths":["none"]},{"lane":"urgent","paths":["apns"]},{"paths":["whole"]}]}"#,
@@ -58,23 +59,38 @@ import Testing
         _ criterion: String,
         _ id: String
     ) throws {
-        let found = try faults(#"{"deliveries":\#(deliveries)}"#)
+        let calls = #"[{"kinds":["send"],"action":"refuse"}]"#
+        let found = try faults(#"{"calls":\#(calls),"deliveries":\#(deliveries)}"#)
         let expected = RouteFault("deliveries[\(place)]", .userSplit(CredentialID(id), by: criterion, rule: 0))
         #expect(found == [expected])
         #expect(expected.description.contains("all devices of a user"))
     }
 
-    @Test func anAudienceMayNotContinueFromAPNsToAnUpstreamThatAddressesUsers() throws {
-        let calls = #"[{"kinds":["send"],\#(Self.tenPercent),"audience":"split","action":"serve"}]"#
+    // Without a rule the gateway serves. A rule for some calls leaves the other audiences to the following ones.
+    @Test(arguments: [
+        (#"[]"#, true), (#"[{"kinds":["send"],\#(tenPercent),"audience":"split","action":"serve"}]"#, true),
+        (#"[{"kinds":["send"],"names":["a"],"action":"proxy","upstream":"braze"}]"#, true),
+        (#"[{"kinds":["send"],"appVersions":{"from":"3"},"action":"refuse"}]"#, true),
+        (#"[{"kinds":["send"],"action":"proxy","upstream":"old"}]"#, true),
+        (#"[{"kinds":["read"],"action":"refuse"}]"#, true),
+        (#"[{"kinds":["send"],"names":["a"],"action":"serve"},{"kinds":["send"],"action":"refuse"}]"#, true),
+        (#"[{"kinds":["send"],\#(tenPercent),"action":"serve"}]"#, true),
+        (#"[{"kinds":["send"],"action":"proxy","upstream":"braze"}]"#, false), (#"[{"action":"refuse"}]"#, false),
+        (#"[{"vendor":"upmc","kinds":["send"],"action":"serve"},{"kinds":["send"],"action":"refuse"}]"#, false),
+    ])
+    func anAudienceMayNotContinueFromAPNsToAnUpstreamThatAddressesUsers(_ calls: String, _ isServed: Bool) throws {
         let deliveries = #"[{\#(Self.tenPercent),"paths":["apns","braze"]}]"#
         let found = try faults(#"{"calls":\#(calls),"deliveries":\#(deliveries)}"#)
-        #expect(found == [RouteFault("deliveries[0]", .audienceTwice("braze"))])
+        #expect(found == (isServed ? [RouteFault("deliveries[0]", .audienceTwice("braze"))] : []))
     }
 
     @Test(arguments: [
         #"[]"#, #"[{"paths":["old"]}]"#, #"[{"rollout":{"percent":11,"by":"user","salt":"s"},"paths":["apns"]}]"#,
         #"[{"rollout":{"percent":10,"by":"device","salt":"s"},"paths":["apns"]}]"#,
         #"[{"rollout":{"percent":10,"by":"user","salt":"t"},"paths":["apns"]}]"#,
+        #"[{\#(tenPercent),"lane":"urgent","paths":["apns"]}]"#, #"[{\#(tenPercent),"tags":["a"],"paths":["apns"]}]"#,
+        #"[{\#(tenPercent),"platform":"ios","paths":["apns"]}]"#, #"[{\#(tenPercent),"paths":["old"]}]"#,
+        #"[{\#(tenPercent),"vendor":"ipns","paths":["apns"]}]"#,
     ])
     func aRolloutOfCallsNeedsItsDeliveryRollout(_ deliveries: String) throws {
         let calls = #"[{"kinds":["send"],\#(Self.tenPercent),"action":"serve"}]"#
@@ -92,6 +108,10 @@ import Testing
         (#"{"calls":[{"vendor":"ipns","action":"proxy","upstream":"old"}]}"#, .otherDialect("old", of: .upmc)),
         (#"{"calls":[{"vendor":"fcm","action":"refuse"}]}"#, .unknownDialect("fcm")),
         (#"{"calls":[{"kinds":["send"],"action":"serve","audience":"split"}]}"#, .audienceWithoutRollout),
+        (
+            #"{"calls":[{"kinds":["send"],\#(tenPercent),"action":"refuse"}],"deliveries":[\#(delivery)]}"#,
+            .rolloutOfAction(.refuse)
+        ),
         (#"{"calls":[{"kinds":["device"],"action":"serve","upstream":"old","onMiss":"proxy"}]}"#, .missesOfWrites),
         (#"{"calls":[{"kinds":["send"],"action":"proxy","upstream":"old","onOutage":"serve"}]}"#, .outageOfOthers),
         (#"{"deliveries":[{"paths":["new"]}]}"#, .unknownUpstream("new")),
@@ -134,6 +154,32 @@ import Testing
         }
     }
 
+    @Test func aRuleThatNoDeliveryReachesIsReported() throws {
+        let rules: [(String, String, Bool)] = [
+            (#"{"paths":["apns"]}"#, #"{"lane":"bulk","paths":["none"]}"#, false),
+            (#"{"lane":"bulk","paths":["none"]}"#, #"{"paths":["apns"]}"#, true),
+            (#"{"tags":["a"],"paths":["none"]}"#, #"{"tags":["a","b"],"paths":["apns"]}"#, false),
+            (#"{"vendor":"ipns","paths":["none"]}"#, #"{"vendor":"ipns","platform":"ios","paths":["apns"]}"#, false),
+            (#"{"vendor":"ipns","paths":["none"]}"#, #"{"vendor":"upmc","paths":["apns"]}"#, true),
+            (#"{"paths":["old"]}"#, #"{"paths":["apns"]}"#, true),
+            (#"{"paths":["old"]}"#, #"{"vendor":"upmc","paths":["apns"]}"#, false),
+            (#"{\#(Self.tenPercent),"paths":["old"]}"#, #"{\#(Self.tenPercent),"paths":["old","apns"]}"#, true),
+            (#"{\#(Self.tenPercent),"paths":["apns"]}"#, #"{\#(Self.tenPercent),"paths":["old"]}"#, false),
+            (#"{\#(Self.tenPercent),"paths":["apns"]}"#, #"{"paths":["old"]}"#, true),
+            (#"{"lane":"bulk","preferDialects":["upmc"]}"#, #"{"lane":"bulk","paths":["apns"]}"#, true),
+            (#"{"paths":["apns"]}"#, #"{"lane":"bulk","preferDialects":["upmc"]}"#, true),
+        ]
+        for (first, second, isReached) in rules {
+            let found = try faults(#"{"deliveries":[\#(first),\#(second)]}"#)
+            let expected: [RouteFault] = isReached ? [] : [RouteFault("deliveries[1]", .unreachableDelivery(behind: 0))]
+            #expect(found == expected, "\(first) \(second)")
+        }
+        // The rollout of the call decides no delivery.
+        let calls = #"[{"kinds":["send"],\#(Self.tenPercent),"action":"serve"}]"#
+        let found = try faults(#"{"calls":\#(calls),"deliveries":[{"paths":["apns"]},\#(Self.delivery)]}"#)
+        #expect(found.map(\.place) == ["calls[0]", "deliveries[1]"])
+    }
+
     @Test func thereAreAtMost32RulesAnd8Tags() throws {
         let rules = (0..<33).map { #"{"names":["n\#($0)"],"action":"refuse"}"# }.joined(separator: ",")
         #expect(try faults(#"{"calls":[\#(rules)]}"#) == [RouteFault("calls", .tooManyRules(33))])
@@ -148,6 +194,7 @@ import Testing
             .tooManyRules(33), .tooManyTags(9), .unknownUpstream("x"), .unknownDialect("x"), .missingUpstream(.proxy),
             .unusedUpstream(.serve), .otherDialect("x", of: .upmc), .sendForwarded, .sendFollows, .rolloutOfCalls,
             .rolloutWithoutDelivery(rollout), .audienceWithoutRollout, .missesOfWrites, .outageOfOthers,
+            .rolloutOfAction(.refuse), .unreachableDelivery(behind: 0),
             .unreachable(behind: 0), .userSplit("x", by: "tags", rule: 0), .audienceTwice("x"), .pathTwice("x"),
             .tooManyPaths, .noneWithOthers, .ruleWithoutEffect, .preferenceNarrowed,
         ]

@@ -81,7 +81,7 @@ import Testing
         ),
         (
             #"{"deliveries":[{"rollout":{"percent":10,"by":"user"}}]}"#,
-            "routes.deliveries[0].rollout.salt: is missing, or longer than 64 bytes; rules with one salt select the same members"
+            "routes.deliveries[0].rollout.salt: must be 1 to 64 characters of printable ASCII; rules with one salt select the same members"
         ),
     ])
     func aMistakeIsReportedWithItsPlace(_ text: String, _ expected: String) { #expect(problem(text) == expected) }
@@ -90,6 +90,13 @@ import Testing
     func aPercentageHasAtMostTwoDecimals(_ percent: String) {
         let text = #"{"deliveries":[{"rollout":{"percent":\#(percent),"by":"user","salt":"s"},"paths":["apns"]}]}"#
         #expect((try? read(text)) == nil)
+    }
+
+    // The same letter has two spellings in Unicode, which select other members.
+    @Test(arguments: [("Spring-2027 a~", true), ("", false), ("caf\u{E9}", false), ("봄", false), ("\u{7F}", false)])
+    func aSaltIsPrintableASCII(_ salt: String, _ isPermitted: Bool) {
+        let text = #"{"deliveries":[{"rollout":{"percent":1,"by":"user","salt":"\#(salt)"},"paths":["apns"]}]}"#
+        #expect(((try? read(text)) != nil) == isPermitted)
     }
 
     @Test(arguments: [("0", 0), ("0.01", 1), ("0.1", 10), ("33.33", 3333), ("100", 10_000), ("100.0", 10_000)])

@@ -78,7 +78,8 @@ import Testing
         #expect(decide(.targets([outside, outside])).action == .proxy)
         for named in [
             NamedTargets.targets([inside, outside]), .targets([outside, inside]), .hidden,
-            .targets([RolloutFacts()]),
+            .targets([RolloutFacts()]), .targets([RolloutFacts(device: "d1")]),
+            .targets([inside, RolloutFacts(device: "d1")]),
         ] {
             let decision = decide(named)
             #expect(decision.action == .serve && decision.isSplit && decision.rule == 0, "\(named)")

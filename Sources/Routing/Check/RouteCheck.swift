@@ -75,9 +75,8 @@ package struct RouteCheck: Sendable {
         }
         if let rollout = rule.rollout {
             if rule.kinds != [.send] { kinds.append(.rolloutOfCalls) }
-            if !rules.deliveries.contains(where: { $0.rollout == rollout && !$0.paths.isEmpty }) {
-                kinds.append(.rolloutWithoutDelivery(rollout))
-            }
+            if rule.action != .serve { kinds.append(.rolloutOfAction(rule.action)) }
+            if !isDelivered(rollout, of: dialect(of: rule)) { kinds.append(.rolloutWithoutDelivery(rollout)) }
         } else if rule.audience == .split {
             kinds.append(.audienceWithoutRollout)
         }
@@ -111,6 +110,38 @@ package struct RouteCheck: Sendable {
         return rule.appVersions.map { range.contains($0) } ?? false
     }
 
+    /// Whether a delivery rule takes the whole rollout of a dialect's calls (nil: of all calls): it has no other criterion than the dialect, and no rule in
+    /// front of it takes all of its deliveries.
+    private func isDelivered(_ rollout: Rollout, of dialect: Vendor?) -> Bool {
+        for (index, rule) in rules.deliveries.enumerated() where rule.rollout == rollout {
+            guard rule.platform == nil, rule.lane == nil, rule.tags.isEmpty else { continue }
+            guard rule.vendor == nil || rule.vendor == dialect else { continue }
+            var narrowed = rule
+            narrowed.vendor = dialect
+            let taken = reach(of: narrowed)
+            guard dialect == nil ? taken == nil : taken?.isEmpty == false else { continue }
+            if !rules.deliveries[..<index].contains(where: { takesAll($0, of: narrowed) }) { return true }
+        }
+        return false
+    }
+
+    /// Whether the gateway sends some audiences of a dialect itself: those that no call rule gives to an upstream or refuses.
+    private func servesAudiences(of vendor: Vendor) -> Bool {
+        for rule in rules.calls where rule.applies(to: .send) {
+            if let own = dialect(of: rule), own != vendor { continue }
+            if rule.rollout != nil {
+                // An audience that is not split takes the next rule.
+                if rule.audience == .proxy { continue }
+                return true
+            }
+            switch rule.action {
+            case .serve, .serveAndForward, .followMessage: return true
+            case .proxy, .refuse: if rule.names.isEmpty, rule.appVersions == nil { return false }
+            }
+        }
+        return true
+    }
+
     /// The only dialect whose calls a rule matches.
     private func dialect(of rule: CallRule) -> Vendor? {
         rule.vendor ?? rule.upstream.flatMap { upstreams[$0]?.vendor }
@@ -122,6 +153,8 @@ package struct RouteCheck: Sendable {
         var kinds = unknown(rule.vendor) + rule.preferDialects.flatMap(unknown)
         kinds += paths(of: rule)
         if rule.paths.isEmpty, rule.preferDialects.isEmpty { kinds.append(.ruleWithoutEffect) }
+        let earlier = rules.deliveries[..<index].firstIndex { takesAll($0, of: rule) }
+        if let earlier, !rule.paths.isEmpty { kinds.append(.unreachableDelivery(behind: earlier)) }
         if !rule.preferDialects.isEmpty,
             rule.vendor != nil || rule.platform != nil || !rule.tags.isEmpty || rule.rollout != nil
         {
@@ -130,11 +163,36 @@ package struct RouteCheck: Sendable {
         for id in rule.paths.compactMap(\.upstream) {
             guard let facts = upstreams[id], facts.addressesUsers else { continue }
             kinds += splits(of: id, facts, at: index)
-            if rule.paths.first == .apns, rules.calls.contains(where: { $0.audience == .split }) {
-                kinds.append(.audienceTwice(id))
-            }
+            if rule.paths.first == .apns, servesAudiences(of: facts.vendor) { kinds.append(.audienceTwice(id)) }
         }
         return kinds
+    }
+
+    /// Whether every delivery that `rule` takes is taken by `earlier`.
+    private func takesAll(_ earlier: DeliveryRule, of rule: DeliveryRule) -> Bool {
+        if let rollout = earlier.rollout {
+            // The same share is taken; a larger one of the same members too.
+            guard let own = rule.rollout, own.salt == rollout.salt, own.unit == rollout.unit,
+                own.hundredths <= rollout.hundredths
+            else { return false }
+        }
+        if let platform = earlier.platform, platform != rule.platform { return false }
+        if let lane = earlier.lane, lane != rule.lane { return false }
+        guard earlier.tags.isSubset(of: rule.tags) else { return false }
+        guard let taken = reach(of: earlier) else { return true }
+        guard let own = reach(of: rule), !own.isEmpty else { return false }
+        return own.isSubset(of: taken)
+    }
+
+    /// The dialects whose registrations a rule can take; nil: all. Those of an upstream are of its own dialect; a rule without paths takes none.
+    private func reach(of rule: DeliveryRule) -> Set<Vendor>? {
+        var reach: Set<Vendor>?
+        if rule.paths.allSatisfy({ $0.upstream != nil }) {
+            reach = Set(rule.paths.compactMap(\.upstream).compactMap { upstreams[$0]?.vendor })
+        }
+        guard let vendor = rule.vendor else { return reach }
+        guard let known = reach else { return [vendor] }
+        return known.intersection([vendor])
     }
 
     private func paths(of rule: DeliveryRule) -> [RouteFault.Kind] {

@@ -14,11 +14,13 @@ package struct RouteFault: Error, Sendable, Hashable {
         case sendForwarded
         case sendFollows
         case rolloutOfCalls
+        case rolloutOfAction(CallAction)
         case rolloutWithoutDelivery(Rollout)
         case audienceWithoutRollout
         case missesOfWrites
         case outageOfOthers
         case unreachable(behind: Int)
+        case unreachableDelivery(behind: Int)
         case userSplit(CredentialID, by: String, rule: Int)
         case audienceTwice(CredentialID)
         case pathTwice(String)
@@ -56,8 +58,10 @@ extension RouteFault: CustomStringConvertible {
         case .sendFollows: "a send has no earlier message that it could follow; use serve or proxy"
         case .rolloutOfCalls:
             "only sends take part in a rollout (kinds: [send]); all other calls are answered by one side, because otherwise each side would know a part of the devices"
+        case .rolloutOfAction(let action):
+            "a rollout selects the sends that the gateway serves, and \(action.rawValue) serves none; use serve, and give the other sends to the next rule"
         case .rolloutWithoutDelivery(let rollout):
-            "no delivery rule has the rollout { percent: \(rollout.percent), by: \(rollout.unit.rawValue), salt: \(rollout.salt) }; a send that names targets inside and outside would be pushed by one side to all of them"
+            "no delivery rule takes all of the rollout { percent: \(rollout.percent), by: \(rollout.unit.rawValue), salt: \(rollout.salt) }: one needs this rollout and no other criterion than the dialect, in front of the rules that take everything; a send that names targets inside and outside would be pushed by one side to all of them"
         case .audienceWithoutRollout: "audience: split needs a rollout"
         case .missesOfWrites:
             "onMiss: proxy is for the kinds read, receipt and message, which are about something that may be unknown"
@@ -65,10 +69,12 @@ extension RouteFault: CustomStringConvertible {
             "onOutage: serve is for the kinds device and receipt with proxy; a send would be pushed by both sides"
         case .unreachable(let rule):
             "no call reaches it, because rule \(rule) takes them all; move it to the front, or remove it"
+        case .unreachableDelivery(let rule):
+            "no delivery takes its paths, because rule \(rule) takes them all; move it to the front, or remove it"
         case .userSplit(let id, let criterion, let rule):
             "'\(id)' pushes to all devices of a user, and \(criterion) of rule \(rule) may give devices of one user different paths; use rollout by: user, lane, or no criterion"
         case .audienceTwice(let id):
-            "'\(id)' pushes to all devices of a user, so an audience that is split must not continue from apns to it; use audience: proxy, or one path"
+            "'\(id)' pushes to all devices of a user, so an audience that the gateway sends must not continue from apns to it; give the audiences of its dialect to a call rule with proxy or refuse, or use one path"
         case .pathTwice(let path): "the path \(path) is listed twice"
         case .tooManyPaths: "at most \(RouteLimits.paths) paths"
         case .noneWithOthers: "none suppresses the delivery, so it is the only path of its rule"

@@ -90,8 +90,8 @@ package struct RouteTable: Sendable {
 extension RouteTable {
     /// Decides a call: the first rule that matches applies.
     ///
-    /// A send under a rollout takes the rule if all its targets are inside, and the next one if all are outside. Mixed targets, and those that do not reveal their keys, are
-    /// accepted by the gateway and split by the delivery rules. An audience takes the next rule unless the rule says `split`.
+    /// A send under a rollout takes the rule if all its targets are inside, and the next one if all are outside. Mixed targets, and those that do not reveal
+    /// their keys, are accepted by the gateway and split by the delivery rules. An audience takes the next rule unless the rule says `split`.
     package func decide(_ call: Call) -> CallDecision {
         for (index, rule) in rules.calls.enumerated() where matches(rule, call) {
             guard let rollout = rule.rollout else { return Self.decision(index, rule) }
@@ -135,6 +135,8 @@ extension RouteTable {
             guard !targets.isEmpty else { return .audience }
             var (inside, outside) = (false, false)
             for target in targets {
+                // The delivery rules know the user of a device that the call names without one.
+                if rollout.unit == .user, target.user == nil { return .mixed }
                 guard let isInside = rollout.includes(target) else { return .mixed }
                 if isInside { inside = true } else { outside = true }
                 if inside && outside { return .mixed }

@@ -90,11 +90,14 @@ package enum RouteReader {
         guard let unit: Rollout.Unit = try word(&fields, "by") else {
             throw ProvisioningProblem(path: "\(path).by", problem: "is missing; use user or device")
         }
-        guard let salt = try fields.optionalText("salt"), !salt.isEmpty, salt.utf8.count <= RouteLimits.saltBytes else {
+        // Other characters have several spellings, which look alike and select other members.
+        guard let salt = try fields.optionalText("salt"), (1...RouteLimits.saltBytes).contains(salt.utf8.count),
+            salt.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
             throw ProvisioningProblem(
                 path: "\(path).salt",
                 problem:
-                    "is missing, or longer than \(RouteLimits.saltBytes) bytes; rules with one salt select the same members"
+                    "must be 1 to \(RouteLimits.saltBytes) characters of printable ASCII; rules with one salt select the same members"
             )
         }
         try fields.finish()
