@@ -54,7 +54,7 @@ package struct UpstreamProbe: Sendable {
         case .unresolved: "the name has no address; correct url, or the name server of this machine"
         case .unsent(.connection):
             "no connection: check address, port and firewall; for a certificate of a private authority set trustRootsFile"
-        case .invalid: "the trust roots cannot be read; apply the provisioning file again"
+        case .invalid: "the trust roots or the path of url cannot be read; correct them in the provisioning file"
         case .busy, .unsent, .indeterminate: "\(error)"
         }
     }

@@ -81,7 +81,7 @@ package enum OutgoingError: Error, Sendable, Hashable, CustomStringConvertible {
     case unresolved
     /// As many calls as permitted are in flight.
     case busy
-    /// The trust roots of the server, or the target of the request, cannot be read.
+    /// The trust roots of the server, or the target of the request, cannot be read, or the client would change the target.
     case invalid
     /// The upstream has not received the request as a whole.
     case unsent(Reason)
