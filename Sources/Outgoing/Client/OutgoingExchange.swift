@@ -7,8 +7,8 @@ import NIOPosix
 
 /// One call: passes the head and the parts of the answer to the caller, and knows whether the request may have left.
 ///
-/// The callbacks run on the event loop of the call. The call ends by its deadline at the latest, whatever the caller does. The client waits for the promise of a
-/// part that nobody releases even after its own deadline, so the exchange keeps that promise and completes it.
+/// The callbacks run on the event loop of the call. The call ends by its deadline at the latest, whatever the caller does. The client waits for the promise of
+/// a part that nobody releases even after its own deadline, so the exchange keeps that promise and completes it.
 final class OutgoingExchange: HTTPClientResponseDelegate {
     typealias Response = Void
 
