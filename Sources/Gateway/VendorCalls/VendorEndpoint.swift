@@ -271,8 +271,7 @@ final class VendorEndpoint: Sendable {
                 recipientsPerDay: verdict.provingKey?.recipientsPerDay
             ).traced(receipts != nil)
             let names = CallNames([], isOfDevice: caller == .device)
-            let result = try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names)
-            switch result {
+            switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names) {
             case .success(let replies):
                 record.answered(replies)
                 return adapter.encode(replies, for: call, settings: settings)

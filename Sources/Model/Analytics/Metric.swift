@@ -33,7 +33,8 @@ package enum FunnelMetric: String, Sendable, Hashable, CaseIterable {
         case .receivable:
             "`accepted` + `uncertain` on devices whose SDK can report receipts; of others, those with a report of the read."
         case .received: "The app reported that it received the push. `read` implies it."
-        case .readable: "`accepted` + `uncertain` on devices whose SDK can report reads; of other devices, those that reported a read nevertheless."
+        case .readable:
+            "`accepted` + `uncertain` on devices whose SDK can report reads; of others, those that reported one."
         case .read: "The user opened the notification."
         }
     }
