@@ -27,6 +27,7 @@ import Testing
             "SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FOR NO KEY UPDATE",
             "SELECT record_outcomes AS count FROM gateway.record_outcomes($1)",
             "SELECT split_slice AS count FROM gateway.split_slice($1)",
+            "SELECT move_due AS count FROM gateway.move_due($1)",
         ]
         let pairs = walk.pairs.union(walk.pairs(transaction: flush))
         #expect(LockOrder.deviations(in: pairs, except: Self.known) == [])

@@ -648,6 +648,9 @@ JOIN gateway.message_media l ON l.tenant_id = $1 AND l.message_id = r.message_id
 JOIN gateway.media b ON b.tenant_id = $1 AND b.hash = l.hash
 WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.vendor = $3 AND r.ref = $4 AND m.content->'data'->>'owner' = $5 LIMIT 1;
 
+-- role gateway_call
+SELECT b.last, b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > $2::bigint ORDER BY b.last LIMIT 1;
+
 -- role gateway_engine
 SELECT b.tenant_id, b.app_id, b.vendor, b.value, b.host FROM gateway.binding b
 WHERE b.tenant_id = ANY ($1::text[]) AND b.vendor = ANY ($2::text[]) LIMIT 10000;
@@ -679,6 +682,15 @@ SELECT c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.
 
 -- role gateway_call
 SELECT c.capture_id, c.app_id, c.vendor, c.started_at, c.ends_at, c.ended_at, c.ended_by, c.started_by, c.keeps_texts, c.exchange_limit, c.body_limit, c.byte_limit, c.exchange_count, c.byte_count, c.ended_at IS NULL AND c.ends_at > now() AS is_running FROM gateway.capture c WHERE c.tenant_id = $1 ORDER BY c.started_at DESC, c.capture_id;
+
+-- role gateway_engine
+SELECT c.credential_id, a.app_id FROM gateway.credential c JOIN gateway.app a ON a.tenant_id = $1
+WHERE c.tenant_id = $1 AND c.origin = 'file'
+    AND (NOT c.credential_id = ANY ($2::text[]) OR c.credential_id = ANY ($3::text[]))
+    AND a.origin <> 'file' AND a.retired_at IS NULL
+    AND EXISTS (SELECT FROM jsonb_each(a.platforms) AS p, jsonb_each_text(p.value->'credentials') AS u
+        WHERE u.value = c.credential_id)
+LIMIT 1;
 
 -- role gateway_engine
 SELECT c.credential_id, a.app_id FROM gateway.credential c JOIN gateway.app a ON a.tenant_id = $1
@@ -1255,6 +1267,17 @@ SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is
 FROM gateway.api_key k
 LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
 LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date WHERE $1::text IS NULL OR k.tenant_id = $1 ORDER BY k.tenant_id, k.name;
+
+-- role gateway_engine
+SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
+    k.networks, k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now()) AS has_previous, k.previous_until,
+    coalesce(k.secret_at, k.created_at) AS secret_at,
+    CASE WHEN k.previous_hash IS NOT NULL AND (k.previous_until IS NULL OR k.previous_until > now())
+        THEN coalesce(k.previous_at, k.created_at) END AS previous_at,
+    k.recipients_per_day, CASE WHEN k.recipients_per_day IS NOT NULL THEN coalesce(d.recipients, 0) END AS recipients_today
+FROM gateway.api_key k
+LEFT JOIN gateway.api_key_use u ON u.tenant_id = k.tenant_id AND u.key_id = k.key_id
+LEFT JOIN gateway.api_key_day d ON d.tenant_id = k.tenant_id AND d.name = k.name AND d.day = (now() AT TIME ZONE 'UTC')::date WHERE k.tenant_id = $1 AND k.name = $2;
 
 -- role gateway_engine
 SELECT k.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
@@ -2019,6 +2042,9 @@ SELECT settle_messages AS count FROM gateway.settle_messages($1, $2);
 -- role gateway_engine
 SELECT split_slice AS count FROM gateway.split_slice($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
+-- role gateway_engine
+SELECT split_slice AS count FROM gateway.split_slice($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+
 -- role gateway_call
 SELECT start_capture AS outcome FROM gateway.start_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
@@ -2120,6 +2146,13 @@ LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 A
 LEFT JOIN gateway.user_profile p
     ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
 WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
+
+-- role gateway_engine
+SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from,
+    clock_timestamp() AS now
+FROM gateway.tenant t
+LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+WHERE t.tenant_id = $1;
 
 -- role gateway_engine
 SELECT t.tenant_id FROM gateway.tenant t
@@ -2321,6 +2354,13 @@ WHERE tenant_id = $1 AND next_at <= now() RETURNING cursor, epoch, key;
 UPDATE gateway.event_reader SET owner = NULL, next_at = now() WHERE tenant_id = $1 AND owner = $2 AND epoch = $3;
 
 -- role gateway_engine
+UPDATE gateway.event_reader r SET cursor = $4, lost = lost + $5, owner = NULL, next_at = now(),
+    since = CASE WHEN $5::bigint = 0 THEN since ELSE coalesce((
+        SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > r.cursor ORDER BY b.last LIMIT 1), since) END
+WHERE tenant_id = $1 AND owner = $2 AND epoch = $3 AND cursor < $4
+RETURNING cursor;
+
+-- role gateway_engine
 UPDATE gateway.master_key SET key_id = $2, check_value = $3, root = $4, wanted = NULL, adopted_at = now() WHERE key_id = $1
 RETURNING key_id;
 
@@ -2360,6 +2400,10 @@ UPDATE gateway.sender SET owner = $5, epoch = epoch + 1, next_at = now() + $6::i
 WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4
     AND callback_url IS NOT NULL AND next_at <= now()
 RETURNING callback_url, cursor, epoch, attempts;
+
+-- role gateway_engine
+UPDATE gateway.slice SET due_at = now() + $5::interval
+WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 'leased';
 
 -- role gateway_engine
 UPDATE gateway.slice s SET next_at = now() + $6::interval
@@ -2578,6 +2622,23 @@ FROM (
     UNION ALL
     SELECT d.accepted, d.uncertain, d.received, d.read, d.rejected, d.unsendable, d.suppressed, d.expired, d.canceled
     FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute AND d.message_id = $2) c;
+
+-- role gateway_call
+WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)
+SELECT width_bucket(c.quarter, $11::integer[]) AS part, CASE WHEN $8 THEN c.app_id END AS app_id, CASE WHEN $9 THEN c.vendor END AS vendor, c.device_vendor AS device_vendor,
+    CASE WHEN $10 THEN c.transport END AS transport,
+    c.device_vendor <> ALL ($13::text[]) OR c.device_vendor || '/' || c.app_id = ANY ($14::text[]) AS is_configured, sum(c.targets)::bigint AS targets, sum(c.suppressed)::bigint AS suppressed, sum(c.canceled)::bigint AS canceled, sum(c.expired)::bigint AS expired, sum(c.expired_tried)::bigint AS expired_tried, sum(c.unsendable)::bigint AS unsendable, sum(c.accepted)::bigint AS accepted, sum(c.uncertain)::bigint AS uncertain, sum(c.rejected)::bigint AS rejected, sum(c.received)::bigint AS received, sum(c.read)::bigint AS read
+FROM (
+    SELECT x.quarter, x.app_id, x.vendor, x.device_vendor, x.transport, x.targets, x.suppressed, x.canceled, x.expired, x.expired_tried, x.unsendable, x.accepted, x.uncertain, x.rejected, x.received, x.read
+    FROM gateway.counter x WHERE x.tenant_id = $1 AND x.quarter >= $2 AND x.quarter < $3 AND ($4::text[] IS NULL OR x.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR x.vendor = ANY ($5)) AND ($6::text[] IS NULL OR x.device_vendor = ANY ($6))
+    AND ($7::text[] IS NULL OR x.transport = ANY ($7))
+    UNION ALL
+    SELECT d.quarter, d.app_id, d.vendor, d.device_vendor, d.transport, d.targets, d.suppressed, d.canceled, d.expired, d.expired_tried, d.unsendable, d.accepted, d.uncertain, d.rejected, d.received, d.read
+    FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute WHERE d.quarter >= $2 AND d.quarter < $3 AND ($4::text[] IS NULL OR d.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR d.vendor = ANY ($5)) AND ($6::text[] IS NULL OR d.device_vendor = ANY ($6))
+    AND ($7::text[] IS NULL OR d.transport = ANY ($7))) c
+GROUP BY 1, 2, 3, 4, 5, 6 LIMIT $12;
 
 -- role gateway_call
 WITH f AS (SELECT greatest(max(x.minute), 0) AS minute FROM gateway.counter_fold x WHERE x.tenant_id = $1)

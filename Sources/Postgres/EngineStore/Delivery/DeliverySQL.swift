@@ -147,13 +147,8 @@ enum DeliverySQL {
     /// Runs after the slice was put back, once for each slice that leaves it.
     static let split = StoreSQL.function("split_slice", 10, columns: "split_slice AS count")
 
-    /// Runs before `record`, because a slice is locked before its deliveries.
-    static let moveDue = StoreSQL.tenant(
-        """
-        UPDATE gateway.slice SET due_at = now() + $5::interval
-        WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 'leased'
-        """
-    )
+    /// Runs last in the transaction that put the slice back.
+    static let moveDue = StoreSQL.function("move_due", 4, columns: "move_due AS count")
 
     /// Skips a slice that another transaction is changing: that transaction makes it due, parks it or leases it.
     static let resume = StoreSQL.tenant(

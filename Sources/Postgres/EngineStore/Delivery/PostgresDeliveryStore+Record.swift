@@ -6,10 +6,10 @@ import Store
 extension PostgresDeliveryStore {
     package func record(_ progress: SliceProgress, by node: NodeID) async throws(StoreError) -> RecordResult {
         try await asStore { () throws(PostgresError) in
-            let before = Self.locking(progress) + Self.moving(progress)
+            let before = Self.locking(progress)
             let statements =
                 before + [recording(progress, by: node)]
-                + progress.retries.map { Self.splitting($0, from: progress.lease) }
+                + progress.retries.map { Self.splitting($0, from: progress.lease) } + Self.moving(progress)
             let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
             let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
@@ -28,22 +28,22 @@ extension PostgresDeliveryStore {
 
     /// The lock of the message, if slices are added to it: taken later, it could be a stronger one than that which another flush of the message holds.
     private static func locking(_ progress: SliceProgress) -> [Statement] {
-        guard !progress.retries.isEmpty || progress.movesDue else { return [] }
+        guard !progress.retries.isEmpty else { return [] }
         return [DeliverySQL.lock(.id(progress.lease.key.tenant), .id(progress.lease.key.message))]
     }
 
-    /// The new due time of a slice that is outside its hours. Targets that leave it for another wait take it with them.
+    /// The new due time of the targets that stay in a slice which is outside its hours.
     private static func moving(_ progress: SliceProgress) -> [Statement] {
-        guard progress.movesDue, let delay = delay(progress) else { return [] }
+        guard progress.movesDue, delay(progress) != nil else { return [] }
         let key = progress.lease.key
-        let statement = DeliverySQL.moveDue(
-            .id(key.tenant),
-            .id(key.message),
-            .int32(key.number),
-            .int64(progress.lease.epoch),
-            .interval(delay)
-        )
-        return [statement]
+        return [
+            DeliverySQL.moveDue(
+                .id(key.tenant),
+                .id(key.message),
+                .int32(key.number),
+                .int64(progress.lease.epoch)
+            )
+        ]
     }
 
     /// The statement that moves targets into a slice of their own.

@@ -1,4 +1,5 @@
--- Adds settled deliveries to the inboxes of identities that have one, once each. Deliveries recorded by another call are skipped.
+-- Adds settled deliveries to the inboxes of identities that have one, once each. Deliveries recorded by another call are skipped, and so are identities that were
+-- erased while their pushes were being sent: a reference to one of them would fail the flush of the whole slice, again and again.
 CREATE OR REPLACE FUNCTION gateway.open_inbox(p_tenant text, p_message uuid, p_targets uuid[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_day integer;
@@ -13,6 +14,8 @@ BEGIN
             WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_message AND d.target_id = u.target
                 AND d.identity_id IS NOT NULL AND d.received_at IS NULL AND d.state <> 'canceled'
                 AND d.reason IS DISTINCT FROM 'duplicate' AND d.reason IS DISTINCT FROM 'assurance' OFFSET 0) AS x
+        WHERE EXISTS (
+            SELECT FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = x.identity_id OFFSET 0)
         ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;

@@ -15,6 +15,7 @@ extension LockOrder {
         Exception("record_outcomes", "message", "locked first, in every case in which it is written"),
         Exception("acknowledge > record_receipt", "delivery", after: "badge badge_mark", "locked before the badge"),
         Exception("split_slice", nil, "the flush has locked the message and the slice first"),
+        Exception("move_due", nil, "the flush has locked the slice first"),
         Exception(
             "report_number > mark_deliveries",
             nil,
