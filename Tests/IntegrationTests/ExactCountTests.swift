@@ -59,7 +59,7 @@ struct ExactCountTests {
             }
             let sent = ContinuousClock.now
             try await compare(stage, "settled", repeats: Self.deliveries)
-            try await compare(stage, "snapshot")
+            try await compare(stage, "snapshot", filters: min(Self.filters, 200))
             try await control(stage)
             print(
                 "seed \(Self.seed), \(killed) kills, \(open) waiting; without kills \(middle - started), with kills "
@@ -361,7 +361,9 @@ struct ExactCountTests {
             let place = name == "campaigns" ? condition : "\(condition) AND \(isPast)"
             // Rows are folded within seconds.
             let table = try #require(sql.split(separator: " ").dropFirst().first)
-            let one = "\(sql) WHERE ctid = (SELECT ctid FROM \(table) WHERE \(place) LIMIT 1) RETURNING 1"
+            // Always the same row, because one of them is changed back.
+            let order = name == "campaigns" ? " ORDER BY day, app_id, value, variant" : ""
+            let one = "\(sql) WHERE ctid = (SELECT ctid FROM \(table) WHERE \(place)\(order) LIMIT 1) RETURNING 1"
             let changed = "WITH c AS (\(one)) SELECT count(*) AS number FROM c"
             try await eventually("the counts are folded") { try await stage.cluster.number(changed) == 1 }
             let quick = ["EXACT_READER_SECONDS": "1", "EXACT_FILTERS": "1"]
