@@ -12,7 +12,7 @@ import Testing
 /// The reader of the event log: whatever fails, its figures are those of a recount of the deliveries.
 @Suite struct StoreEventReaderTests {
     /// Counts everything, and fails if that takes more than 200 steps.
-    private func countAll(_ fixture: StoreFixture, by node: NodeID? = nil, limit: Int = 10_000) async throws {
+    func countAll(_ fixture: StoreFixture, by node: NodeID? = nil, limit: Int = 10_000) async throws {
         let reader = PostgresEventReader(engine: fixture.engine, node: node ?? fixture.node)
         var last: Int64 = -1
         for _ in 0..<200 {
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Histories
 
-    private func devices(_ fixture: StoreFixture, _ count: Int) async throws -> [Registered] {
+    func devices(_ fixture: StoreFixture, _ count: Int) async throws -> [Registered] {
         var devices: [Registered] = []
         for index in 0..<count {
             devices.append(try await fixture.register(VendorDeviceKey("k\(index)"), token: "ab\(100 + index)"))
@@ -415,53 +415,6 @@ import Testing
         let (hour, minute) = (LatencyHistogram.bucket(of: 3_590_000), LatencyHistogram.bucket(of: 60_000))
         try #require(buckets.count == 2, "\(buckets)")
         #expect(buckets[0] < minute && buckets[1] >= hour, "\(buckets)")
-    }
-
-    // MARK: Up to when
-
-    // Another transaction may have written an event that is older than the answer, and may not have committed it.
-    @Test func nothingIsClaimedWhileEventsAreNotCommitted() async throws {
-        let fixture = try await StoreFixture.alone()
-        let admin = try await fixture.database.admin()
-        _ = try await devices(fixture, 1)
-        try await countAll(fixture)
-        func until() async throws -> Timestamp {
-            try #require(try await fixture.queries.countedSpan(of: fixture.acme).until)
-        }
-        let before = try await fixture.now()
-        #expect(try await until() >= before, "all events are counted")
-        // The transaction of the event waits for a lock that another session holds.
-        let gate = try await fixture.database.admin()
-        _ = try await gate.query("SELECT pg_advisory_lock(42)::text AS held")
-        async let written = admin.run(
-            Transaction(
-                tenant: nil,
-                [
-                    Statement(
-                        """
-                        SELECT gateway.write_events('acme', 'shop', 'native', NULL, 'registered', NULL, 1, NULL, NULL, NULL, NULL,
-                            ARRAY[gen_random_uuid()], NULL, NULL)
-                        """
-                    ), Statement("SELECT pg_advisory_xact_lock(42)::text AS held"),
-                ]
-            )
-        )
-        try await eventually("the event is written") {
-            let waiting = try await gate.query(
-                """
-                SELECT count(*) AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-                WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()
-                """
-            )
-            return try waiting.only().int("n") > 0
-        }
-        let open = try await fixture.now()
-        #expect(try await until() < before)
-        _ = try await gate.query("SELECT pg_advisory_unlock(42) AS done")
-        _ = try await written
-        #expect(try await until() < open, "it is not counted yet")
-        try await countAll(fixture)
-        #expect(try await until() >= open)
     }
 
     // MARK: Exports
