@@ -4,9 +4,6 @@ package import Model
 /// is now by default.
 package struct ExportQuery: Sendable {
     package static let noCursor = Problem.invalid("after", "must be the cursor of a line")
-    /// 16 hexadecimal digits: enough to notice a mistake.
-    private static let digestCount = 16
-
     private let digest: String
 
     package init(
@@ -16,9 +13,10 @@ package struct ExportQuery: Sendable {
         from: Timestamp?,
         _ identifiers: any IdentifierSource
     ) {
-        let parts: [String?] = [kind, app?.rawValue, vendor?.rawValue, from.map { "\($0.milliseconds)" }]
-        let json = JSON.array(parts.map { $0.map { .string($0) } ?? .null })
-        digest = String(identifiers.sha256(JSONWriter.bytes(json)).prefix(Self.digestCount))
+        digest = QueryDigest.text(
+            [kind, app?.rawValue, vendor?.rawValue, from.map { "\($0.milliseconds)" }],
+            identifiers
+        )
     }
 
     /// The cursor of a line at a position.

@@ -1,3 +1,4 @@
+import GatewayHTTP
 import Model
 import Store
 
@@ -6,9 +7,6 @@ struct MessageCursor: Sendable, Hashable {
     var message: MessageID
     /// Nil: a position in the list of all messages.
     var digest: String?
-
-    /// 16 hexadecimal digits: enough to notice a mistake.
-    private static let digestCount = 16
 
     /// The end of a page of a filter.
     init(_ message: MessageID, of filter: MessageFilter, _ identifiers: any IdentifierSource) {
@@ -33,12 +31,11 @@ struct MessageCursor: Sendable, Hashable {
 
     private static func digest(_ filter: MessageFilter, _ identifiers: any IdentifierSource) -> String? {
         guard !filter.isPlain else { return nil }
-        let parts: [String?] = [
+        let properties: [String?] = [
             filter.app?.rawValue, filter.state?.rawValue, filter.vendor?.rawValue, filter.submitter, filter.label,
             filter.from.map { "\($0.milliseconds)" }, filter.to.map { "\($0.milliseconds)" }, filter.text,
         ]
-        let json = JSON.array(parts.map { $0.map { .string($0) } ?? .null })
-        return String(identifiers.sha256(JSONWriter.bytes(json)).prefix(digestCount))
+        return QueryDigest.text(properties, identifiers)
     }
 }
 
