@@ -1,0 +1,79 @@
+/// Translates the calls of one dialect between the gateway and the vendor's real service.
+///
+/// Pure, as `VendorAdapter` is: no I/O, no clock, no randomness, and nothing that a caller or the vendor sends may trap.
+package protocol UpstreamAdapter: UpstreamVendor {
+    /// The kind of the call. A function of the request, because one path may read and write; a request that cannot be read has the kind of its path.
+    func kind(of request: VendorRequest) -> CallKind
+
+    /// The targets that a call of kind `.send` names. `.audience` for other kinds and for requests that cannot be read.
+    func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets
+
+    /// The version of the app that made the call; nil: the call does not state it.
+    func appVersion(in request: VendorRequest) -> String?
+
+    /// The same call as the upstream must receive it: everything unchanged except what names the gateway, for example a signature of the host.
+    ///
+    /// - Parameters:
+    ///   - request: the call as it arrived, body included.
+    ///   - upstream: the fields of the credential.
+    ///   - host: the upstream's host as in its URL, without port.
+    ///   - time: the present, for signatures.
+    /// - Returns: nil if the upstream cannot receive such a call.
+    func prepare(
+        _ request: VendorRequest,
+        for upstream: UpstreamSettings,
+        host: String,
+        at time: Timestamp
+    ) -> VendorRequest?
+
+    /// The calls that send `notification` to `targets` through the upstream, each with the places of its targets in `targets`.
+    ///
+    /// - Returns: every target in exactly one call; empty if this upstream cannot send the notification to any of them.
+    /// - Throws: `AdapterError` if the content cannot be expressed for this upstream.
+    func outbound(
+        _ notification: Notification,
+        to targets: [TargetFacts],
+        through upstream: UpstreamSettings,
+        settings: BindingSettings,
+        at time: Timestamp
+    ) throws(AdapterError) -> [UpstreamCall]
+
+    /// The outcome of every target of a call that the upstream answered.
+    func outcome(of call: UpstreamCall, response: VendorResponse) -> UpstreamResult
+}
+
+extension UpstreamAdapter {
+    package func appVersion(in request: VendorRequest) -> String? { nil }
+
+    package func prepare(
+        _ request: VendorRequest,
+        for upstream: UpstreamSettings,
+        host: String,
+        at time: Timestamp
+    ) -> VendorRequest? { request }
+}
+
+/// One call to an upstream that sends a message to some targets.
+package struct UpstreamCall: Sendable {
+    package var request: VendorRequest
+    /// The places of its targets in the list that was given to `outbound`.
+    package var targets: [Int]
+
+    package init(_ request: VendorRequest, targets: [Int]) {
+        self.request = request
+        self.targets = targets
+    }
+}
+
+/// What an upstream answered to a call that sends.
+package struct UpstreamResult: Sendable, Hashable {
+    /// One for each of the call's targets, in their order.
+    package var outcomes: [Outcome]
+    /// The vendor's name of the message, for its later reports; nil: it gave none.
+    package var reference: String?
+
+    package init(_ outcomes: [Outcome], reference: String? = nil) {
+        self.outcomes = outcomes
+        self.reference = reference
+    }
+}
