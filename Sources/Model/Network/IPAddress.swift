@@ -34,14 +34,28 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func v4(_ text: some StringProtocol) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        let bytes = parts.compactMap { part -> UInt8? in
-            guard !part.isEmpty, part.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), part == "0" || part.first != "0"
-            else { return nil }
-            return UInt8(part)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(4)
+        // The number so far; nil: none of its digits has been read.
+        var number: Int?
+        for byte in text.utf8 {
+            switch byte {
+            case 0x2E:
+                guard let value = number, bytes.count < 3 else { return nil }
+                bytes.append(UInt8(value))
+                number = nil
+            case 0x30...0x39:
+                // No digit may follow a leading zero.
+                guard number != 0 else { return nil }
+                let value = (number ?? 0) * 10 + Int(byte - 0x30)
+                guard value <= 255 else { return nil }
+                number = value
+            default: return nil
+            }
         }
-        return bytes.count == 4 ? bytes : nil
+        guard let value = number, bytes.count == 3 else { return nil }
+        bytes.append(UInt8(value))
+        return bytes
     }
 
     private static func v6(_ text: some StringProtocol) -> [UInt8]? {
