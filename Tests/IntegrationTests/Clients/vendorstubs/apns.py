@@ -123,14 +123,18 @@ class Pusher:
         """Waits for bytes of APNs, for an offered push, or for the time. Returns whether APNs has sent something."""
         if sock is not None and sock.pending():
             return True
-        ready, _, _ = select.select([s for s in (sock, self.wake_here) if s is not None], [], [], seconds)
-        if self.wake_here in ready:
+        poll = select.poll()
+        for one in (sock, self.wake_here):
+            if one is not None:
+                poll.register(one, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll(seconds * 1000)}
+        if self.wake_here.fileno() in ready:
             try:
                 while self.wake_here.recv(4096):
                     pass
             except BlockingIOError:
                 pass
-        return sock in ready
+        return sock is not None and sock.fileno() in ready
 
     def connect(self):
         import h2.config

@@ -1,5 +1,6 @@
 """A small HTTP/1.1 server: one thread per connection, keep-alive, optional TLS, bounded requests, and answers that can be faulty on purpose."""
 
+import random
 import select
 import socket
 import ssl
@@ -9,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 # A longer head is refused with 431: a caller could otherwise fill the memory before its request is complete.
 MAX_HEAD_BYTES = 64 * 1024
@@ -41,7 +42,7 @@ class Request:
 
     @property
     def path(self) -> str:
-        return unquote(urlsplit(self.target).path) if not self.target.startswith("//") else unquote(self.target.partition("?")[0])
+        return unquote(self.raw_path)
 
     @property
     def raw_path(self) -> str:
@@ -76,6 +77,8 @@ class Fault:
     kind: str
     seconds: float = 0.0
     delta: int = 1
+    # Of `mutate`: the changes of the answer's bytes follow from it.
+    seed: str = ""
 
 
 class BadRequest(Exception):
@@ -97,6 +100,32 @@ def encode(response: Response, method: str, closes: bool, length: int | None = N
         lines.append("Connection: close")
     body = b"" if method == "HEAD" or response.status in (204, 304) else response.body
     return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8") + body
+
+
+def is_readable(sock: socket.socket, seconds: float) -> bool:
+    """`select` fails for descriptors above 1023, which a server with many connections has."""
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """The bytes with one to eight of them changed, removed, repeated or added, or with the end cut off."""
+    changed = bytearray(data)
+    for _ in range(chance.randint(1, 8)):
+        at = chance.randrange(len(changed)) if changed else 0
+        match chance.randrange(5):
+            case 0 if changed:
+                changed[at] = chance.randrange(256)
+            case 1:
+                del changed[at : at + chance.randint(1, 16)]
+            case 2:
+                changed[at:at] = changed[at : at + chance.randint(1, 64)]
+            case 3:
+                changed[at:at] = chance.choice([b"\r\n", b"\0", b":", b"0", b"{", b'"', b"Content-Length: 7\r\n", b"Transfer-Encoding: chunked\r\n", b"\xff"])
+            case 4 if chance.random() < 0.1:
+                del changed[at:]
+    return bytes(changed)
 
 
 class Connection:
@@ -233,6 +262,8 @@ class Connection:
         elif kind == "half":
             data = encode(response, request.method, False)
             self.sock.sendall(data[: len(data) // 2])
+        elif kind == "mutate":
+            self.sock.sendall(mutated(encode(response, request.method, True), random.Random(f"{fault.seed}/{request.number}")))
         elif kind == "endless":
             self.endless(response)
         elif kind != "loseAnswer":
@@ -301,7 +332,7 @@ class Server:
                 self.stay_down()
                 continue
             try:
-                if not select.select([self.listener], [], [], 0.05)[0]:
+                if not is_readable(self.listener, 0.05):
                     continue
                 sock, peer = self.listener.accept()
             except (OSError, ValueError):
@@ -319,6 +350,8 @@ class Server:
     def stay_down(self) -> None:
         """Refuses connections until the time is over, and listens at the same port again."""
         self.listener.close()
+        for connection in self.all():
+            connection.close()
         while not self.ends.is_set() and time.monotonic() < self.down_until:
             time.sleep(0.01)
         while not self.ends.is_set():
@@ -332,8 +365,6 @@ class Server:
     def go_down(self, seconds: float) -> None:
         """Closes the listener and all connections for this time, as a stopped service would."""
         self.down_until = time.monotonic() + seconds
-        for connection in self.all():
-            connection.close()
 
     def all(self) -> list[Connection]:
         with self.lock:

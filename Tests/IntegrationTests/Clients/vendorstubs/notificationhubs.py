@@ -550,8 +550,11 @@ class NotificationHubsStub(Stub):
         body, headers = order["body"], dict(order["headers"])
         if target["template"] is not None:
             values = {k.lower(): text(v) for k, v in target["variables"].items()} | {k.lower(): v for k, v in loads(body).items()}
+            template = loads(target["template"]["body"])
             try:
-                body = dumps(render(loads(target["template"]["body"]), values))
+                if template is ...:
+                    raise TemplateError("not JSON")
+                body = dumps(render(template, values))
             except TemplateError:
                 self.count(message, "InvalidNotificationFormat")
                 return

@@ -463,7 +463,8 @@ class RationalOwlStub(Stub):
             waiting.append(entry)
 
     def report(self, server: str) -> None:
-        waiting, url = self.changed.pop(server, []), self.clients[server]["url"]
+        # The client may have been unregistered, or its address removed.
+        waiting, url = self.changed.pop(server, []), self.clients.get(server, {}).get("url")
         by_message: dict[str, list] = {}
         for number, index in waiting:
             message = self.messages[number]

@@ -37,6 +37,9 @@ def play(script: Script, settings: dict[str, str]) -> None:
     post("names an alias", "/users/alias/new", user_aliases=[{"external_id": "u-2", "alias_name": "a-7", "alias_label": "crm"}])
     post("identifies", "/users/identify", aliases_to_identify=[{"external_id": "u-2", "user_alias": {"alias_name": "a-7", "alias_label": "crm"}}])
     post("subscribes", "/subscription/status/set", subscription_group_id="g-1", subscription_state="unsubscribed", external_id=["u-1"])
+    groups = [{"subscription_group_id": "g-2", "subscription_state": "subscribed", "external_ids": ["u-1", "u-2"]}]
+    post("subscribes in the newer way", "/v2/subscription/status/set", subscription_groups=groups)
+    post("merges", "/users/merge", merge_updates=[{"identifier_to_merge": {"external_id": "old"}, "identifier_to_keep": {"external_id": "u-1"}}])
     get("asks for the subscription", "/subscription/status/get?subscription_group_id=g-1&external_id=u-1")
     get("asks for a user's subscriptions", "/subscription/user/status?external_id=u-1")
 
@@ -67,6 +70,12 @@ def play(script: Script, settings: dict[str, str]) -> None:
     get("lists the schedules", f"/messages/scheduled_broadcasts?end_time={(script.at + timedelta(days=2)).strftime('%Y-%m-%dT%H:%M:%SZ')}")
     post("cancels", "/messages/schedule/delete", schedule_id=number)
     post("cancels again", "/messages/schedule/delete", schedule_id=number)
+
+    to_one = [{"external_user_id": "u-1"}]
+    planned = post("schedules a campaign", "/campaigns/trigger/schedule/create", campaign_id=campaign, recipients=to_one, schedule=later)
+    number = {"campaign_id": campaign, "schedule_id": planned.json().get("schedule_id", "")}
+    post("changes the campaign's schedule", "/campaigns/trigger/schedule/update", **number, schedule=later)
+    post("cancels the campaign", "/campaigns/trigger/schedule/delete", **number)
 
     fields = ["external_id", "push_tokens", "devices", "custom_attributes", "push_subscribe"]
     post("exports", "/users/export/ids", external_ids=["u-1", "nobody"], fields_to_export=fields)

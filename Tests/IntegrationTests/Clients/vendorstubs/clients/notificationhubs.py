@@ -77,6 +77,7 @@ def play(script: Script, settings: dict[str, str]) -> None:
     call("sends with the listen key", "POST", "messages/", alert, listen, **native)
     call("sends an unknown format", "POST", "messages/", alert, **(native | {"ServiceBusNotification_Format": "pigeon"}))
     call("sends directly", "POST", "messages/", alert, more="&direct", ServiceBusNotification_DeviceHandle=script.token("two"), **native)
+    call("sends as a test", "POST", "messages/", alert, more="&test", ServiceBusNotification_Tags="$UserId:{u-1}", **native)
     call("sends by template", "POST", "messages/", {"name": "Mina", "title": "News"}, ServiceBusNotification_Tags="news", ServiceBusNotification_Format="template")
     parts = "--nh-batch-multipart-boundary\r\nContent-Type: application/json; charset=utf-8\r\nContent-Disposition: inline; name=notification\r\n\r\n" + alert
     parts += "\r\n--nh-batch-multipart-boundary\r\nContent-Type: application/json; charset=utf-8\r\nContent-Disposition: inline; name=devices\r\n\r\n"

@@ -41,6 +41,9 @@ def play(script: Script, settings: dict[str, str]) -> None:
     post("sends before it is a client", "/msgClient/msgClientSendMsgByDeviceId", **sender, msg={"body": "x"}, dest={"t": 2, "tg": [{"dId": one}]})
     post("registers the client", "/msgClient/register", cId=1, r=1, t=12, sId=service, **sender, mcn="shop backend 1")
     post("registers the client again", "/msgClient/register", cId=1, r=1, t=12, sId=service, **sender, mcn="shop backend 1")
+    # An address of this machine where nothing listens, and which is removed before a change is reported.
+    post("sets its callback", "/msgClient/setCallbackUrl", sId=service, **sender, url="http://127.0.0.1:9/ums/callback")
+    post("removes its callback", "/msgClient/setCallbackUrl", sId=service, **sender, url="")
     core = {"serviceId": service, "serverRegId": server}
     group = post("creates a group", "/deviceGroup/create/", **core, groupName="vip", description="VIP", deviceList=[one]).json().get("groupId", "")
     post("adds to the group", "/deviceGroup/add/", **core, groupId=group, deviceList=[two, "unknown"])
@@ -55,6 +58,16 @@ def play(script: Script, settings: dict[str, str]) -> None:
     post("sends an image to all", "/msgClient/sendMsg", **sender, msg={"body": "점검 안내"}, img=image, dest={"t": 1})
     custom = post("sends a custom push", "/custompush/group/", **core, groupId=group, silent=0, data={"notiTitle": "제목", "notiBody": "내용", "number": 11111})
 
+    custom_data = {"silent": 1, "data": {"numberData": 11111, "stringData": "what you want"}}
+    post("sends a silent push", "/custompush/multicast/", **core, deviceRegIds=[one, "unknown"], **custom_data)
+    post("sends a silent push to all", "/custompush/broadcast/", **core, **custom_data)
+    post("sends a custom push again", "/custompush/retry/", **core, msgId=custom.json().get("mId", ""), retryCondition=1)
+    data = {"queuing": 1, "data": '{"k":1}', "notiTitle": "제목", "notiBody": "내용", "notiSound": "my_custom_sound.wav"}
+    post("sends data", "/downstream/multicast/", **core, deviceRegIds=[one], **data)
+    post("sends data to all", "/downstream/broadcast/", **core, **data)
+    post("sends data to the group", "/downstream/group/", **core, groupId=group, **data)
+    post("sends data to an unknown group", "/downstream/group/", **core, groupId="unknown", **data)
+
     # The devices answer.
     number = sent.json().get("mId", "")
     device("reads", "notiRead", 311, dRId=one, mId=number)
@@ -68,12 +81,21 @@ def play(script: Script, settings: dict[str, str]) -> None:
     ids = [n for n in (number, custom.json().get("mId", "")) if n]
     post("reads statistics", "/tracking/msgStats/", **core, msgIds=ids)
     post("reads the devices of a message", "/tracking/msgDeviceDetail/", **core, msgId=ids[-1] if ids else "", msgState=0, deviceType=0, startIndex=0, fetchSize=500)
+    page = {"msgId": ids[-1] if ids else "", "msgState": 0, "deviceType": 0, "startIndex": 0, "fetchSize": 500}
+    post("reads the devices that have it", "/tracking/msgDevices/", **core, **page)
+    post("reads them as the old tester does", "/tracking/msgDetail/", **core, **page)
+    post("reads the devices of messages", "/tracking/batchMsgDevices/", **core, msgIds=ids, msgState=2)
+    post("reads the details of messages", "/tracking/batchMsgDeviceDetail/", **core, msgIds=ids, msgState=0)
+    post("lists the devices of the group", "/sync/groupDeviceIds/", **core, groupId=group, startIndex=0, fetchSize=2000)
     post("lists the devices", "/sync/deviceIds/", **core, startIndex=0, fetchSize=2000)
     post("takes from the group", "/deviceGroup/subtract/", **core, groupId=group, deviceList=[two])
     post("removes the group", "/deviceGroup/remove/", **core, groupId=group)
 
-    # The devices leave.
+    # The devices and the back end leave.
+    post("removes a device", "/sync/deleteDevices/", **core, deviceIds=[three])
     device("leaves", "unregUser", 305, dRId=two)
     device("leaves, as an older app", "unregUser", 305, pn=phone)
     device("leaves without a name", "unregUser", 305)
+    post("unregisters the server", "/server/unregister/", **core)
+    post("names another service", "/server/register/", serviceId="other", registerName="x")
     script.call("calls an unknown path", "POST", "/pushApp/unknown", IOS, {"aId": account})

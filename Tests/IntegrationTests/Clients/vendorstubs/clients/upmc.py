@@ -34,6 +34,12 @@ def play(script: Script, settings: dict[str, str]) -> None:
     post("asks as another user", "rcv_get_service", **place("one", "one again"), CUID="kim", AUTHKEY=key)
     post("registers a broken token", "rcv_register_service", **(place("one", "one") | {"PSID": "{length = 32}"}), CUID="hong", AUTHKEY=key)
     post("names no app", "rcv_register_service", **(place("one", "one") | {"APP_ID": "com.example.other"}), CUID="hong")
+    post("adds a service", "rcv_add_service", **place("one", "one again"), CUID="hong", CNAME="Hong Gildong", **about, AUTHKEY=key)
+    web = {"APP_ID": app, "PNSID": "WPNS", "PSID": "https://push.example.com/e/1", "DEVICE_ID": "auth", "CUID": "web", "CNAME": "Web", "P256DH": "key"}
+    post("registers a browser", "wpns_rcv_register_service_and_user", **web, AUTHKEY=key)
+    for name in ("getEncriptKey", "rcv_comm_configuration", "reAllocateUpns"):
+        post(f"calls {name}", name, **place("one", "one again"), AUTHKEY=key)
+    post("uploads its log", "putAppLog", log='{"lib-version":"5.1.3"}')
     post("is alive", "rcv_appAlive", **place("one", "one again"), CUID="hong", AUTHKEY=key)
 
     made = post("makes a group", "rcv_register_usergroup", APP_ID=app, GROUPNAME="vip", AUTHKEY=key).json().get("BODY") or [{}]

@@ -11,7 +11,7 @@ from ..clients.script import Answer, Script
 from .support import NEW_YEAR, Bench
 from .test_clients import CAMPAIGN, SCRIPTS
 
-ROUNDS = 12
+ROUNDS = 20
 VALUES = [None, True, 0, -1, 3.5, "", "x", "é" * 300, "\ud800", [], [1], [None], {}, {"a": 1}, {"inc": "x"}, [[]], "2026-01-01T00:00:00Z", 10**30]
 FORM_VALUES = ["", "x", "[", "[1]", "{}", "-5", "é", "%zz"]
 
