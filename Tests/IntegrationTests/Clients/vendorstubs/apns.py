@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 # A push that APNs has not answered after this long is uncertain.
 ANSWER_SECONDS = 15.0
+# Pushes in flight: so many are uncertain after a kill. The library's own work grows with the number of open streams.
+MAX_STREAMS = 100
 # Waiting pushes give up when APNs could not be reached for this long.
 PATIENCE_SECONDS = 120.0
 # Definite refusals (429, 503, a stream that APNs did not process) are tried again this often, with the same apns-id.
@@ -67,7 +69,9 @@ class Pusher:
         self.provider_token, self.signed_at = "", 0.0
         self.reached_at = time.monotonic()
         self.wake_here, self.wake_there = socket.socketpair()
+        # A full buffer wakes as well as one byte more, and the caller may hold a lock that the pusher waits for.
         self.wake_here.setblocking(False)
+        self.wake_there.setblocking(False)
         self.thread = threading.Thread(target=self.run, daemon=True, name="apns")
         self.thread.start()
 
@@ -170,8 +174,9 @@ class Pusher:
 
     def fill(self, connection, now: float) -> None:
         """Opens streams for waiting pushes as far as APNs permits it."""
+        limit = min(MAX_STREAMS, connection.remote_settings.max_concurrent_streams) if self.has_settings else 0
         for _ in range(len(self.queue)):
-            if not self.has_settings or connection.open_outbound_streams >= connection.remote_settings.max_concurrent_streams:
+            if len(self.open) >= limit:
                 return
             push = self.queue.popleft()
             window = min(connection.outbound_flow_control_window, connection.remote_settings.initial_window_size)

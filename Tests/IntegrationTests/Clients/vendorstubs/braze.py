@@ -64,6 +64,9 @@ class BrazeStub(Stub):
     def __init__(self, settings: dict, seed: str):
         super().__init__(settings, seed)
         self.profiles: dict[str, dict] = {}
+        # Indexes of the profiles: by external ID, and by token in lower case.
+        self.externals: dict[str, dict] = {}
+        self.owners: dict[str, dict] = {}
         self.campaigns: dict[str, dict] = {}
         self.segments: dict[str, list[str]] = {}
         self.schedules: dict[str, dict] = {}
@@ -126,11 +129,21 @@ class BrazeStub(Stub):
 
     def profile(self, external: str = "", alias: list[str] | None = None) -> dict:
         profile = {
-            "braze_id": self.ids.hex(24), "external_id": external, "aliases": [alias] if alias else [], "standard": {}, "custom": {}, "tokens": [],
+            "braze_id": self.ids.hex(24), "external_id": "", "aliases": [alias] if alias else [], "standard": {}, "custom": {}, "tokens": [],
             "subscriptions": {}, "events": {}, "purchases": {},
         }  # fmt: skip
         self.profiles[profile["braze_id"]] = profile
+        self.name(profile, external)
         return profile
+
+    def name(self, profile: dict, external: str) -> None:
+        profile["external_id"] = external
+        if external:
+            self.externals[external] = profile
+
+    def remove(self, profile: dict) -> None:
+        del self.profiles[profile["braze_id"]]
+        self.externals.pop(profile["external_id"], None)
 
     @staticmethod
     def alias(entry) -> list[str] | None:
@@ -140,19 +153,15 @@ class BrazeStub(Stub):
     def lookup(self, entry: dict) -> dict | None:
         """The profile that an element names by external_id, user_alias, braze_id, email or phone."""
         external, alias = text(entry.get("external_id")) or text(entry.get("external_user_id")), self.alias(entry.get("user_alias"))
-        for profile in self.profiles.values():
-            if external:
-                found = profile["external_id"] == external
-            elif alias:
-                found = alias in profile["aliases"]
-            elif text(entry.get("braze_id")):
-                found = profile["braze_id"] == text(entry["braze_id"])
-            else:
-                name = "email" if text(entry.get("email")) else "phone"
-                found = bool(text(entry.get(name))) and profile["standard"].get(name) == text(entry[name])
-            if found:
-                return profile
-        return None
+        if external:
+            return self.externals.get(external)
+        if alias:
+            return next((p for p in self.profiles.values() if alias in p["aliases"]), None)
+        if text(entry.get("braze_id")):
+            return self.profiles.get(text(entry["braze_id"]))
+        name = "email" if text(entry.get("email")) else "phone"
+        value = text(entry.get(name))
+        return next((p for p in self.profiles.values() if value and p["standard"].get(name) == value), None)
 
     def obtain(self, entry: dict) -> dict | None:
         """The named profile; it is created if the element permits that."""
@@ -229,19 +238,24 @@ class BrazeStub(Stub):
             if not token:
                 continue
             # A token belongs to one profile: the newest.
-            for other in self.profiles.values():
-                other["tokens"] = [t for t in other["tokens"] if t["token"].lower() != token.lower()]
+            self.forget(token)
+            self.owners[token.lower()] = profile
             device = text(entry.get("device_id")) or self.ids.uuid().upper()
             # A device has one token per app.
-            profile["tokens"] = [t for t in profile["tokens"] if t["device_id"] != device or t["app_id"] != text(entry.get("app_id"))]
+            for old in [t for t in profile["tokens"] if t["device_id"] == device and t["app_id"] == text(entry.get("app_id"))]:
+                self.forget(old["token"])
             profile["tokens"].append({"app_id": text(entry.get("app_id")), "token": token, "device_id": device})
+
+    def forget(self, token: str) -> None:
+        owner = self.owners.pop(token.lower(), None)
+        if owner is not None:
+            owner["tokens"] = [t for t in owner["tokens"] if t["token"].lower() != token.lower()]
 
     def import_token(self, entry: dict) -> str:
         tokens = entry.get("push_tokens") if isinstance(entry.get("push_tokens"), list) else []
         if text(entry.get("external_id")) or text(entry.get("braze_id")) or not tokens:
             return "'push_token_import' is not valid"
-        known = {t["token"].lower() for p in self.profiles.values() for t in p["tokens"]}
-        fresh = [t for t in tokens if isinstance(t, dict) and text(t.get("token")) and text(t["token"]).lower() not in known]
+        fresh = [t for t in tokens if isinstance(t, dict) and text(t.get("token")) and text(t["token"]).lower() not in self.owners]
         if fresh:
             self.set_tokens(self.profile(), fresh)
         return ""
@@ -312,7 +326,8 @@ class BrazeStub(Stub):
             processed += 1
             kept = self.lookup({"external_id": external})
             if kept is None:
-                old["external_id"] = external
+                self.externals.pop(old["external_id"], None)
+                self.name(old, external)
             elif kept is not old:
                 self.join(old, kept)
         return self.reply(201, {"aliases_processed": processed, "message": "success"})
@@ -323,7 +338,8 @@ class BrazeStub(Stub):
             kept[name] = old[name] | kept[name]
         kept["aliases"] += old["aliases"]
         kept["tokens"] += old["tokens"]
-        del self.profiles[old["braze_id"]]
+        self.owners |= {t["token"].lower(): kept for t in old["tokens"]}
+        self.remove(old)
 
     def merge(self, body: dict) -> Response:
         for entry in self.objects(body, "merge_updates"):
@@ -338,7 +354,9 @@ class BrazeStub(Stub):
         for entry in self.named(body, {"external_ids": "external_id", "braze_ids": "braze_id", "user_aliases": "", "phone_numbers": "phone", "email_addresses": ""}):
             profile = self.lookup(entry)
             if profile is not None:
-                del self.profiles[profile["braze_id"]]
+                for token in list(profile["tokens"]):
+                    self.forget(token["token"])
+                self.remove(profile)
                 deleted += 1
         return self.reply(201, {"deleted": deleted, "message": "success"})
 
@@ -723,8 +741,7 @@ class BrazeStub(Stub):
 
     def outcome(self, push: Push) -> None:
         if push.state == "rejected" and (push.status == 410 or push.reason in ("BadDeviceToken", "DeviceTokenNotForTopic")):
-            for profile in self.profiles.values():
-                profile["tokens"] = [t for t in profile["tokens"] if t["token"].lower() != push.token]
+            self.forget(push.token)
 
     def snapshot(self) -> dict:
         devices = [t | {"user": p["external_id"] or p["braze_id"]} for p in self.profiles.values() for t in p["tokens"]]

@@ -18,7 +18,7 @@ from .http1 import Fault, Request, Response, Server
 from .stub import Stub, dumps, integer, loads
 
 # Calls above this number are answered and not recorded; `callsDropped` counts them.
-MAX_CALLS = 500_000
+MAX_CALLS = 200_000
 # A callback is tried this often. The vendor's own contract is not published.
 CALLBACK_ATTEMPTS = 5
 
