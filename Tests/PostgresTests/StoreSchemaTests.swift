@@ -10,7 +10,7 @@ import Testing
     /// Tables with rows of tenants. Reference tables are reached by other keys too.
     private let tenantTables: Set<String> = [
         "app", "credential", "api_key_use", "api_key_day", "challenge", "device", "identity", "identity_count",
-        "sender", "verification", "message",
+        "sender", "verification", "erased_identity", "message",
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter", "counter_delta",
         "counter_fold", "counter_reason", "message_counter", "message_open", "event_batch", "event_position",
         "event_single",

@@ -103,7 +103,9 @@ package struct PlanFill: Sendable {
             INSERT INTO gateway.expected_user (tenant_id, app_id, user_id, ends_at)
                 SELECT 'plan', 'shop', n::text, now() + n * interval '1 minute' FROM generate_series(1, 20000) n;
             INSERT INTO gateway.verification (tenant_id, app_id, vendor, phone, sent_at, window_start, sent_count)
-                SELECT 'plan', 'shop', 'native', n::text, now(), now(), 1 FROM generate_series(1, 5000) n
+                SELECT 'plan', 'shop', 'native', n::text, now(), now(), 1 FROM generate_series(1, 5000) n;
+            INSERT INTO gateway.erased_identity (tenant_id, identity_id, next_at)
+                SELECT 'plan', pg_temp.id('e', n), now() + n * interval '1 minute' FROM generate_series(1, 20000) n
             """
         ]
     }

@@ -32,6 +32,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var activityTokensRemoved = 0
     /// Challenges that ended without an answer.
     package var challengesRemoved = 0
+    /// Erased identities whose late deliveries were searched.
+    package var erasuresRepeated = 0
     /// Counts of recipients per API key and day.
     package var keyDaysRemoved = 0
     /// Rows of counts of deliveries.
@@ -68,7 +70,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
     case nodes, messages, media, events, positions, keys, deliveries, inbox, acts, tallies, audit, verifications,
         expectations
     case activityTokens = "activity tokens"
-    case identities, captures, challenges
+    case identities, captures, challenges, erasures
     case keyDays = "days of keys"
     case counts, countedReasons = "counts by reason"
     case figures
@@ -95,6 +97,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .identities: \.identitiesEnded
         case .captures: \.capturesRemoved
         case .challenges: \.challengesRemoved
+        case .erasures: \.erasuresRepeated
         case .keyDays: \.keyDaysRemoved
         case .counts, .countedReasons: \.countsRemoved
         case .figures: \.figuresRemoved

@@ -166,6 +166,9 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Deliveries of erased identities that were recorded after the erasure.
+    static let eraseLate = StoreSQL.tenant("SELECT gateway.erase_late($1, \(identities)) AS count")
+
     /// Counts of messages that were due before the quarter hour `$2`: about as many rows as the limit, at whole quarter hours.
     static let dropCounts = StoreSQL.tenant(counts("counter"))
     static let dropReasons = StoreSQL.tenant(counts("counter_reason"))

@@ -80,6 +80,12 @@ struct TenantSweep: Sendable {
                 isFunction: true
             ),
             Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: rows),
+            Sweep(
+                step: .erasures,
+                statement: MaintenanceSQL.eraseLate(id),
+                limit: MaintenanceSQL.identities,
+                isFunction: true
+            ),
             Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
         ]

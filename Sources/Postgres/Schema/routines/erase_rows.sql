@@ -13,6 +13,9 @@ BEGIN
             coalesce(array_agg(i.key), '{}') || coalesce(array_agg(i.identity_id::text), '{}')
         INTO v_identities, v_phones, v_texts FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND (i.device_id = ANY (p_devices) OR i.identity_id = ANY (p_identities));
+    -- For the pushes that are being sent now (`erase_late`).
+    INSERT INTO gateway.erased_identity (tenant_id, identity_id)
+        SELECT p_tenant, u.id FROM unnest(v_identities) AS u(id) ORDER BY u.id ON CONFLICT DO NOTHING;
     FOR g IN
         SELECT app_id, vendor, array_agg(key) AS keys FROM gateway.identity
         WHERE tenant_id = p_tenant AND identity_id = ANY (v_identities) AND state = 'active'

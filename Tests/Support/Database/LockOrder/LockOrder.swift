@@ -9,7 +9,7 @@ package struct LockOrder: Sendable {
         tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app
         name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
-        activity_token challenge device client_version identity identity_tag verification
+        activity_token challenge device client_version identity identity_tag verification erased_identity
         campaign schedule message message_ref message_label message_media message_variable message_number page media
         lane slice message_open delivery
         badge_mark badge inbox_open
