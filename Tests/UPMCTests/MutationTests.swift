@@ -64,7 +64,7 @@ struct MutationTests {
         }
     }
 
-    private static func request(
+    static func request(
         _ endpoint: UPMCCall,
         _ object: JSONObject,
         _ form: [UInt8],

@@ -76,17 +76,17 @@ package struct IPNSAdapter: VendorAdapter {
     }
 
     /// The request, read with the field names of docs/contracts/ipns.md.
-    private static func documented(_ request: VendorRequest) throws(AdapterError) -> ParsedRequest {
-        try request.once { (request) throws(AdapterError) in try ParsedRequest(request) }
+    static func documented(_ request: VendorRequest) throws(AdapterError) -> IPNSReading {
+        try request.once { (request) throws(AdapterError) in try IPNSReading(request) }
     }
 
     /// The request, read with the binding's names as well.
-    private static func mapped(
+    static func mapped(
         _ request: VendorRequest,
         _ settings: IPNSSettings
-    ) throws(AdapterError) -> ParsedRequest {
+    ) throws(AdapterError) -> IPNSReading {
         if settings.fields.isEmpty, settings.operations.isEmpty { return try documented(request) }
-        return try ParsedRequest(request, fields: settings.fields, operations: settings.operations)
+        return try IPNSReading(request, fields: settings.fields, operations: settings.operations)
     }
 
     package func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse
@@ -128,7 +128,7 @@ extension IPNSAdapter: CaptureNaming {
 }
 
 /// The fields of a request, and its operation.
-private struct ParsedRequest: Sendable {
+struct IPNSReading: Sendable {
     var fields: IPNSFields
     /// Nil: unknown.
     var operation: IPNSCall?

@@ -29,6 +29,9 @@ package enum IPNSLimits {
     /// 1,000 recipients in one send. Assumed: half of the number that the accepting transaction counts, as a user may have two devices.
     package static let recipientCount = 1000
 
+    /// 500 devices in one call to the vendor's server. Assumed: half of what the gateway itself accepts is safe for a server of another size.
+    package static let upstreamTargets = 500
+
     /// 1,000 pairs in a form: parsing is linear, but each pair uses memory.
     package static let formPairCount = 1000
 

@@ -79,7 +79,7 @@ package struct RationalOwlAdapter: VendorAdapter {
             .encoded()
     }
 
-    private func fields(of request: VendorRequest) throws(AdapterError) -> RationalOwlFields {
+    func fields(of request: VendorRequest) throws(AdapterError) -> RationalOwlFields {
         try request.once { (request) throws(AdapterError) in try RationalOwlFields(request) }
     }
 

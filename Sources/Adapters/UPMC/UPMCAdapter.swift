@@ -81,7 +81,7 @@ package struct UPMCAdapter: VendorAdapter {
         try UPMCPayload(notification, to: target, settings: UPMCSettings(settings)).encoded()
     }
 
-    private func parameters(of request: VendorRequest) throws(AdapterError) -> Parameters {
+    func parameters(of request: VendorRequest) throws(AdapterError) -> Parameters {
         try request.once { (request) throws(AdapterError) in try Parameters(request) }
     }
 

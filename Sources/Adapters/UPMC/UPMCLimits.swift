@@ -28,6 +28,10 @@ package enum UPMCLimits {
     static let historyCount = 20
     /// A send may be restricted to 1,000 devices: each is a lookup.
     static let tokenCount = 1000
+    /// 1,000 targets in one call to the vendor's server, because their tokens may be listed.
+    static let upstreamTargets = tokenCount
+    /// 8 KiB of such a call for the names of its parameters, boundaries and brackets.
+    static let callFrameBytes = 8 * 1024
     /// 16 KiB for a document for a network other than Apple's, before its size is checked.
     static let otherPayloadBytes = 16 * 1024
     /// A reservation that is more than an hour late is refused (docs/contracts/upmc.md#1.5, `5500`).

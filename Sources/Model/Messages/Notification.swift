@@ -77,6 +77,10 @@ package struct Notification: Sendable, Hashable {
     package var collapseID: String?
     /// The numbers of the message in the dialects that number messages.
     package var numbers: [Vendor: String]
+    /// The request for the vendor's fallback, in the format of the adapter of `origin`. Only for a send through an upstream; nil: none.
+    package var fallback: JSON?
+    /// The image of `content.media`. Only for a send through an upstream; nil: the message has none, or its bytes are not known.
+    package var image: InlineImage?
 
     package init(
         message: MessageID,

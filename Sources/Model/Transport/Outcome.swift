@@ -51,7 +51,7 @@ package struct TransportError: Error, Sendable, Hashable, CustomStringConvertibl
     /// Constants over a closed set that may grow without breaking a `switch`.
     package struct Code: Sendable, Hashable {
         private enum Value: String {
-            case noConnection, refused, goingAway, timedOut, reset, canceled, noCredential, overloaded
+            case noConnection, refused, goingAway, timedOut, reset, canceled, noCredential, overloaded, unclearAnswer
         }
         private var value: Value
 
@@ -71,6 +71,8 @@ package struct TransportError: Error, Sendable, Hashable, CustomStringConvertibl
         package static let noCredential = Code(value: .noCredential)
         /// A limit of the gateway was reached, which the detail names.
         package static let overloaded = Code(value: .overloaded)
+        /// The peer answered, and the answer does not say whether it took the push.
+        package static let unclearAnswer = Code(value: .unclearAnswer)
 
         package var name: String { value.rawValue }
     }

@@ -28,7 +28,8 @@ package protocol UpstreamAdapter: UpstreamVendor {
 
     /// The calls that send `notification` to `targets` through the upstream, each with the places of its targets in `targets`.
     ///
-    /// - Returns: every target in exactly one call; empty if this upstream cannot send the notification to any of them.
+    /// - Returns: every target that the upstream can address in exactly one call, and the others in none; empty if this upstream cannot send the notification
+    ///   to any of them.
     /// - Throws: `AdapterError` if the content cannot be expressed for this upstream.
     func outbound(
         _ notification: Notification,
@@ -58,14 +59,17 @@ package struct UpstreamCall: Sendable {
     package var request: VendorRequest
     /// The places of its targets in the list that was given to `outbound`.
     package var targets: [Int]
+    /// The name under which the request addresses each target, in their order: some answers list names. Empty: no answer of the vendor needs them.
+    package var names: [String]
 
-    package init(_ request: VendorRequest, targets: [Int]) {
+    package init(_ request: VendorRequest, targets: [Int], names: [String] = []) {
         self.request = request
         self.targets = targets
+        self.names = names
     }
 }
 
-/// What an upstream answered to a call that sends.
+/// The answer of an upstream to a call that sends.
 package struct UpstreamResult: Sendable, Hashable {
     /// One for each of the call's targets, in their order.
     package var outcomes: [Outcome]

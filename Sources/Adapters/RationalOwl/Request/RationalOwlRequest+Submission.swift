@@ -57,7 +57,7 @@ extension RationalOwlRequest {
         return TemplateReference(id: id, arguments: try TemplateArguments(message)?.json)
     }
 
-    private func audience(_ naming: TargetNaming) throws(AdapterError) -> Audience {
+    func audience(_ naming: TargetNaming) throws(AdapterError) -> Audience {
         guard let destination = try fields.fields("dest") else { throw fields.missing("dest") }
         switch try destination.integer("t") {
         case 1: return .everyone

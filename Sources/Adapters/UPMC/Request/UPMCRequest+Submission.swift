@@ -21,7 +21,7 @@ extension UPMCRequest {
 
     // MARK: Audience
 
-    private func audience() throws(AdapterError) -> (Audience, [UserVariables]) {
+    func audience() throws(AdapterError) -> (Audience, [UserVariables]) {
         switch endpoint {
         case .sendToGroup: return (try groupAudience(), [])
         case .sendToList:
@@ -99,6 +99,11 @@ extension UPMCRequest {
         data[DataKey.source] = message.source.map { .string($0) }
         data[DataKey.service] = try parameters.text("SERVICECODE").map { .string($0) }
         if isBatch { data[DataKey.isBatch] = "Y" }
+        // Stored for sends through the vendor's own service; the gateway sends no text messages (docs/contracts/upmc.md#1.9.1).
+        if parameters.flag("PUSH_FAIL_SMS_SEND") { data[DataKey.textsOnFailure] = "Y" }
+        if let wait = (try? parameters.integer("SMS_READ_WAIT_MINUTE")).flatMap(\.self), wait > 0 {
+            data[DataKey.textWait] = .string(String(wait))
+        }
         var content = Content(
             title: message.title,
             body: message.body,
@@ -136,4 +141,6 @@ enum DataKey {
     static let source = "message"
     static let service = "serviceCode"
     static let isBatch = "batch"
+    static let textsOnFailure = "smsOnFailure"
+    static let textWait = "smsReadWait"
 }

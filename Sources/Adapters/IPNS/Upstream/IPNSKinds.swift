@@ -1,0 +1,19 @@
+package import Model
+
+extension IPNSCall {
+    /// The subject of the call.
+    package var kind: CallKind {
+        switch self {
+        case .appRegist, .updateConfig: .device
+        case .recvReport, .readReport: .receipt
+        // A poll also marks what it returns as received, by the side that answers it.
+        case .getConfig, .getMsgs, .getMsgDetail, .polling: .read
+        case .send: .send
+        }
+    }
+
+    /// The call that a path names by its last segment; nil: the path names none.
+    init?(lastSegmentOf path: String) {
+        self.init(name: String(path.split(separator: "/").last?.prefix { $0 != "." } ?? ""))
+    }
+}
