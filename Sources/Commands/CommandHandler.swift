@@ -219,9 +219,10 @@ package struct CommandHandler: Sendable {
         }
         let accepted = try await run(plan.acceptance(of: message, numbers: drawn), in: call.tenant)
         let (reply, handover) = plan.outcome(of: message, accepted, facts)
-        guard case .submission(.accepted(let id, let recipients)) = reply, call.vendor != .native else {
-            return (reply, handover)
-        }
+        // Numbers of other dialects are not part of the answer.
+        guard case .submission(.accepted(let id, let recipients)) = reply, call.vendor != .native,
+            dialects.contains(call.vendor) || plan.submission.omitsUnknown
+        else { return (reply, handover) }
         var number = drawn[call.vendor]
         if id != message.id {
             // The call is a repeat: the number is that of the first message.

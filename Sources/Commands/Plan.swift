@@ -26,4 +26,7 @@ struct RuleContext: Sendable {
     var identities: IdentitySettings { IdentitySettings(call.settings) }
 
     var scope: AppScope { AppScope(app: call.app, vendor: call.vendor) }
+
+    /// Whether a send of the call reaches the identities of every dialect of the app.
+    var crossesDialects: Bool { call.vendor == .native || call.settings.crossesDialects }
 }

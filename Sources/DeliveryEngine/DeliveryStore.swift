@@ -50,8 +50,19 @@ package protocol DeliveryStore: Sendable {
     /// Creates the next page of an audience as new slices and advances the cursor, in one transaction. New slices are `ready` and due with the message.
     /// If time zones and hours matter, each group of targets is due at its own time (`TimingRules.slot`); a page of everyone is then ten times as long.
     ///
+    /// - Parameters:
+    ///   - lease: of the expansion.
+    ///   - node: its owner.
+    ///   - pageSize: the number of targets, or of candidates where few match.
+    ///   - dialects: those that are preferred, in this order, to the identity that was seen last, for a message that reaches every dialect.
+    /// - Returns: the result of the page.
     /// - Throws: `StoreError`.
-    func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult
+    func expand(
+        _ lease: SliceLease,
+        by node: NodeID,
+        pageSize: Int,
+        preferring dialects: [Vendor]
+    ) async throws(StoreError) -> ExpansionResult
 
     /// Applies the transport's verdicts on tokens. A dead token is only marked if it has not been registered again since.
     ///

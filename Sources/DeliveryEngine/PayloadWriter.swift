@@ -35,7 +35,8 @@ package struct PayloadWriter: Sendable {
         package init() {}
     }
 
-    /// The payload for `target`. It is written once for all targets of a vendor and platform if the adapter allows this.
+    /// The payload for `target`. It is written once for all targets of a vendor and platform if the adapter allows this; if the message has another dialect,
+    /// also its own adapter (`VendorAdapter.normalized`).
     ///
     /// - Parameters:
     ///   - notification: the content.
@@ -54,8 +55,9 @@ package struct PayloadWriter: Sendable {
         guard let adapter = adapters[vendor] else { throw .noAdapter }
         let key = Shared.Key(vendor: vendor, platform: target.destination.platform)
         if target.variant == nil, let result = shared.results[key] { return try result.get() }
-        let result = result(notification, target, settings, adapter)
-        if !adapter.isPersonal, target.variant == nil { shared.results[key] = result }
+        let source = notification.crosses(to: target) ? adapters[notification.origin] : nil
+        let result = result(notification, target, settings, adapter, source)
+        if !adapter.isPersonal, source?.isPersonal != true, target.variant == nil { shared.results[key] = result }
         return try result.get()
     }
 
@@ -63,10 +65,12 @@ package struct PayloadWriter: Sendable {
         _ notification: Notification,
         _ target: TargetFacts,
         _ settings: BindingSettings,
-        _ adapter: any VendorAdapter
+        _ adapter: any VendorAdapter,
+        _ source: (any VendorAdapter)?
     ) -> Result<PushPayload, PayloadProblem> {
         do throws(AdapterError) {
-            return .success(try write(adapter, notification, target, settings))
+            let (translated, reduced) = try notification.translated(for: target, by: source)
+            return .success(try write(adapter, translated, target, settings).losing(reduced))
         } catch {
             return .failure(PayloadProblem(error.code))
         }

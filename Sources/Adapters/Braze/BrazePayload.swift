@@ -48,12 +48,20 @@ struct BrazePayload {
     func encoded() throws(AdapterError) -> PushPayload {
         let content = notification.content
         guard notification.origin == .braze else { return try encodedForeign() }
-        if let filter = content.data[AudienceFilter.key] { try check(filter) }
-        var document = content.raw?.object ?? JSONObject()
-        if content.isTemplate { document = try rendered(document) }
+        let document = try document()
         let priority = content.data[Self.priorityKey]?.int.map { Int(clamping: $0) }
         // A background push must not be urgent (Apple, "Sending notification requests to APNs").
         return try forwarded(.object(Self.referenced(document, reference)), content.isSilent ? nil : priority)
+    }
+
+    /// The stored payload for this target, without its reference.
+    ///
+    /// - Throws: `AdapterError(.withheld)` if the message excludes the target, `.tooLarge`.
+    func document() throws(AdapterError) -> JSONObject {
+        let content = notification.content
+        if let filter = content.data[AudienceFilter.key] { try check(filter) }
+        let document = content.raw?.object ?? JSONObject()
+        return content.isTemplate ? try rendered(document) : document
     }
 
     /// The push of a message of another vendor, with the reference that this vendor's SDK needs.

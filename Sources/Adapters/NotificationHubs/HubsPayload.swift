@@ -24,6 +24,13 @@ struct HubsPayload {
         return data
     }
 
+    /// Whether a stored send has delivery options that another dialect does not write.
+    static func hasOwnHeaders(_ content: Content) -> Bool {
+        let shown: Set = [PushType.alert.wireName, PushType.background.wireName]
+        return content.data[priorityKey] != nil || content.data[expirationKey] != nil
+            || content.data[typeKey]?.string.map { !shown.contains($0) } ?? false
+    }
+
     /// The documented push type with that name; case is ignored.
     static func type(named name: String) -> PushType? {
         let type = PushType(wire: name.lowercased())

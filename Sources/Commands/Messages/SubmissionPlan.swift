@@ -18,6 +18,16 @@ struct SubmissionPlan: Sendable {
     var timeToLive: Duration
     var context: RuleContext
 
+    /// The dialects that the app's delivery rules prefer for a message of this lane (`preferDialects`); the expansion of an audience gets the same list.
+    /// No rules are stored yet, so there is none.
+    var preferredDialects: [Vendor] { [] }
+
+    /// Which identity of a device gets the message. Nil: it reaches the sending dialect only.
+    var receiving: ReceivingRule? {
+        guard context.crossesDialects else { return nil }
+        return ReceivingRule(preferred: preferredDialects, includesWithdrawn: content.consent == .all)
+    }
+
     /// The listed addresses, each once, in the caller's order.
     var addresses: [Address] {
         guard case .listed(let list) = submission.audience else { return [] }
@@ -50,11 +60,14 @@ struct SubmissionPlan: Sendable {
             return request.adding(recipients) { $0.recipients = $1 }
         }
         switch submission.audience {
-        case .listed: return request.adding(ResolveAddresses(context.scope, addresses)) { $0.resolved = $1 }
+        case .listed:
+            return request.adding(ResolveAddresses(context.scope, addresses, by: receiving)) { $0.resolved = $1 }
         case .users:
             // One more than a list may contain, so that a longer list is detected.
             let limit = Audience.listedLimit + 1
-            return request.adding(ResolveUsers(context.scope, users, by: naming, limit: limit)) {
+            let isCrossing = context.crossesDialects
+            return request.adding(ResolveUsers(context.scope, users, by: naming, limit: limit, isCrossing: isCrossing))
+            {
                 $0.users = $1
                 $0.names = Set($1.map(\.user))
             }
@@ -121,7 +134,13 @@ struct SubmissionPlan: Sendable {
             }
             let users = submission.omitsUnknown ? self.users.filter(known.has) : self.users
             if users.isEmpty { return .failure(Refused(.unknownDevice)) }
-            let targets = TargetPlan(users, known.users.map(reached), (rules(app.timing), context.now), levels(app)) {
+            let targets = TargetPlan(
+                users,
+                known.users.map(reached),
+                (rules(app.timing), context.now),
+                levels(app),
+                receiving
+            ) {
                 context.identifiers.target(for: $0, in: id)
             }
             return .success(newMessage(targets, recipients: targets.count, node: node))
@@ -236,7 +255,7 @@ struct SubmissionPlan: Sendable {
     /// The vendors that must have a number for the message.
     func numberedDialects(_ known: SubmissionFacts) -> [Vendor] {
         let own = context.call.vendor
-        let spoken = own == .native ? known.app?.dialects ?? [] : [own]
+        let spoken = context.crossesDialects ? known.app?.dialects ?? [] : [own]
         return context.policy.inboxVendors.intersection(spoken).sorted()
     }
 

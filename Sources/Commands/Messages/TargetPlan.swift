@@ -59,12 +59,14 @@ struct TargetPlan: Sendable {
     ///   - found: their identities.
     ///   - timing: the message's timing rules and the current time.
     ///   - levels: the levels of identities that the message reaches.
+    ///   - receiving: which identity of a device gets the message; nil: the first.
     ///   - stand: the target id for a user without an identity.
     init(
         _ users: [UserID],
         _ found: [UserTarget],
         _ timing: (rules: TimingRules, now: Timestamp),
         _ levels: TargetLevels = TargetLevels(),
+        _ receiving: ReceivingRule? = nil,
         stand: (Address) -> TargetID
     ) {
         let byUser = Dictionary(grouping: found, by: \.user)
@@ -79,7 +81,8 @@ struct TargetPlan: Sendable {
             // A second identity on a device would notify it again, so it is not a target; an expansion omits it too.
             // An identity that the message does not reach must not take the place of one on the same device that it reaches, so it comes last.
             let (reached, withheld) = levels.divided(own.map(\.found))
-            for found in reached where found.device.map({ devices.insert($0).inserted }) ?? true {
+            let receivers = receiving?.receivers(among: reached) ?? reached
+            for found in receivers where found.device.map({ devices.insert($0).inserted }) ?? true {
                 guard found.isReachable else {
                     suppress(address, target: TargetID(found.identity), found, .noDevice)
                     continue

@@ -6,6 +6,10 @@ struct ExpansionRunner: Sendable {
     let lease: SliceLease
     let engine: DeliveryEngine
 
+    /// The dialects that the delivery rules of the message's app prefer for its lane (`preferDialects`). No rules are stored yet, so there is none; the acceptance
+    /// of listed messages must use the same list (`SubmissionPlan.preferredDialects`).
+    private var preferredDialects: [Vendor] { [] }
+
     /// Runs to the end and returns the last epoch.
     func run() async -> Int64 {
         var lease = lease
@@ -21,8 +25,13 @@ struct ExpansionRunner: Sendable {
                     try await giveUp(end)
                     return lease.epoch
                 }
-                switch try await engine.store.expand(lease, by: engine.node, pageSize: engine.policy.expansionPageSize)
-                {
+                let page = try await engine.store.expand(
+                    lease,
+                    by: engine.node,
+                    pageSize: engine.policy.expansionPageSize,
+                    preferring: preferredDialects
+                )
+                switch page {
                 case .page(_, let after):
                     lease.work = .expand(after: after)
                     (failures, faults) = (0, 0)

@@ -66,6 +66,7 @@ package struct DeliveryExplainer: Sendable {
                 notification,
                 facts,
                 settings ?? BindingSettings(tenant: tenant, app: message.scope.app),
+                from: adapters[notification.origin],
                 topic: route?.topic ?? "",
                 id: PushID(
                     trail.delivery.transportID ?? identifiers.transportID(message: message.id, target: target)
@@ -165,6 +166,7 @@ package struct DeliveryExplanation: Sendable {
             ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
             ("credential", credential.map { "\($0) \(health)" }),
         ]
+        rows += sightingRows(of: target.identity)
         switch push {
         case nil: break
         case .failure(let error): rows.append(("push", "cannot be encoded: \(error)"))
@@ -177,6 +179,20 @@ package struct DeliveryExplanation: Sendable {
             rows += picture.headers(token: token).map { ($0.name, $0.value) }
         }
         return rows
+    }
+
+    /// Why this identity of the device gets the push, and when the others were seen. Empty if the device has only one.
+    private func sightingRows(of identity: IdentityID) -> [(String, String?)] {
+        guard trail.sightings.count > 1 else { return [] }
+        let isLatest = trail.sightings.first?.identity == identity
+        let reason =
+            isLatest
+            ? "seen last of the device's \(trail.sightings.count) identities"
+            : "an identity that was seen later is of another user or a lower level, or of a dialect that is not preferred, or was seen since"
+        let others = trail.sightings.map { sighting in
+            ("", "\(sighting.dialect) \(sighting.key), seen \(Self.text(sighting.lastSeen))" as String?)
+        }
+        return [("chosen", reason)] + others
     }
 
     private static func lines(_ rows: [(String, String?)]) -> String {

@@ -12,17 +12,21 @@ package struct PushPicture: Sendable {
 
     /// Encodes the payload in the adapter's dialect, and the request around it.
     ///
+    /// `source` is the adapter of the message's own dialect; nil: it is the native one, or the adapter itself.
+    ///
     /// - Returns: the picture, or the reason why the dialect has no payload for the message.
     package static func make(
         _ adapter: any VendorAdapter,
         _ notification: Notification,
         _ target: TargetFacts,
         _ settings: BindingSettings,
+        from source: (any VendorAdapter)? = nil,
         topic: String,
         id: PushID
     ) -> Result<PushPicture, AdapterError> {
         do throws(AdapterError) {
-            let payload = try adapter.applePayload(for: notification, to: target, settings: settings)
+            let (translated, reduced) = try notification.translated(for: target, by: source)
+            let payload = try adapter.applePayload(for: translated, to: target, settings: settings).losing(reduced)
             let push = Push(
                 slot: 0,
                 token: DeviceToken(stored: token),

@@ -48,6 +48,8 @@ package struct ProvisioningFile: Sendable {
         var assurance = AssuranceRules.none
         /// Messages to more recipients need an approval. Nil: none does.
         var approvalAbove: Int?
+        /// Whether a vendor's sends reach the registrations of other vendors.
+        var crossesDialects = false
         /// The quotas that differ from the defaults.
         var quotas: [Quota: Int] = [:]
         /// Nil: no tokens confirm users.
@@ -247,6 +249,7 @@ struct ProvisioningReader: SecretSource {
         }
         let assurance = try assurance(&fields)
         let approvalAbove = try fields.count("approvalAbove")
+        let crossesDialects = try fields.flag(BindingSettings.crossingKey) ?? false
         let quotas = try quotas(&fields)
         let userTokens = try userTokens(&fields)
         try fields.finish()
@@ -257,6 +260,7 @@ struct ProvisioningReader: SecretSource {
             timing: timing,
             assurance: assurance,
             approvalAbove: approvalAbove,
+            crossesDialects: crossesDialects,
             quotas: quotas,
             userTokens: userTokens
         )

@@ -38,6 +38,7 @@ struct ProvisioningSealer {
             timing: app.timing,
             assurance: app.assurance,
             approvalAbove: app.approvalAbove,
+            crossesDialects: app.crossesDialects,
             quotas: app.quotas,
             senders: app.bindings.flatMap(senders)
         )
@@ -79,6 +80,7 @@ struct ProvisioningSealer {
             var settings = binding.settings
             settings[BindingSecrets.key] = sealed
             settings[UserTokenRules.settingsKey] = app.userTokens?.json
+            if app.crossesDialects { settings[BindingSettings.crossingKey] = true }
             // The adapter cannot look up the account of a service id, so that the settings contain both.
             for other in binding.keys where settings["\(other.kind)Id"] == nil {
                 settings["\(other.kind)Id"] = .string(other.value)

@@ -13,6 +13,12 @@ package struct BindingSettings: Sendable, Hashable {
         self.values = values
     }
 
+    /// The app's setting for sends that reach its other dialects, in the app's provisioning and in the settings of its bindings.
+    package static let crossingKey = "crossDialectSends"
+
+    /// Whether sends in the binding's dialect also reach the identities of the app's other dialects.
+    package var crossesDialects: Bool { values[Self.crossingKey]?.bool ?? false }
+
     /// The settings that apply before a binding is known.
     package static let unbound = BindingSettings()
 

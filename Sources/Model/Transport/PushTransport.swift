@@ -45,7 +45,8 @@ package final class PushPayload: Sendable, Hashable {
     package let collapseID: String?
     /// When the push expires for this target, if it differs from the message's expiration. Zero: a single attempt.
     package let expiresAt: Timestamp?
-    /// The names of the fields that were shortened to fit; empty when nothing was lost.
+    /// The names of the fields that were shortened to fit, and of the parts that the target's dialect cannot show (`NormalizedContent`); empty when nothing was
+    /// lost.
     package let reduced: [String]
 
     package init(
@@ -62,6 +63,19 @@ package final class PushPayload: Sendable, Hashable {
         self.collapseID = collapseID
         self.expiresAt = expiresAt
         self.reduced = reduced
+    }
+
+    /// The same payload with further names in `reduced`.
+    package func losing(_ names: [String]) -> PushPayload {
+        guard !names.isEmpty else { return self }
+        return PushPayload(
+            bytes: bytes,
+            type: type,
+            priority: priority,
+            collapseID: collapseID,
+            expiresAt: expiresAt,
+            reduced: reduced + names
+        )
     }
 
     package static func == (left: PushPayload, right: PushPayload) -> Bool {

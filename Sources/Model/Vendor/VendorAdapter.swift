@@ -58,10 +58,22 @@ package protocol VendorAdapter: Sendable {
     ///   message itself excludes this target.
     func payload(for notification: Notification, to target: TargetFacts, settings: BindingSettings) throws(AdapterError)
         -> PushPayload
+
+    /// Returns the content of a message of this dialect for an identity of another one, whose adapter then writes the payload from it: templates are filled in,
+    /// filters of the audience applied, and a payload in Apple's format is read into the fields of `Content`. By default the content is what was stored.
+    ///
+    /// - Throws: `AdapterError` with code `.withheld` when the message itself excludes this target, `.tooLarge` when its template does not fit.
+    func normalized(_ notification: Notification, for target: TargetFacts) throws(AdapterError) -> NormalizedContent
 }
 
 extension VendorAdapter {
     package var isPersonal: Bool { true }
+
+    package func normalized(_ notification: Notification, for target: TargetFacts) throws(AdapterError)
+        -> NormalizedContent
+    {
+        NormalizedContent(notification.content)
+    }
 
     /// The key of the call, if the address or the fields that have arrived name it.
     package func earlyKey(of request: VendorRequest) -> BindingKey? { (try? locate(request))?.0 }

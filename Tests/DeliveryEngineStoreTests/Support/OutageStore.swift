@@ -113,9 +113,16 @@ final class OutageStore: DeliveryStore {
         try await inner.settle(message, tenant: tenant)
     }
 
-    func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult {
+    func expand(
+        _ lease: SliceLease,
+        by node: NodeID,
+        pageSize: Int,
+        preferring dialects: [Vendor]
+    ) async throws(StoreError) -> ExpansionResult {
         try checkWork()
-        guard inventedPages > 0 else { return try await inner.expand(lease, by: node, pageSize: pageSize) }
+        guard inventedPages > 0 else {
+            return try await inner.expand(lease, by: node, pageSize: pageSize, preferring: dialects)
+        }
         let number = state.withLockedValue { state in
             state.pages.append(lease.work)
             return state.pages.count

@@ -181,7 +181,12 @@ final class ScriptedDeliveryStore: DeliveryStore {
 
     func leave(_ node: NodeID) async throws(StoreError) { try access { state in _ = state.nodes.remove(node) } }
 
-    func expand(_ lease: SliceLease, by node: NodeID, pageSize: Int) async throws(StoreError) -> ExpansionResult {
+    func expand(
+        _ lease: SliceLease,
+        by node: NodeID,
+        pageSize: Int,
+        preferring dialects: [Vendor]
+    ) async throws(StoreError) -> ExpansionResult {
         .fenced
     }
     func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {}

@@ -1,3 +1,4 @@
+import DatabaseSupport
 import DeliveryEngine
 import Model
 import Testing

@@ -1,3 +1,4 @@
+import DatabaseSupport
 import DeliveryEngine
 import FoundationEssentials
 import Model

@@ -386,6 +386,9 @@ SELECT * FROM gateway.event_bounds($1);
 -- role gateway_engine
 SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7);
 
+-- role gateway_engine
+SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7, $8);
+
 -- role gateway_call
 SELECT * FROM gateway.find_answer($1, $2, $3);
 
@@ -511,6 +514,19 @@ ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.a
 -- role gateway_call
 SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
     SELECT FROM gateway.identity h
     WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
         AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
@@ -535,6 +551,15 @@ ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.a
 -- role gateway_call
 SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     false AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.key = $4
@@ -597,6 +622,14 @@ SELECT EXISTS (
 -- role gateway_call
 SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
 WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
+
+-- role gateway_call
+SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
+    (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3 OR a.defaults->>'crossDialectSends' = 'true')) AS identities,
+    (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
+FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
 
 -- role gateway_call
 SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
@@ -1415,6 +1448,13 @@ SELECT node_id, started_at, seen_at, now() AS now FROM gateway.node ORDER BY 1;
 SELECT number_message AS count FROM gateway.number_message($1, $2, $3, $4, $5, $6);
 
 -- role gateway_call
+SELECT o.identity_id, o.vendor, o.key, o.last_seen FROM (
+    SELECT s.identity_id, s.vendor, s.key, greatest(s.registered_at, s.seen_at) AS last_seen
+    FROM gateway.identity i JOIN gateway.identity s ON s.tenant_id = $1 AND s.device_id = i.device_id AND s.state = 'active'
+    WHERE i.tenant_id = $1 AND i.identity_id = $2 LIMIT 16) AS o
+ORDER BY o.last_seen DESC, o.identity_id DESC;
+
+-- role gateway_call
 SELECT ordinal, outcome FROM gateway.record_receipts($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
@@ -1641,6 +1681,52 @@ LIMIT $5;
 -- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+            AND i.alias IS NULL) AS is_alias) AS a
+CROSS JOIN LATERAL (
+    SELECT coalesce((
+        SELECT i.user_id FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            AND i.user_id IS NOT NULL LIMIT 1), q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+    LIMIT $5)
+    UNION ALL
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+        AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
+    LIMIT $5)
+    UNION ALL
+(SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor <> $3 AND i.state = 'active' AND i.user_id = w.user_id
+LIMIT $5)) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
@@ -1656,6 +1742,36 @@ CROSS JOIN LATERAL (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
             AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+        AND i.user_id = q.value
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+        AND i.user_id = q.value
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
         AND i.user_id = q.value
@@ -1742,6 +1858,25 @@ CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS 
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active' AND i.user_id = w.user_id
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
     SELECT FROM gateway.identity h
     WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
         AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
@@ -1815,6 +1950,51 @@ UNION ALL
 SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
 CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     false AS is_outranked, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
+
+-- role gateway_call
+SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.phone = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.user_id = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.device_id = q.value
@@ -2816,6 +2996,167 @@ i AS (
         FROM v GROUP BY message_id, quarter, app_id, vendor, device_vendor, transport RETURNING 1)
 SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
 ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.phone = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], true, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.user_id = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], true, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], false, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], false, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.phone = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.user_id = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r),
+d AS (
+SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[], true, $13) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r
+UNION ALL
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[], false, $13) AS ids
+    FROM d AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
 
 -- role gateway_engine
 WITH r AS (

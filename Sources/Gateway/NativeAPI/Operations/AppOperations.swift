@@ -96,6 +96,11 @@ enum AppOperations {
             .integer(0...Int(Int32.max)),
             "Messages to more recipients need an approval; null: none does."
         )
+        let crossing = BodyField.optional(
+            "crossDialectSends",
+            .flag,
+            "Whether a vendor's sends reach the registrations of other vendors."
+        )
         let quotas = BodyField.optional(
             "quotas",
             AppOperations.anyObject.example(["identities": 2_000_000]),

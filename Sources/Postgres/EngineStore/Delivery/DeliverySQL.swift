@@ -161,7 +161,7 @@ enum DeliverySQL {
         """
     )
 
-    static let expand = StoreSQL.function("expand_variants", 7)
+    static let expand = StoreSQL.function("expand_variants", 8)
     static let draw = StoreSQL.function("draw_budget", 6, columns: "draw_budget AS count")
     static let condemn = StoreSQL.function("condemn_tokens", 6, columns: "condemn_tokens AS count")
 
@@ -201,25 +201,28 @@ enum DeliverySQL {
 
     static let takeBadges = StoreSQL.function("take_badges", 5)
 
-    /// The template variables: those of the message for a user, and the stored attributes of the user.
+    /// The template variables: those of the message for a user, and the stored attributes of the user in the dialect of the message (`$5`; null: in that of the
+    /// identity).
     static let variables = StoreSQL.tenant(
         """
         SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        CROSS JOIN LATERAL (SELECT coalesce($5::text, i.vendor) AS vendor OFFSET 0) AS w
         LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
         LEFT JOIN gateway.user_profile p
-            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = w.vendor AND p.user_id = i.user_id
         WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL
         """
     )
 
-    /// The targets whose users opted in to pushes.
+    /// The targets whose users opted in to pushes, in the dialect of the message (`$4`; null: in that of the identity).
     static let optedIn = StoreSQL.tenant(
         """
         SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+        CROSS JOIN LATERAL (SELECT coalesce($4::text, i.vendor) AS vendor OFFSET 0) AS w
         JOIN gateway.user_profile p
-            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = w.vendor AND p.user_id = i.user_id
         WHERE p.opted_in
         """
     )

@@ -30,9 +30,10 @@ extension PostgresDeliveryStore {
             let content = ContentCoding.decode(document)
             if let step = content.badgeStep { try await takeBadges(step, lease, open, &targets) }
             if content.variants != nil { try await findVariants(lease, open, &targets) }
-            if content.isTemplate { try await fillVariables(lease, open, &targets) }
+            let origin: Vendor = try row.id("vendor")
+            if content.isTemplate { try await fillVariables(lease, origin, open, &targets) }
             if let activity = content.activity { try await findActivityTokens(activity, lease, &targets) }
-            if content.consent == .optedIn { try await findOptedIn(lease, open, &targets) }
+            if content.consent == .optedIn { try await findOptedIn(lease, origin, open, &targets) }
             let timing = TimingCoding.read(try row.object("defaults"))
             var work = SliceWork(
                 app: try row.id("app_id"),
@@ -73,14 +74,18 @@ extension PostgresDeliveryStore {
     }
 
     /// Loads the template variables of each user, in a separate query.
-    private func fillVariables(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
-        async throws(PostgresError)
-    {
+    private func fillVariables(
+        _ lease: SliceLease,
+        _ origin: Vendor,
+        _ open: [Int],
+        _ targets: inout [Int: TargetFacts]
+    ) async throws(PostgresError) {
         let statement = DeliverySQL.variables(
             .id(lease.key.tenant),
             .id(lease.key.message),
             .ints(open),
-            .ids(open.map { lease.targets[$0] })
+            .ids(open.map { lease.targets[$0] }),
+            .string(origin == .native ? nil : origin.rawValue)
         )
         for row in try await engine.run(statement, tenant: nil) {
             let place = try row.int("place")
@@ -116,11 +121,19 @@ extension PostgresDeliveryStore {
     }
 
     /// Finds the targets whose users opted in to pushes, in a separate query that runs only for messages that require it.
-    private func findOptedIn(_ lease: SliceLease, _ open: [Int], _ targets: inout [Int: TargetFacts])
-        async throws(PostgresError)
-    {
+    private func findOptedIn(
+        _ lease: SliceLease,
+        _ origin: Vendor,
+        _ open: [Int],
+        _ targets: inout [Int: TargetFacts]
+    ) async throws(PostgresError) {
         let known = open.compactMap { place in targets[place].map { (place, $0.identity) } }
-        let statement = DeliverySQL.optedIn.with([.id(lease.key.tenant), .ints(known.map(\.0)), .ids(known.map(\.1))])
+        let statement = DeliverySQL.optedIn(
+            .id(lease.key.tenant),
+            .ints(known.map(\.0)),
+            .ids(known.map(\.1)),
+            .string(origin == .native ? nil : origin.rawValue)
+        )
         for place in try Self.places(try await engine.run(statement, tenant: nil)) { targets[place]?.isOptedIn = true }
     }
 

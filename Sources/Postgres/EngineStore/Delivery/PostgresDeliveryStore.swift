@@ -88,7 +88,8 @@ package struct PostgresDeliveryStore: DeliveryStore {
     package func expand(
         _ lease: SliceLease,
         by node: NodeID,
-        pageSize: Int
+        pageSize: Int,
+        preferring dialects: [Vendor]
     ) async throws(StoreError) -> ExpansionResult {
         try await asStore { () throws(PostgresError) in
             let statement = DeliverySQL.expand(
@@ -98,7 +99,8 @@ package struct PostgresDeliveryStore: DeliveryStore {
                 .int64(lease.epoch),
                 .id(node),
                 .int32(Int32(clamping: max(1, pageSize))),
-                .int32(Int32(SliceLease.targetLimit))
+                .int32(Int32(SliceLease.targetLimit)),
+                .strings(dialects.map(\.rawValue))
             )
             let row = try await engine.run(statement, tenant: nil).only()
             switch try row.text("outcome") {

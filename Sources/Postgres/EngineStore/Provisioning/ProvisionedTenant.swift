@@ -121,6 +121,8 @@ package struct ProvisionedApp: Sendable, Hashable {
     package var assurance: AssuranceRules
     /// Messages to more recipients need an approval. Nil: none does.
     package var approvalAbove: Int?
+    /// Whether a vendor's sends reach the identities of other vendors.
+    package var crossesDialects: Bool
     /// The quotas that differ from the defaults (`Quota.ofApps`).
     package var quotas: [Quota: Int]
     package var senders: [ProvisionedSender]
@@ -133,6 +135,7 @@ package struct ProvisionedApp: Sendable, Hashable {
         timing: AppTiming = .none,
         assurance: AssuranceRules = .none,
         approvalAbove: Int? = nil,
+        crossesDialects: Bool = false,
         quotas: [Quota: Int] = [:],
         senders: [ProvisionedSender] = []
     ) {
@@ -140,6 +143,7 @@ package struct ProvisionedApp: Sendable, Hashable {
         self.timing = timing
         self.assurance = assurance
         self.approvalAbove = approvalAbove
+        self.crossesDialects = crossesDialects
         self.quotas = quotas
         self.senders = senders
         self.platforms = platforms

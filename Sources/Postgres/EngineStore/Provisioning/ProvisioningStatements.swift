@@ -123,6 +123,7 @@ struct ProvisioningStatements: Sendable {
         TimingCoding.write(app.timing, into: &defaults)
         AssuranceCoding.write(app.assurance, into: &defaults)
         ApprovalCoding.write(app.approvalAbove, into: &defaults)
+        DialectCoding.write(app.crossesDialects, into: &defaults)
         QuotaCoding.write(app.quotas, into: &defaults)
         return defaults
     }

@@ -2,7 +2,8 @@
 --
 -- A pause moves the pace, and a late expansion delays a slice; both leave `slice.due_at` as it would have been without them.
 CREATE OR REPLACE FUNCTION gateway.expand_paced(
-    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer)
+    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer,
+    p_prefer text[] DEFAULT NULL)
 RETURNS TABLE (outcome text, targets bigint, after uuid) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -14,12 +15,12 @@ BEGIN
         FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
     IF m.pace_count IS NULL THEN
         RETURN QUERY SELECT x.outcome, x.targets, x.after
-            FROM gateway.expand_slice(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size) x;
+            FROM gateway.expand_slice(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size, p_prefer) x;
         RETURN;
     END IF;
     SELECT max(s.no) INTO v_last FROM gateway.slice s WHERE s.tenant_id = p_tenant AND s.message_id = p_message;
     SELECT * INTO e FROM gateway.expand_slice(
-        p_tenant, p_message, p_no, p_epoch, p_owner, p_page, least(p_slice_size, m.pace_count)) x;
+        p_tenant, p_message, p_no, p_epoch, p_owner, p_page, least(p_slice_size, m.pace_count), p_prefer) x;
     UPDATE gateway.slice s SET next_at = least(m.expires_at, greatest(n.next_at, m.pace_from + n.wait)),
             due_at = least(m.expires_at, greatest(n.due_at, m.due_at + n.wait))
         FROM (

@@ -5,9 +5,13 @@
 -- matter, the cost is one lookup of the app.
 --
 -- The last page ends the expansion, except for a message to variants: `expand_variants` rewrites its slices afterwards, and only then is the number of
--- targets known. The native API sends to all vendors' identities, but only once to each device.
+-- targets known.
+--
+-- The native API sends to all vendors' identities, but only once to each device; so does a vendor's send in an app with `crossDialectSends`. Pages select devices by their first identities that match, and
+-- `receiving_identities` then replaces these by the identities that receive the send, with the dialects of p_prefer first. That is done once: retries keep it.
 CREATE OR REPLACE FUNCTION gateway.expand_slice(
-    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer)
+    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer,
+    p_prefer text[] DEFAULT NULL)
 RETURNS TABLE (outcome text, targets bigint, after uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -15,13 +19,16 @@ DECLARE
     s gateway.slice;
     m gateway.message;
     v_ids uuid[];
+    -- The identities by which the audience selected the devices of v_ids, in the same places.
+    v_matched uuid[];
     v_count integer;
     v_first integer;
     v_slices integer;
     v_ended boolean := true;
     v_finishes boolean;
     v_is_timed boolean := false;
-    -- Whether the targets of all pages are in the order of their ids.
+    v_crosses boolean;
+    -- Whether the identities that matched are, over all pages, in the order of their ids.
     v_is_ordered boolean;
     p record;
     v_app record;
@@ -43,10 +50,17 @@ BEGIN
         SELECT x.defaults, x.uses_windows INTO v_app FROM gateway.app x WHERE x.tenant_id = p_tenant AND x.app_id = m.app_id;
         v_is_timed := m.due_local IS NOT NULL OR v_app.defaults->'quiet'->'lanes' @> to_jsonb(m.lane)
             OR v_app.uses_windows AND gateway.heeds_windows(v_app.defaults, m.lane);
+        v_crosses := m.vendor = 'native' OR m.content->'variants' IS NULL AND (v_app.defaults->>'crossDialectSends' = 'true') IS TRUE;
         IF v_is_timed AND m.audience IS NULL THEN p_page := greatest(p_page, least(p_page * 10, 5000)); END IF;
         SELECT * INTO p FROM gateway.audience_page(
-            p_tenant, m.app_id, m.vendor, m.audience, p_page, s.after_user, s.after_vendor, s.after);
-        v_ids := p.o_ids;
+            p_tenant, m.app_id, m.vendor, m.audience, p_page, s.after_user, s.after_vendor, s.after, v_crosses);
+        v_matched := p.o_ids;
+        v_ids := v_matched;
+        IF v_crosses THEN
+            v_ids := gateway.receiving_identities(
+                p_tenant, m.app_id, v_matched, p_prefer, m.audience->'users' IS NOT NULL OR m.audience->'groups' IS NOT NULL,
+                m.content->>'consent' IS NOT DISTINCT FROM 'all');
+        END IF;
         v_ended := p.o_ended;
         s.after_user := p.io_user;
         s.after_vendor := p.io_dialect;
@@ -77,7 +91,7 @@ BEGIN
                     INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target, due_at)
                         VALUES (p_tenant, p_message, v_first + v_slices, m.lane, 'deliver', m.due_day,
                             v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due,
-                            CASE WHEN v_is_ordered THEN v_group.ids[k * p_slice_size + 1] END,
+                            CASE WHEN v_is_ordered THEN v_matched[array_position(v_ids, v_group.ids[k * p_slice_size + 1])] END,
                             CASE WHEN v_group.due_at <> m.due_at OR m.due_local IS NOT NULL THEN v_group.due_at END);
                     v_slices := v_slices + 1;
                 END LOOP;
@@ -88,7 +102,7 @@ BEGIN
                 INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target)
                     VALUES (p_tenant, p_message, v_first + k, m.lane, 'deliver', m.due_day,
                         v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', greatest(m.due_at, now()),
-                        CASE WHEN v_is_ordered THEN v_ids[k * p_slice_size + 1] END);
+                        CASE WHEN v_is_ordered THEN v_matched[k * p_slice_size + 1] END);
             END LOOP;
         END IF;
     END IF;

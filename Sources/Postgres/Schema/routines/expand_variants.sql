@@ -1,7 +1,8 @@
 -- The expansion of any message, page by page (`expand_paced`). A message to variants gets one target per variant. Its pages and slices begin small, because
--- each slice is rewritten and an identity may have twenty variants.
+-- each slice is rewritten and an identity may have twenty variants. p_prefer: the dialects that are preferred on devices with several (`expand_slice`).
 CREATE OR REPLACE FUNCTION gateway.expand_variants(
-    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer)
+    p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer,
+    p_prefer text[] DEFAULT NULL)
 RETURNS TABLE (outcome text, targets bigint, after uuid) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -17,12 +18,12 @@ BEGIN
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message FOR NO KEY UPDATE;
     IF m.choice IS NULL THEN
         RETURN QUERY SELECT x.outcome, x.targets, x.after
-            FROM gateway.expand_paced(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size) x;
+            FROM gateway.expand_paced(p_tenant, p_message, p_no, p_epoch, p_owner, p_page, p_slice_size, p_prefer) x;
         RETURN;
     END IF;
     SELECT max(x.no) INTO v_last FROM gateway.slice x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
     SELECT x.outcome, x.targets, x.after INTO e
-        FROM gateway.expand_paced(p_tenant, p_message, p_no, p_epoch, p_owner, least(p_page, 500), greatest(1, p_slice_size / 20)) x;
+        FROM gateway.expand_paced(p_tenant, p_message, p_no, p_epoch, p_owner, least(p_page, 500), greatest(1, p_slice_size / 20), p_prefer) x;
     FOR s IN
         SELECT x.no, x.targets FROM gateway.slice x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no > v_last ORDER BY x.no

@@ -1,7 +1,8 @@
 -- Filters p_ids, keeping their order, to the first matching active identity of each device: matching the terms, or, where p_tags is null, all of them. The
--- first one is that of the highest level, and of several the smallest.
+-- first one is that of the highest level, and of several the smallest. p_vendor: only identities of this dialect match; native: of all.
 CREATE OR REPLACE FUNCTION gateway.first_of_devices(
-    p_tenant text, p_app text, p_tags text[], p_cares bigint[], p_wants bigint[], p_ids uuid[])
+    p_tenant text, p_app text, p_tags text[], p_cares bigint[], p_wants bigint[], p_ids uuid[],
+    p_vendor text DEFAULT 'native')
 RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     v_later uuid[];
@@ -15,7 +16,7 @@ BEGIN
             SELECT i.device_id, i.assurance FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = c.id OFFSET 0) AS i
         CROSS JOIN LATERAL (
             SELECT s.identity_id FROM gateway.identity s
-            WHERE s.tenant_id = p_tenant AND s.device_id = i.device_id AND s.identity_id <> c.id AND s.state = 'active'
+            WHERE s.tenant_id = p_tenant AND s.device_id = i.device_id AND s.identity_id <> c.id AND s.state = 'active' AND (p_vendor = 'native' OR s.vendor = p_vendor)
                 AND (s.assurance > i.assurance OR s.assurance = i.assurance AND s.identity_id < c.id) OFFSET 0) AS o
         WHERE p_tags IS NULL OR EXISTS (
             SELECT FROM (

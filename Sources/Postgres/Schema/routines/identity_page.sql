@@ -1,10 +1,11 @@
 -- The next page of an audience of everyone, or of a tag expression. The native API sends to all vendors' identities, but only once to each device: to the
--- first of its identities that match.
+-- first of its identities that match. So does a vendor's send with p_crosses; tags are those of its own dialect.
 --
 -- Walks the tags in p_audience's anchors; every match has at least one of them. So the cost depends on the number of identities with a rare tag and not on
 -- the size of the app. Without anchors (`!a`, or everyone) it walks all identities.
 CREATE OR REPLACE FUNCTION gateway.identity_page(
-    p_tenant text, p_app text, p_vendor text, p_audience json, p_page integer, INOUT io_after uuid, OUT o_ids uuid[], OUT o_ended boolean)
+    p_tenant text, p_app text, p_vendor text, p_audience json, p_page integer, INOUT io_after uuid, OUT o_ids uuid[], OUT o_ended boolean,
+    p_crosses boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
     v_vendors text[] := ARRAY[p_vendor];
@@ -19,7 +20,7 @@ DECLARE
     v_end uuid;
     v_ids uuid[];
 BEGIN
-    IF p_vendor = 'native' THEN
+    IF p_vendor = 'native' OR p_crosses AND p_audience IS NULL THEN
         v_vendors := ARRAY(
             SELECT DISTINCT c.vendor FROM gateway.identity_count c WHERE c.tenant_id = p_tenant AND c.app_id = p_app);
     END IF;
@@ -45,7 +46,10 @@ BEGIN
         v_seen := v_seen + p_page - cardinality(o_ids);
         io_after := CASE WHEN o_ended THEN coalesce(v_ids[cardinality(v_ids)], io_after) ELSE v_end END;
         v_ids := gateway.without_gone(p_tenant, p_app, v_ids);
-        IF p_vendor = 'native' THEN v_ids := gateway.first_of_devices(p_tenant, p_app, v_tags, v_cares, v_wants, v_ids); END IF;
+        IF p_vendor = 'native' OR p_crosses THEN
+            v_ids := gateway.first_of_devices(
+                p_tenant, p_app, v_tags, v_cares, v_wants, v_ids, CASE WHEN p_audience IS NULL THEN 'native' ELSE p_vendor END);
+        END IF;
         o_ids := o_ids || v_ids;
         EXIT WHEN o_ended OR cardinality(o_ids) * 2 >= p_page OR v_seen >= v_most;
     END LOOP;

@@ -1,6 +1,8 @@
 -- Filters p_ids to the active identities that users or groups of an audience select, without those whose user has an identity of a higher level in the app,
--- unless the app's `mixedAssurance` includes them. The native API sends to all vendors' identities, but only once to each device.
-CREATE OR REPLACE FUNCTION gateway.meant(p_tenant text, p_app text, p_vendor text, p_audience json, p_ids uuid[])
+-- unless the app's `mixedAssurance` includes them. The native API sends to all vendors' identities, but only once to each device; so does a vendor's send with
+-- p_crosses, to the members of its own dialect's groups.
+CREATE OR REPLACE FUNCTION gateway.meant(
+    p_tenant text, p_app text, p_vendor text, p_audience json, p_ids uuid[], p_crosses boolean DEFAULT false)
 RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     v_groups text[];
@@ -24,7 +26,7 @@ BEGIN
             UNION ALL
             SELECT s.identity_id, s.user_id, s.assurance FROM gateway.identity i
             JOIN gateway.identity s ON s.tenant_id = p_tenant AND s.device_id = i.device_id AND s.identity_id <> i.identity_id
-            WHERE p_vendor = 'native' AND i.tenant_id = p_tenant AND i.identity_id = c.id AND s.state = 'active'
+            WHERE (p_crosses OR p_vendor = 'native') AND i.tenant_id = p_tenant AND i.identity_id = c.id AND s.state = 'active'
             OFFSET 0) AS o
         WHERE (v_users IS NULL OR o.user_id = ANY (v_users))
             AND (v_mixes IS TRUE OR NOT EXISTS (

@@ -1,8 +1,9 @@
 -- The next p_limit identities of users or of groups' members, and the position of the walk behind them. Goes user by user in the order of their ids, so
--- that a member of two groups comes once; within a user by (vendor, identity).
+-- that a member of two groups comes once; within a user by (vendor, identity). p_crosses: identities of all dialects, as for the native API.
 CREATE OR REPLACE FUNCTION gateway.next_candidates(
     p_tenant text, p_app text, p_vendor text, p_audience json, p_limit integer,
-    INOUT io_user text, INOUT io_dialect text, INOUT io_after uuid, OUT o_ids uuid[], OUT o_ended boolean)
+    INOUT io_user text, INOUT io_dialect text, INOUT io_after uuid, OUT o_ids uuid[], OUT o_ended boolean,
+    p_crosses boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
     v_zero uuid := '00000000-0000-0000-0000-000000000000';
@@ -40,7 +41,7 @@ BEGIN
         SELECT array_agg(x.identity_id ORDER BY x.vendor, x.identity_id), array_agg(x.vendor ORDER BY x.vendor, x.identity_id)
             INTO v_found, v_dialects FROM (
             SELECT i.vendor, i.identity_id FROM gateway.identity i
-            WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.user_id = v_user AND p_vendor IN ('native', i.vendor)
+            WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.user_id = v_user AND (p_crosses OR p_vendor IN ('native', i.vendor))
                 AND (i.vendor, i.identity_id) > (io_dialect, io_after)
             ORDER BY i.vendor, i.identity_id LIMIT p_limit - cardinality(o_ids)) AS x;
         o_ids := o_ids || v_found;

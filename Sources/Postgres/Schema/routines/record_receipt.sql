@@ -35,6 +35,7 @@ BEGIN
                     p_kind, p_at, CASE WHEN v_is_read THEN p_at END, CASE WHEN i.vendor <> m.vendor OR m.vendor = 'native' THEN i.vendor END)
                 ON CONFLICT DO NOTHING;
             IF FOUND THEN
+                PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
                 PERFORM gateway.log_events(
                     p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[i.identity_id]);
                 RETURN 'recorded';
@@ -49,6 +50,7 @@ BEGIN
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target FOR UPDATE;
     v_is_corrected := d.state = 'failed' AND d.transport IS NOT NULL OR d.state = 'expired' AND d.attempts > 0;
     IF NOT v_is_corrected AND d.state NOT IN ('sent', 'received', 'read') THEN RETURN 'orphan'; END IF;
+    PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
     DELETE FROM gateway.inbox_open WHERE tenant_id = p_tenant AND identity_id = i.identity_id AND message_id = p_message;
     IF NOT v_is_corrected AND (d.read_at IS NOT NULL OR d.received_at IS NOT NULL AND NOT v_is_read) THEN RETURN 'repeated'; END IF;
     UPDATE gateway.delivery SET state = p_kind, received_at = coalesce(received_at, p_at),

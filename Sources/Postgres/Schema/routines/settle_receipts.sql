@@ -3,7 +3,8 @@
 --
 -- The first receipt of a delivery finds it in state 'sent' and writes it without reading it first; only those not found so are looked up. Works day by day,
 -- because the planner then sees one partition; the join settings keep it from reading a partition whole. Deliveries are locked in the order of their key
--- within each step, then the rows of the inboxes (only with p_has_inbox), then the event log.
+-- within each step, then the identities that were seen, as far as no other transaction has locked them (`note_sightings`), then the rows of the inboxes (only
+-- with p_has_inbox), then the event log.
 CREATE OR REPLACE FUNCTION gateway.settle_receipts(
     p_tenant text, p_app text, p_identities uuid[], p_messages uuid[], p_days integer[], p_kinds text[], p_at timestamptz[], p_node text,
     p_has_inbox boolean DEFAULT false)
@@ -74,6 +75,8 @@ BEGIN
             WHERE v_outcomes[u.o] IS NULL AND (d.state = 'read' OR d.state = 'received' AND p_kinds[u.o] = 'received')
         LOOP v_outcomes[k] := 'repeated'; END LOOP;
     END LOOP;
+    PERFORM gateway.note_sightings(
+        p_tenant, p_app, ARRAY(SELECT u.id FROM unnest(p_identities, v_outcomes) AS u(id, outcome) WHERE u.outcome IS NOT NULL), now());
     IF p_has_inbox THEN
         DELETE FROM gateway.inbox_open o USING (
             SELECT x.identity_id, x.message_id FROM unnest(p_identities, p_messages, v_outcomes) AS u(identity, message, result)

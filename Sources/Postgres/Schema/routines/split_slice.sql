@@ -51,7 +51,7 @@ BEGIN
                 WHEN p_dead IS NOT NULL THEN greatest(m.expires_at, now() + interval '1 hour')
                 WHEN m.state = 'paused' THEN m.expires_at ELSE v_due END,
             CASE WHEN m.state = 'paused' AND p_dead IS NULL THEN v_due END, p_attempts, p_held, p_dead,
-            CASE WHEN s.first_target IS NOT NULL THEN v.targets[1] END, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END);
+            s.first_target, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END);
     INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_message) ON CONFLICT DO NOTHING;
     IF p_dead IS NOT NULL THEN
         UPDATE gateway.message SET dead_slices = dead_slices + 1 WHERE tenant_id = p_tenant AND message_id = p_message;

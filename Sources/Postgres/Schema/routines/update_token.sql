@@ -1,5 +1,5 @@
 -- Sets a new token for the active identity of a key, whose user is only claimed from then on: others may know the key. Returns 1, or 0 if the key has no active
--- identity.
+-- identity. The identity was seen, also if it has the token already.
 CREATE OR REPLACE FUNCTION gateway.update_token(
     p_tenant text, p_app text, p_vendor text, p_key text, p_environment text, p_token text, p_at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
@@ -23,6 +23,7 @@ BEGIN
         PERFORM gateway.drop_unused_tokens(p_tenant, ARRAY[v_old]);
         PERFORM gateway.note_sharing(p_tenant, p_app, v_id, v_new);
     END IF;
+    PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[v_id], p_at);
     IF cardinality(v_replaced) > 0 THEN
         PERFORM gateway.append_changes(
             p_tenant, array_fill('replaced'::text, ARRAY[cardinality(v_replaced)]), array_fill(p_app, ARRAY[cardinality(v_replaced)]),

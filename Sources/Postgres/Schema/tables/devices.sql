@@ -69,6 +69,9 @@ CREATE TABLE gateway.identity (
     client jsonb,
     -- The number of `client` in `client_version`; 0: it has no row there.
     client_number bigint,
+    -- When it was last seen since `registered_at`, by a token or a receipt; null: not since. Kept only on devices with several identities (`note_sightings`).
+    -- Index: none, so that the update stays heap-only.
+    seen_at timestamptz,
     PRIMARY KEY (tenant_id, identity_id)
 ) WITH (fillfactor = 90);
 SELECT gateway.colocate('gateway.identity');

@@ -48,7 +48,8 @@ CREATE TABLE gateway.slice (
     after_vendor text,
     -- The due time of a slice that is parked because its message is paused.
     resume_at timestamptz,
-    -- The first target, where the targets of the message's slices are in the order of their ids (everyone, tags). It stays if that target leaves the slice.
+    -- The first identity that the audience selected, where the slices of the message are in the order of these (everyone, tags). It is the first target, except
+    -- on a device with several identities (`receiving_identities`). It stays if that target leaves the slice; a retry slice inherits it.
     first_target uuid,
     -- When the targets are due, if not with the message: at a local time, after hours without pushes, or throttled. Retries, pauses and a late expansion do not
     -- change it.

@@ -11,6 +11,13 @@ package struct ResolvedTarget: Sendable, Hashable {
     package var assurance: Assurance
     /// Whether the user, or the phone by which it was found, has an identity of a higher level in the app, whatever its dialect.
     package var isOutranked: Bool
+    package var dialect: Vendor
+    /// When it was last seen: by registration, token or receipt.
+    package var lastSeen: Timestamp
+    /// Whether its user wants no pushes.
+    package var hasWithdrawn: Bool
+    /// Whether its registration has ended.
+    package var hasEnded: Bool
 
     package init(
         identity: IdentityID,
@@ -18,7 +25,11 @@ package struct ResolvedTarget: Sendable, Hashable {
         isReachable: Bool,
         clock: DeviceClock = .unset,
         assurance: Assurance = .claimed,
-        isOutranked: Bool = false
+        isOutranked: Bool = false,
+        dialect: Vendor,
+        lastSeen: Timestamp,
+        hasWithdrawn: Bool = false,
+        hasEnded: Bool = false
     ) {
         self.identity = identity
         self.device = device
@@ -26,6 +37,10 @@ package struct ResolvedTarget: Sendable, Hashable {
         self.clock = clock
         self.assurance = assurance
         self.isOutranked = isOutranked
+        self.dialect = dialect
+        self.lastSeen = lastSeen
+        self.hasWithdrawn = hasWithdrawn
+        self.hasEnded = hasEnded
     }
 }
 
@@ -38,9 +53,15 @@ extension ResolvedTarget {
 
     /// The columns that `read` needs, of `identity i` and `device d`. `$1` is the tenant, `$2` the app. Nil: not found by a person.
     static func columns(of person: Person?) -> String {
+        columns(isOutranked: person.map { isOutranked($0) } ?? "false")
+    }
+
+    /// As `columns(of:)`, with a value for `isOutranked` that was found before.
+    static func columns(isOutranked: String) -> String {
         """
         i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-            \(person.map { isOutranked($0) } ?? "false") AS is_outranked, \(StoreSQL.clockColumns)
+            \(isOutranked) AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+            NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, \(StoreSQL.clockColumns)
         """
     }
 
@@ -68,7 +89,11 @@ extension ResolvedTarget {
             isReachable: try row.bool("is_reachable"),
             clock: try ClockRow.read(row),
             assurance: Assurance(rank: try row.int("assurance")),
-            isOutranked: try row.bool("is_outranked")
+            isOutranked: try row.bool("is_outranked"),
+            dialect: try row.id("vendor"),
+            lastSeen: try row.time("last_seen"),
+            hasWithdrawn: try row.bool("has_withdrawn"),
+            hasEnded: try row.bool("has_ended")
         )
     }
 }

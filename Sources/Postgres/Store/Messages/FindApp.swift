@@ -16,7 +16,7 @@ package struct FindApp: StoreRead {
         """
         SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
             (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
-                WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3)) AS identities,
+                WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3 OR a.defaults->>'crossDialectSends' = 'true')) AS identities,
             (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
                 WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
         FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL
@@ -46,7 +46,7 @@ package struct FindApp: StoreRead {
 package struct AppFacts: Sendable, Hashable {
     /// Whether any push credential is provisioned for any platform.
     package var hasCredential: Bool
-    /// The number of active identities in the caller's dialect, from a maintained counter.
+    /// The number of active identities in the dialects that the caller's sends reach, from a maintained counter.
     package var identityCount: Int
     package var timing: AppTiming
     package var assurance: AssuranceRules

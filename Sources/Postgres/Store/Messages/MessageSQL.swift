@@ -156,6 +156,17 @@ enum MessageSQL {
         """
     )
 
+    /// The active identities of the device of an identity, the one that was seen last first.
+    static let sightings = StoreSQL.tenant(
+        """
+        SELECT o.identity_id, o.vendor, o.key, o.last_seen FROM (
+            SELECT s.identity_id, s.vendor, s.key, greatest(s.registered_at, s.seen_at) AS last_seen
+            FROM gateway.identity i JOIN gateway.identity s ON s.tenant_id = $1 AND s.device_id = i.device_id AND s.state = 'active'
+            WHERE i.tenant_id = $1 AND i.identity_id = $2 LIMIT 16) AS o
+        ORDER BY o.last_seen DESC, o.identity_id DESC
+        """
+    )
+
     /// The targets of a message on a device, `$3`, or with a vendor's key, `$4`.
     static let targetsOfDevice = StoreSQL.function("targets_of_device", 6)
 }

@@ -9,12 +9,22 @@ package struct DeliveryTrail: Sendable, Hashable {
     package var queue: QueueFacts?
     /// The current state of the target. Nil when no identity belongs to it, or the identity was erased.
     package var target: TargetFacts?
+    /// The active identities of the target's device, the one that was seen last first; at most 16.
+    package var sightings: [Sighting]
     /// The push service's reason why the token may not be used.
     package var tokenReason: String?
     /// The current topics and credentials of the app.
     package var routes: [Platform: PlatformRoute]
     /// The current hours of the app.
     package var timing: AppTiming
+}
+
+/// When an identity of a device was last seen: by registration, token or receipt.
+package struct Sighting: Sendable, Hashable {
+    package var identity: IdentityID
+    package var dialect: Vendor
+    package var key: VendorDeviceKey
+    package var lastSeen: Timestamp
 }
 
 /// The queue state of a target.
@@ -57,21 +67,32 @@ extension PostgresQueryStore {
             let second = try await call.run(
                 [
                     MessageSQL.addressee(.id(tenant), .id(identity)),
+                    MessageSQL.sightings(.id(tenant), .id(identity)),
                     AppSQL.platforms(.id(tenant), .id(message.scope.app)),
                 ],
                 tenant: tenant.rawValue
             )
             let addressee = try second.result(0).first
-            let app = try second.result(1).first
+            let app = try second.result(2).first
             return DeliveryTrail(
                 delivery: delivery,
                 queue: settled.isEmpty ? try Self.queue(row) : nil,
                 target: try addressee.map(TargetRow.read),
+                sightings: try second.result(1).rows(Self.sighting),
                 tokenReason: try addressee?.optionalText("token_reason"),
                 routes: PlatformRouteCoding.decode(try app?.object("platforms") ?? JSONObject()),
                 timing: TimingCoding.read(try app?.object("defaults") ?? JSONObject())
             )
         }
+    }
+
+    private static func sighting(_ row: Row) throws(PostgresError) -> Sighting {
+        Sighting(
+            identity: try row.id("identity_id"),
+            dialect: try row.id("vendor"),
+            key: try row.id("key"),
+            lastSeen: try row.time("last_seen")
+        )
     }
 
     private static func queue(_ row: Row) throws(PostgresError) -> QueueFacts? {

@@ -59,6 +59,10 @@ extension LockOrder {
         Exception("register_identity > client_number", "client_version", "never waits for another transaction"),
         Exception("register_many", "device", after: "client_version", "never waits for another transaction"),
         Exception("update_token > note_sharing", "app", "written once in the life of an app"),
+        // `note_sightings` skips rows that other transactions have locked.
+        Exception("record_receipt > note_sightings", "identity", "never waits for another transaction"),
+        Exception("settle_receipts > note_sightings", "identity", "never waits for another transaction"),
+        Exception("acknowledge > record_receipt", "identity", "never waits for another transaction"),
     ]
 
     /// Deviations of registrations and erasures that can deadlock; the pool repeats the transaction that loses.

@@ -21,4 +21,15 @@ extension DeliveryStore {
     ) async throws(StoreError) -> [SliceLease] {
         try await claim(tenant: tenant, lane: lane, limit: limit, by: node, lease: lease, withLapsed: true)
     }
+
+    /// Expands the next page of an audience; no dialect is preferred.
+    ///
+    /// - Throws: `StoreError`.
+    package func expand(
+        _ lease: SliceLease,
+        by node: NodeID,
+        pageSize: Int
+    ) async throws(StoreError) -> ExpansionResult {
+        try await expand(lease, by: node, pageSize: pageSize, preferring: [])
+    }
 }

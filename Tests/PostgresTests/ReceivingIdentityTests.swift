@@ -1,0 +1,268 @@
+import DatabaseSupport
+import DeliveryEngine
+import Foundation
+import Model
+import Testing
+
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
+
+/// Which identity of a device receives a native send (docs/schema.md#the-identity-that-receives-a-send).
+@Suite struct ReceivingIdentityTests {
+    // MARK: The choice
+
+    @Test func theIdentitySeenLastReceivesWhateverTheOrderOfIDs() async throws {
+        for _ in 0..<4 {
+            let phone = try await SharedPhone.make()
+            #expect(try await phone.receivers() == ["braze"])
+        }
+    }
+
+    @Test func preferredDialectsComeBeforeTheTimes() async throws {
+        let phone = try await SharedPhone.make()
+        #expect(try await phone.receivers(ReceivingRule(preferred: [.rationalOwl, .braze])) == ["rationalowl"])
+        #expect(try await phone.receivers(ReceivingRule(preferred: [.upmc, .ipns])) == ["ipns"])
+        #expect(try await phone.receivers(ReceivingRule(preferred: [.upmc])) == ["braze"])
+    }
+
+    @Test func aRegistrationAgainMovesTheChoice() async throws {
+        let phone = try await SharedPhone.make()
+        try await phone.register(.ipns, ago: .seconds(60))
+        #expect(try await phone.receivers() == ["ipns"])
+    }
+
+    @Test func anIdentityThatLeavesIsNotChosen() async throws {
+        let phone = try await SharedPhone.make()
+        _ = try await phone.fixture.ask(UnregisterDevices(phone.scope(.braze), .key("braze")))
+        #expect(try await phone.receivers() == ["ipns"])
+        // Its end is an hour ago, and upkeep has not unregistered it yet.
+        try await phone.change(.ipns, "attributes = '{\"$endsAt\": 1700000000}'")
+        #expect(try await phone.receivers() == ["rationalowl"])
+    }
+
+    @Test func anIdentityOfAnotherUserDoesNotGetTheMessagesOfAUser() async throws {
+        let phone = try await SharedPhone.make()
+        try await phone.change(.braze, "user_id = 'next owner', phone = '0999'")
+        let ways = try await phone.ways()
+        #expect(ways.filter { Ways.ofUser.contains($0.key) }.allSatisfy { $0.value == "ipns" }, "\(ways)")
+        // These are not about a person.
+        #expect(ways.filter { !Ways.ofUser.contains($0.key) }.allSatisfy { $0.value == "braze" }, "\(ways)")
+        #expect(ways.count == Ways.all.count)
+        try await phone.change(.braze, "user_id = NULL")
+        #expect(try await phone.ways().filter { Ways.ofUser.contains($0.key) }.allSatisfy { $0.value == "ipns" })
+    }
+
+    @Test func anIdentityOfALowerLevelDoesNotReplaceOneOfAHigherLevel() async throws {
+        let phone = try await SharedPhone.make()
+        try await phone.change(.rationalOwl, "assurance = 2")
+        #expect(try await phone.ways().filter { Ways.ofUser.contains($0.key) }.allSatisfy { $0.value == "rationalowl" })
+        try await phone.change(.ipns, "assurance = 2")
+        #expect(try await phone.ways().filter { $0.key != "device" }.allSatisfy { $0.value == "ipns" })
+    }
+
+    /// The first identity is the one by which an audience selects the device.
+    @Test func aWithdrawalIsKeptUnlessTheMessageIsForAll() async throws {
+        let phone = try await SharedPhone.make()
+        let first = try await phone.firstDialect()
+        try await phone.change(first, "accepts_push = false")
+        let users = try await phone.ways().filter { Ways.expansions.contains($0.key) || $0.key == "list of users" }
+        #expect(users.count == 5 && users.allSatisfy { $0.value == first.rawValue }, "\(users)")
+        let all = ReceivingRule(includesWithdrawn: true)
+        #expect(try await phone.receivers(all) == ["braze"])
+        if first != .braze {
+            try await phone.change(first, "accepts_push = true")
+            // The own consent of the receiving identity counts when the push is sent.
+            try await phone.change(.braze, "accepts_push = false")
+            let expanded = try await phone.ways().filter { Ways.expansions.contains($0.key) }
+            #expect(expanded.allSatisfy { $0.value == "braze" }, "\(expanded)")
+        }
+    }
+
+    @Test func aVendorsSendReachesItsOwnDialectOnly() async throws {
+        let phone = try await SharedPhone.make()
+        let (message, lease) = try await phone.expanding(nil, ReceivingRule(), scope: phone.scope(.rationalOwl))
+        try await phone.expand(lease, pageSize: 10)
+        #expect(try await phone.targets(of: message) == ["rationalowl"])
+        let found = try await phone.fixture.ask(ResolveAddresses(phone.scope(.rationalOwl), [.user("u")]))
+        #expect(found.map { $0.map(phone.dialect) } == ["rationalowl"])
+        #expect(try await phone.fixture.ask(ResolveAddresses(phone.scope(.ipns), [.deviceKey("braze")])) == [nil])
+    }
+
+    @Test func aVendorsSendReachesAllDialectsWhereTheAppSaysSo() async throws {
+        let phone = try await SharedPhone.make()
+        let owl = phone.scope(.rationalOwl)
+        _ = try await phone.fixture.ask(PutGroup(owl, "g"))
+        _ = try await phone.fixture.ask(ChangeMembers(owl, "g", GroupChange(add: ["u"])))
+        _ = try await phone.fixture.register("alone", token: "ff08", phone: "0198", vendor: .braze)
+        let admin = try await phone.fixture.database.admin()
+        try await admin.script(
+            "UPDATE gateway.app SET defaults = defaults || '{\"crossDialectSends\": true}' WHERE tenant_id = '\(phone.fixture.acme)'"
+        )
+        await admin.close()
+        let audiences: [(Audience?, [String])] = [
+            (nil, ["alone", "braze"]), (.tags(try TagExpression("a")), ["braze"]),
+            (.tags(try TagExpression("!b")), ["braze"]),
+            (.users(["u"]), ["braze"]), (.groups(["g"]), ["braze"]),
+        ]
+        for (audience, wanted) in audiences {
+            for pageSize in [1, 10] {
+                let (message, lease) = try await phone.expanding(audience, ReceivingRule(), scope: owl)
+                try await phone.expand(lease, pageSize: pageSize)
+                #expect(try await phone.targets(of: message) == wanted, "\(String(describing: audience))")
+            }
+        }
+        for naming in [.ids, .names, .aliases] as [ResolveUsers.Naming] {
+            let resolve = ResolveUsers(owl, ["u"], by: naming, limit: 10, isCrossing: true)
+            let found = try await phone.fixture.ask(resolve).map(\.found)
+            let receivers = ReceivingRule().receivers(among: found).map(phone.dialect)
+            #expect(found.count == 3 && receivers == ["braze"], "\(naming)")
+        }
+        let addresses: [Address] = [
+            .user("u"), .phone("0101"), .phone("0198"), .deviceKey("rationalowl"), .deviceKey("braze"),
+        ]
+        let wanted = ["braze", "braze", "another", "braze", nil]
+        let found = try await phone.fixture.ask(ResolveAddresses(owl, addresses, by: ReceivingRule()))
+        #expect(found.map { $0.map(phone.dialect) } == wanted)
+        for (address, dialect) in zip(addresses, wanted) {
+            let one = try await phone.fixture.ask(ResolveAddresses(owl, [address], by: ReceivingRule()))
+            #expect(one.map { $0.map(phone.dialect) } == [dialect], "\(address)")
+        }
+    }
+
+    @Test func aListOfAddressesIsAnsweredInItsOrder() async throws {
+        let phone = try await SharedPhone.make()
+        let alone = try await phone.fixture.register("alone", token: "ff09", phone: "0199")
+        let addresses: [Address] = [
+            .deviceKey("rationalowl"), .phone("none"), .phone("0199"), .user("u"), .device(try #require(phone.device)),
+            .deviceKey("nobody"),
+        ]
+        let found = try await phone.fixture.ask(ResolveAddresses(phone.native, addresses))
+        #expect(found.map { $0.map(phone.dialect) } == ["braze", nil, "another", "braze", "braze", nil])
+        #expect(found[2]?.identity == alone.identity)
+    }
+
+    // MARK: Sightings
+
+    @Test(arguments: [false, true])
+    func receiptsMoveTheChoiceAtMostOnceAnHour(asGroup: Bool) async throws {
+        let phone = try await SharedPhone.make()
+        func report(_ vendor: Vendor) async throws {
+            let message = try await phone.sent(to: vendor)
+            let now = try await phone.fixture.now()
+            let key = VendorDeviceKey(vendor.rawValue)
+            let receipt = RecordReceipt(phone.scope(vendor), message, Reporter(key: key), .received, at: now)
+            guard asGroup else {
+                #expect(try await phone.fixture.ask(receipt) == .recorded)
+                return
+            }
+            let statement = try phone.fixture.joined([receipt, receipt])
+            _ = try await phone.fixture.call.run(statement, tenant: phone.fixture.acme.rawValue)
+        }
+        #expect(try await phone.sighting(.rationalOwl) == nil)
+        try await report(.rationalOwl)
+        #expect(try await phone.receivers() == ["rationalowl"])
+        let first = try #require(try await phone.sighting(.rationalOwl))
+        try await report(.rationalOwl)
+        #expect(try await phone.sighting(.rationalOwl) == first, "a second one within the hour")
+        try await phone.change(.rationalOwl, "seen_at = seen_at - interval '61 minutes'")
+        try await report(.rationalOwl)
+        #expect(try await phone.sighting(.rationalOwl) ?? 0 >= first, "one after an hour")
+        try await report(.ipns)
+        #expect(try await phone.receivers() == ["ipns"])
+        try await report(.rationalOwl)
+        #expect(try await phone.receivers() == ["rationalowl"], "within the hour, because another was seen since")
+    }
+
+    @Test func aTokenMovesTheChoice() async throws {
+        let phone = try await SharedPhone.make()
+        let token = DeviceToken(stored: "bb02")
+        let now = try await phone.fixture.now()
+        let update = UpdateToken(phone.scope(.rationalOwl), key: "rationalowl", token, nil, at: now)
+        #expect(try await phone.fixture.ask(update) == 1)
+        #expect(try await phone.receivers() == ["rationalowl"])
+        #expect(try await phone.sighting(.rationalOwl) != nil)
+    }
+
+    @Test func nothingIsWrittenWhereNoDeviceIsShared() async throws {
+        let fixture = try await StoreFixture.make()
+        let phone = try await SharedPhone.alone(in: fixture, [.rationalOwl])
+        let message = try await phone.sent(to: .rationalOwl)
+        #expect(try await fixture.receipt(message, "rationalowl") == .recorded)
+        let update = UpdateToken(
+            fixture.scope,
+            key: "rationalowl",
+            DeviceToken(stored: "cc"),
+            nil,
+            at: try await fixture.now()
+        )
+        #expect(try await fixture.ask(update) == 1)
+        #expect(try await phone.sighting(.rationalOwl) == nil)
+    }
+
+    /// A receipt holds its delivery, which comes behind identities in the lock order.
+    @Test func aReceiptDoesNotWaitForAnIdentity() async throws {
+        let phone = try await SharedPhone.make()
+        let message = try await phone.sent(to: .rationalOwl)
+        let row = "gateway.identity WHERE tenant_id = '\(phone.fixture.acme)' AND key = 'rationalowl' FOR UPDATE"
+        let (admin, holder) = (try await phone.fixture.database.admin(), try await phone.fixture.database.admin())
+        let holding = Task { try await holder.script("BEGIN; SELECT FROM \(row); SELECT pg_sleep(5); ROLLBACK") }
+        try await eventually("the identity is locked") {
+            try await admin.query("SELECT 1 AS one FROM \(row) SKIP LOCKED").first == nil
+        }
+        let start = ContinuousClock.now
+        #expect(try await phone.fixture.receipt(message, "rationalowl") == .recorded)
+        #expect(ContinuousClock.now - start < .seconds(4))
+        #expect(try await phone.sighting(.rationalOwl) == nil)
+        try await holding.value
+        await admin.close()
+        await holder.close()
+        #expect(try await phone.receivers() == ["braze"])
+    }
+
+    // MARK: Expansions
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func sightingsDuringAnExpansionNeitherSkipNorRepeatADevice(_ seed: UInt64) async throws {
+        let stage = try await SightingStage.make(seed: seed)
+        for audience in try SightingStage.audiences() {
+            let devices = try await stage.send(audience)
+            #expect(Set(devices).count == devices.count, "\(String(describing: audience)): a repeated device")
+            #expect(Set(devices) == stage.devices, "\(String(describing: audience)): \(devices.count)")
+        }
+    }
+
+    /// The control: an expansion that skips every identity but the one that was seen last.
+    @Test func skippingByTheTimesLosesDevices() async throws {
+        let stage = try await SightingStage.make(seed: 1)
+        let admin = try await stage.fixture.database.admin()
+        try await admin.script(SightingStage.skipping)
+        await admin.close()
+        var lost = 0
+        for audience in try SightingStage.audiences() {
+            let reached = try await stage.send(audience)
+            lost += stage.devices.subtracting(reached).count
+        }
+        #expect(lost > 0)
+    }
+
+    @Test func aQueuedTargetOfASharedDeviceIsFound() async throws {
+        let stage = try await SightingStage.make(seed: 3)
+        for (audience, hasPlace) in zip(try SightingStage.audiences(), [true, true, false, false]) {
+            let message = try await stage.queued(audience)
+            let facts = try await stage.fixture.facts(message)
+            for (device, target) in try await stage.targets(of: message).prefix(12) {
+                let found = try await stage.fixture.queries.targets(
+                    of: facts,
+                    device: "\(device)",
+                    in: stage.fixture.acme
+                )
+                // Without a place, the identity that was seen last by now counts.
+                #expect(hasPlace ? found == [target] : found.count == 1, "\(String(describing: audience))")
+                guard let shown = found.first else { continue }
+                let trail = try await stage.fixture.queries.trail(of: facts, target: shown, in: stage.fixture.acme)
+                #expect((trail?.queue != nil) == hasPlace, "\(String(describing: audience))")
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+With `crossDialectSends: true` of an app, a send in one vendor's API also reaches users, phones and devices that are registered with another vendor's SDK, each device once and in the format of its SDK. Parts that cannot be translated are named in `reduced` of the delivery (docs/dialects.md).
