@@ -282,8 +282,8 @@ var parts: [Part] = [
         "GatewayHTTP",
         path: "Sources/Gateway/HTTP",
         [
-            .ours("Model"), .ours("Observability"), .ours("Traces"), tracing, hummingbird, hummingbirdCore,
-            certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
+            .ours("Model"), .ours("Observability"), .ours("Routing"), .ours("Traces"), tracing, hummingbird,
+            hummingbirdCore, certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
         ]
@@ -335,15 +335,24 @@ var parts: [Part] = [
         ]
     ),
     .library(
+        "AnswerShapes",
+        path: "Sources/Gateway/AnswerShapes",
+        [
+            .ours("APNs"), .ours("ApplePayload"), .ours("Commands"), .ours("EngineStore"), .ours("Explain"),
+            .ours("Model"), .ours("Store"),
+        ]
+    ),
+    .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
             .ours("EngineStore"), .ours("Store"),
-            .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
+            .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
+            .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
             .ours("Imports"),
-            .ours("Model"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"), .ours("Secrets"),
-            hummingbird, httpTypes,
+            .ours("Model"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"), .ours("Routing"),
+            .ours("Secrets"), hummingbird, httpTypes,
             lifecycle, locks, log, metrics, nioCore,
         ]
     ),
@@ -351,8 +360,8 @@ var parts: [Part] = [
         "Gateway",
         path: "Sources/Gateway",
         exclude: [
-            "AppleCalls", "CallAudit", "Explain", "HTTP", "Imports", "NativeAPI", "Observability", "Provisioning",
-            "Secrets",
+            "AnswerShapes", "AppleCalls", "CallAudit", "Explain", "HTTP", "Imports", "NativeAPI", "Observability",
+            "Provisioning", "Secrets",
         ],
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
@@ -361,6 +370,7 @@ var parts: [Part] = [
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
             .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
+            .ours("Routing"),
             .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore,
             nioSSL, tracing,
             .product("Configuration", .configuration),
@@ -396,9 +406,10 @@ var parts: [Part] = [
         [
             .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"), .ours("PostgresClient"),
             .ours("Store"),
-            .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Explain"), .ours("Gateway"),
+            .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("Explain"),
+            .ours("Gateway"),
             .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
-            .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Routing"), .ours("Secrets"),
+            .ours("Observability"), .ours("Provisioning"), .ours("Routing"), .ours("Secrets"),
             argumentParser, locks, log,
             metrics,
         ]
@@ -531,11 +542,12 @@ var parts: [Part] = [
         "GatewayTests",
         [
             .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
-            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("CallAudit"), .ours("CommandSupport"),
+            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("CallAudit"),
+            .ours("CommandSupport"),
             .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"),
-            .ours("SignedTokens"), .ours("TestKit"),
+            .ours("Routing"), .ours("SignedTokens"), .ours("TestKit"),
             .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
@@ -550,7 +562,8 @@ var parts: [Part] = [
             .ours("GatewayHTTP"),
             .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
-            .ours("AppleCalls"), .ours("RationalOwl"), .ours("Secrets"), .ours("TestKit"), .ours("TestVendors"),
+            .ours("AppleCalls"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"), .ours("TestKit"),
+            .ours("TestVendors"),
             .ours("UPMC"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Outgoing"), .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1,

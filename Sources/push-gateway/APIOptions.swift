@@ -13,8 +13,14 @@ struct APIOptions: ParsableArguments {
     /// - Returns: the answer's body.
     /// - Throws: `CommandFailure` without an API key and for any unsuccessful answer.
     @discardableResult
-    func call(_ command: String, _ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON {
-        try await answer(command, method, path, body).json ?? [:]
+    func call(
+        _ command: String,
+        _ method: String,
+        _ path: String,
+        _ body: JSON? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> JSON {
+        try await answer(command, method, path, body, headers: headers).json ?? [:]
     }
 
     /// As `call`, with an answer of any type.
@@ -24,13 +30,14 @@ struct APIOptions: ParsableArguments {
         _ command: String,
         _ method: String,
         _ path: String,
-        _ body: JSON? = nil
+        _ body: JSON? = nil,
+        headers: [String: String] = [:]
     ) async throws -> HTTPCaller.Answer {
         let key = try key(command)
         let client = HTTPCaller(base: url)
         let answer: HTTPCaller.Answer
         do {
-            answer = try await client.call(method, path, body, bearer: key)
+            answer = try await client.call(method, path, body, headers: headers, bearer: key)
         } catch {
             await client.close()
             throw CommandFailure("\(command): the gateway at \(url) cannot be reached: \(error)")

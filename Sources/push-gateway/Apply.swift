@@ -53,13 +53,13 @@ struct Apply: AsyncParsableCommand {
             Console.print([
                 "changed": .bool(summary.isChanged), "tenants": .int(summary.tenants), "apps": .int(summary.apps),
                 "credentials": .int(summary.credentials), "bindings": .int(summary.bindings),
-                "apiKeys": .int(summary.apiKeys), "senders": .int(summary.senders),
+                "apiKeys": .int(summary.apiKeys), "senders": .int(summary.senders), "routes": .int(summary.routes),
                 "warnings": .array(summary.warnings.map { .string($0) }),
                 "removed": .int(summary.removed),
             ])
         } else if summary.isChanged {
             Console.print(
-                "applied: \(summary.tenants) tenant(s), \(summary.apps) app(s), \(summary.credentials) credential(s), \(summary.bindings) binding(s), \(summary.apiKeys) key(s), \(summary.senders) sender(s) written; \(summary.removed) removed"
+                "applied: \(summary.tenants) tenant(s), \(summary.apps) app(s), \(summary.credentials) credential(s), \(summary.bindings) binding(s), \(summary.apiKeys) key(s), \(summary.senders) sender(s), \(summary.routes) version(s) of routes written; \(summary.removed) removed"
             )
         } else {
             Console.print("nothing to change")

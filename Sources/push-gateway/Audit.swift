@@ -1,10 +1,10 @@
+import AnswerShapes
 import ArgumentParser
 import CommandSupport
 import EngineStore
 import Foundation
 import Gateway
 import Model
-import NativeHTTP
 import Secrets
 import Store
 

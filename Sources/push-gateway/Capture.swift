@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import ArgumentParser
 import CommandSupport
 import Commands
@@ -6,7 +7,6 @@ import EngineStore
 import Foundation
 import Gateway
 import Model
-import NativeHTTP
 import Store
 
 /// `capture start|stop|list|show|remove`.

@@ -1,10 +1,10 @@
+import AnswerShapes
 import ArgumentParser
 import CommandSupport
 import Commands
 import Foundation
 import Gateway
 import Model
-import NativeHTTP
 import Store
 
 /// Subcommands that control a message.

@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import ArgumentParser
 import CommandSupport
 import Commands
@@ -7,7 +8,6 @@ import Explain
 import Foundation
 import Gateway
 import Model
-import NativeHTTP
 import Store
 
 /// Sends through a running gateway's native API.

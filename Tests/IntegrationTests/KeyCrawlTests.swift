@@ -20,7 +20,7 @@ struct KeyCrawlTests {
         "listAudit", "createWebhook", "updateWebhook", "deleteWebhook", "replayWebhook",
         "rotateWebhookSecret", "startCapture", "listCaptures", "showCapture", "deleteCapture", "stopCapture",
         "listKeys", "listCredentials", "showBindings", "listNodes", "createKey", "showKey", "rotateKey", "deleteKey",
-        "putCredential", "showCredential", "deleteCredential", "putApp", "deleteApp",
+        "putCredential", "showCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [

@@ -9,7 +9,8 @@ import Testing
 @Suite struct StoreSchemaTests {
     /// Tables with rows of tenants. Reference tables are reached by other keys too.
     private let tenantTables: Set<String> = [
-        "app", "credential", "api_key_use", "api_key_day", "challenge", "device", "identity", "identity_count",
+        "app", "route_set", "credential", "api_key_use", "api_key_day", "challenge", "device", "identity",
+        "identity_count",
         "sender", "verification", "erased_identity", "message",
         "message_ref", "media", "message_media", "lane", "slice", "delivery", "counter", "counter_delta",
         "counter_fold", "counter_reason", "message_counter", "message_open", "event_batch", "event_position",
@@ -132,7 +133,7 @@ import Testing
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
                 "find_api_key", "forget_subjects", "make_delivery_partitions", "make_event_partitions",
                 "resolve_api_key",
-                "resolve_binding",
+                "resolve_binding", "resolve_call",
                 "resolve_challenge", "resolve_page", "stage_default_rows",
             ]
         )

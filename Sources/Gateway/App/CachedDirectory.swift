@@ -2,8 +2,12 @@ import Crypto
 import EngineStore
 import FoundationEssentials
 import GatewayHTTP
+import Logging
+import Metrics
 import Model
 import NIOConcurrencyHelpers
+import Observability
+import Routing
 import Secrets
 
 /// Caches bindings and API keys from PostgreSQL for one second: a frequent caller does not cost two look-ups per call, and a removed key stops working within
@@ -13,6 +17,8 @@ final class CachedDirectory: CallDirectory, Sendable {
     static let lifetime = Duration.seconds(1)
     /// 50,000 entries. The cache is emptied above this number, so that guessed keys cannot exhaust the memory.
     static let entryLimit = 50_000
+    /// 4,000 apps with rules: at most a few hundred kilobytes each, usually one. Above it the rules are read again.
+    static let routeLimit = 4000
 
     private struct Entry<Value: Sendable> {
         var value: Value?
@@ -22,9 +28,23 @@ final class CachedDirectory: CallDirectory, Sendable {
     private struct State {
         var bindings: [BindingKey: Entry<BoundCall>] = [:]
         var keys: [[UInt8]: Entry<APIKeyGrant>] = [:]
+        /// The rules that were read last for an app. A version never changes, so they are kept until another one is in force.
+        var routes: [AppKey: ReadRoutes] = [:]
         var uses: [KeyUseKey: Timestamp] = [:]
         /// Incremented by every `forget`. The result of a look-up that began before it is not cached.
         var generation = 0
+    }
+
+    private struct AppKey: Hashable {
+        var tenant: TenantID
+        var app: AppID
+    }
+
+    private struct ReadRoutes {
+        var version: Int
+        /// Nil: there are none, or this program does not know their format.
+        var routes: BoundRoutes?
+        var isUnread = false
     }
 
     private struct KeyUseKey: Hashable {
@@ -38,9 +58,18 @@ final class CachedDirectory: CallDirectory, Sendable {
     private let keyRing: KeyRing?
     /// The longest time for which a secret of an API key is accepted. Nil: any time.
     private let keyAge: Duration?
+    /// Nil: nothing is logged.
+    private let logger: Logger?
     private let state = NIOLockedValueBox(State())
 
-    init(store: PostgresDirectory, clock: any WallClock, keyRing: KeyRing? = nil, keyAge: Duration? = nil) {
+    init(
+        store: PostgresDirectory,
+        clock: any WallClock,
+        keyRing: KeyRing? = nil,
+        keyAge: Duration? = nil,
+        logger: Logger? = nil
+    ) {
+        self.logger = logger
         self.store = store
         self.clock = clock
         self.keyRing = keyRing
@@ -66,19 +95,68 @@ final class CachedDirectory: CallDirectory, Sendable {
         let now = ContinuousClock.now
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }
-        let found = try await store.binding(key).map {
-            BoundCall(
-                tenant: $0.tenant,
-                app: $0.app,
-                settings: keyRing.map(BindingSecrets.init)?.opened($0.settings, vendor: key.vendor) ?? $0.settings
-            )
-        }
+        let found = try await bound(key)
         state.withLockedValue { state in
             guard state.generation == generation else { return }
             if state.bindings.count >= Self.entryLimit { state.bindings.removeAll(keepingCapacity: true) }
             state.bindings[key] = Entry(value: found, readAt: now)
         }
         return found
+    }
+
+    private func bound(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
+        guard let resolved = try await store.binding(key) else { return nil }
+        let settings = keyRing.map(BindingSecrets.init)?.opened(resolved.settings, vendor: key.vendor)
+        return BoundCall(
+            tenant: resolved.tenant,
+            app: resolved.app,
+            settings: settings ?? resolved.settings,
+            routes: try await routes(resolved)
+        )
+    }
+
+    /// The rules in force, which are read and parsed once per version. Nil: the app has none, or they have a format that this program does not know.
+    private func routes(_ binding: ResolvedBinding) async throws(StoreError) -> BoundRoutes? {
+        guard let version = binding.routeVersion else { return nil }
+        let key = AppKey(tenant: binding.tenant, app: binding.app)
+        let known = state.withLockedValue { $0.routes[key] }
+        let read: ReadRoutes
+        if let known, known.version == version {
+            read = known
+        } else {
+            let stored = try await store.rules(version, of: binding.app, in: binding.tenant)
+            read = self.read(stored, version: version, key)
+            state.withLockedValue { state in
+                if state.routes.count >= Self.routeLimit { state.routes.removeAll(keepingCapacity: true) }
+                state.routes[key] = read
+            }
+        }
+        // Counted at every look-up, about once a second while the app has calls, so that the metric shows that it lasts.
+        if read.isUnread { MetricName.routesUnread.counter().increment() }
+        return read.routes
+    }
+
+    private func read(_ stored: ResolvedRoutes?, version: Int, _ key: AppKey) -> ReadRoutes {
+        do throws(ProvisioningProblem) {
+            guard let stored else { throw ProvisioningProblem(path: "version", problem: "does not exist") }
+            let set = try RouteSet(
+                format: stored.format,
+                base: .object(stored.base),
+                overlay: .object(stored.overlay),
+                upstreams: .object(stored.upstreams)
+            )
+            let routes = set.rules.isEmpty ? nil : BoundRoutes(version: version, table: set.table)
+            return ReadRoutes(version: version, routes: routes)
+        } catch {
+            logger?.error(
+                "the routes of an app cannot be read; its calls are served as without routes",
+                metadata: [
+                    LogKey.tenant: "\(key.tenant)", LogKey.app: "\(key.app)", LogKey.version: "\(version)",
+                    LogKey.error: "\(error)",
+                ]
+            )
+            return ReadRoutes(version: version, routes: nil, isUnread: true)
+        }
     }
 
     func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant? {

@@ -209,7 +209,8 @@ struct GatewayNode {
             store: base.directory,
             clock: base.clock,
             keyRing: base.keyRing,
-            keyAge: base.configuration.keyAgeDays.map { .seconds(Int64($0) * 86_400) }
+            keyAge: base.configuration.keyAgeDays.map { .seconds(Int64($0) * 86_400) },
+            logger: base.logger
         )
         let expiries = CredentialExpiries()
         let captures = PostgresCaptureStore(call: base.database.call, engine: base.database.engine)
@@ -309,7 +310,6 @@ extension GatewayNode {
     private func nativeAPI() -> NativeAPI {
         let call = base.database.call
         let queries = PostgresQueryStore(call: call)
-        let devices = PostgresDeviceStore(call: call)
         var api = NativeAPI(
             callers: NativeCallers(
                 directory: provisioning.cache,
@@ -320,24 +320,7 @@ extension GatewayNode {
             ),
             handler: handler,
             handOver: handOver,
-            stores: NativeStores(
-                queries: queries,
-                devices: devices,
-                audit: PostgresAuditStore(call: call),
-                captures: provisioning.captures,
-                bindingSecrets: BindingSecrets(base.keyRing),
-                webhookSecrets: PostgresWebhookSecretStore(engine: base.database.engine),
-                keys: PostgresKeyStore(engine: base.database.engine),
-                operators: PostgresOperatorStore(engine: base.database.engine),
-                audiences: PostgresAudienceCounter(engine: base.database.engine),
-                objects: ObjectProvisioner(
-                    store: PostgresObjectStore(engine: base.database.engine),
-                    directory: base.directory,
-                    keyRing: base.keyRing,
-                    vendors: base.vendors
-                ),
-                keyRing: base.keyRing
-            ),
+            stores: nativeStores(queries),
             identifiers: base.identifiers,
             previews: PayloadPreview(
                 directory: base.directory,

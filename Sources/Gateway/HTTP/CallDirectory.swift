@@ -9,11 +9,14 @@ package struct BoundCall: Sendable, Hashable {
     package let senders: SenderSettings
     /// Nil: the app has no keys for tokens of its users.
     package let userTokens: UserTokenRules?
+    /// Nil: the app has no rules, and the gateway serves every call.
+    package let routes: BoundRoutes?
 
-    package init(tenant: TenantID, app: AppID, settings: BindingSettings) {
+    package init(tenant: TenantID, app: AppID, settings: BindingSettings, routes: BoundRoutes? = nil) {
         self.tenant = tenant
         self.app = app
         self.settings = settings
+        self.routes = routes
         senders = SenderSettings(settings)
         userTokens = UserTokenRules(settings)
     }

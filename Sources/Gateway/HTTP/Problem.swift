@@ -73,6 +73,10 @@ package struct Problem: Error, Hashable {
     package static func provisioned(_ what: String) -> Problem {
         Problem(.provisioned, "\(what) is from a provisioning file; nothing was changed")
     }
+    package static func preconditionFailed(_ detail: String) -> Problem {
+        Problem(.preconditionFailed, "\(detail); nothing was changed")
+    }
+    package static func preconditionRequired(_ detail: String) -> Problem { Problem(.preconditionRequired, detail) }
     package static func rateLimited(_ seconds: Int) -> Problem {
         Problem(.rateLimited, "try again in \(seconds) seconds", retryAfterSeconds: seconds)
     }

@@ -16,6 +16,8 @@ package enum ProblemCode: String, Sendable, Hashable, CaseIterable {
     case staleGeneration = "PG-1014"
     case quotaUsedUp = "PG-1015"
     case provisioned = "PG-1016"
+    case preconditionFailed = "PG-1017"
+    case preconditionRequired = "PG-1018"
     case unavailable = "PG-2001"
     case pushServiceFailed = "PG-2002"
     case auditBehind = "PG-2003"
@@ -151,6 +153,20 @@ package enum ProblemCode: String, Sendable, Hashable, CaseIterable {
                 "The object is from a provisioning file",
                 "the object is from a provisioning file, which alone changes it",
                 "change the file and apply it, or use another name"
+            )
+        case .preconditionFailed:
+            Entry(
+                412,
+                "The object has changed since it was read",
+                "the object has changed since it was read: `If-Match` does not name its present version",
+                "read it again, and repeat the call with the new `ETag`"
+            )
+        case .preconditionRequired:
+            Entry(
+                428,
+                "The call must name the version that it changes",
+                "the call must name the version that it changes",
+                "read the object, and send its `ETag` as `If-Match`"
             )
         case .pushServiceFailed:
             Entry(

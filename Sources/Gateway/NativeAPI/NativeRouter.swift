@@ -1,3 +1,4 @@
+import AnswerShapes
 package import GatewayHTTP
 import HTTPTypes
 package import Hummingbird

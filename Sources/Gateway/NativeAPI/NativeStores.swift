@@ -3,8 +3,8 @@ package import Provisioning
 package import Secrets
 package import Store
 
-/// The stores that operations of the native API read. All writes go through `CommandHandler`, except those of API keys, apps, credentials and the secrets
-/// of webhooks, which its role may not change.
+/// The stores that operations of the native API read. All writes go through `CommandHandler`, except those of API keys, apps, their rules, credentials and the
+/// secrets of webhooks, which its role may not change.
 package struct NativeStores: Sendable {
     package let queries: PostgresQueryStore
     let devices: PostgresDeviceStore
@@ -19,6 +19,8 @@ package struct NativeStores: Sendable {
     let audiences: PostgresAudienceCounter
     /// Writes apps and credentials.
     let objects: ObjectProvisioner
+    /// Checks and writes the rules of apps.
+    let routes: RouteProvisioner
     /// Opens credentials, to check them.
     let keyRing: KeyRing
 
@@ -33,6 +35,7 @@ package struct NativeStores: Sendable {
         operators: PostgresOperatorStore,
         audiences: PostgresAudienceCounter,
         objects: ObjectProvisioner,
+        routes: RouteProvisioner,
         keyRing: KeyRing
     ) {
         self.queries = queries
@@ -45,6 +48,7 @@ package struct NativeStores: Sendable {
         self.operators = operators
         self.audiences = audiences
         self.objects = objects
+        self.routes = routes
         self.keyRing = keyRing
     }
 }

@@ -1,4 +1,5 @@
 import APNs
+import AnswerShapes
 import DeliveryEngine
 package import EngineStore
 import Explain

@@ -65,6 +65,7 @@ package enum LogKey {
     package static let peer = "peer"
     package static let reason = "reason"
     package static let app = "app"
+    package static let version = "version"
     package static let limit = "limit"
     package static let count = "count"
     package static let error = "error"

@@ -10,6 +10,7 @@ package enum MetricName: String, CaseIterable {
     case callsLimited = "calls_limited_total"
     case quotaRefusals = "quota_refusals_total"
     case proofsRefused = "proofs_refused_total"
+    case routesUnread = "routes_unread_total"
     case capturedExchanges = "captured_exchanges_total"
     case capturesDropped = "captured_exchanges_dropped_total"
     case traceSpans = "trace_spans_total"

@@ -1,6 +1,7 @@
 import Adapters
 package import EngineStore
 package import Model
+import Routing
 package import Secrets
 package import Store
 
@@ -61,7 +62,13 @@ package struct ObjectProvisioner: Sendable {
             return read
         }
         return try await sealed { sealer, key in
-            try await store.put(try sealer.provisioned(read, tenant: tenant), sealedBy: key, in: tenant, by: actor)
+            try await store.put(
+                try sealer.provisioned(read, tenant: tenant),
+                facts: ProvisioningReader.facts(about: read, vendors)?.json,
+                sealedBy: key,
+                in: tenant,
+                by: actor
+            )
         }
     }
 

@@ -41,30 +41,59 @@ package struct Provisioner: Sendable {
             vendors: vendors
         )
         let file = try reader.read(String(decoding: data, as: UTF8.self))
-        var summary = try await stored(file, by: actor)
+        let (applied, notes) = try await stored(file, by: actor)
+        var summary = applied
         summary.warnings =
-            SenderWarnings(vendors: vendors).warnings(of: file) + DefaultWarnings(vendors: vendors).warnings(of: file)
+            notes + SenderWarnings(vendors: vendors).warnings(of: file)
+            + DefaultWarnings(vendors: vendors).warnings(of: file)
             + ContentWarnings.warnings(of: file)
         return summary
     }
 
-    /// Two attempts: a rotation may replace the master key between sealing and storing.
-    private static let attempts = 2
+    /// Three attempts: a rotation may replace the master key between sealing and storing, and a call may change rules between reading and storing them.
+    private static let attempts = 3
 
-    private func stored(_ file: ProvisioningFile, by actor: AuditActor) async throws -> ProvisioningSummary {
+    private func stored(
+        _ file: ProvisioningFile,
+        by actor: AuditActor
+    ) async throws -> (summary: ProvisioningSummary, notes: [String]) {
         var attempt = 0
         while true {
             attempt += 1
             try await checkMasterKey()
             let key = keyRing.current.id
             let sealing = ProvisioningSealer(keyRing: keyRing)
-            let tenants = try file.tenants.map { try sealing.provisioned($0) }
+            var tenants = try file.tenants.map { try sealing.provisioned($0) }
+            var notes: [String] = []
+            for (index, tenant) in file.tenants.enumerated() {
+                let routes = try await routes(of: tenant)
+                tenants[index].routes = routes.drafts
+                tenants[index].checkedUpstreams = routes.checked
+                notes += routes.notes
+            }
             do throws(ProvisioningError) {
-                return try await store.apply(tenants, sealedBy: key, by: actor)
+                return (try await store.apply(tenants, sealedBy: key, by: actor), notes)
             } catch {
-                guard error == .masterKeyReplaced, attempt < Self.attempts else { throw error }
+                let passes = error == .masterKeyReplaced || error == .routesChanged
+                guard passes, attempt < Self.attempts else { throw error }
             }
         }
+    }
+
+    private func routes(of tenant: ProvisioningFile.Tenant) async throws -> RouteDrafts {
+        let stored = try await store.routes.current(in: tenant.id)
+        // Upstreams of the file that it lists no longer are removed with it.
+        let listed = Set(tenant.credentials.map(\.id))
+        let others = try await directory.upstreams(of: tenant.id).filter { credential in
+            credential.origin == .api && !listed.contains(credential.key.credential)
+        }
+        return try RouteDrafts(
+            tenant,
+            upstreams: ProvisioningReader.upstreams(of: tenant.credentials, vendors),
+            others: StoredUpstreams(others, vendors, keyRing),
+            stored: stored,
+            dialects: Set(vendors.byVendor.keys)
+        )
     }
 
     /// Seals with the key that this database names, which is the newest one of this node if it names none yet.

@@ -2,6 +2,7 @@ import Adapters
 import EngineStore
 import Foundation
 import Model
+import Routing
 import Secrets
 
 /// The checked content of a provisioning file. Its secrets are read but not yet sealed.
@@ -54,6 +55,9 @@ package struct ProvisioningFile: Sendable {
         var quotas: [Quota: Int] = [:]
         /// Nil: no tokens confirm users.
         var userTokens: UserTokenRules?
+        /// The base of its rules, and where it is in the file.
+        var routes = RouteRules.none
+        var routesPath = ""
     }
     struct PlatformSettings: Sendable {
         var topic: String
@@ -240,7 +244,7 @@ struct ProvisioningReader: SecretSource {
         }
         var bindings: [ProvisioningFile.Binding] = []
         for (key, path, value) in try fields.pairs("bindings") { bindings.append(try binding(key, value, path)) }
-        _ = try routes(&fields, credentials: credentials)
+        let rules = try routes(&fields, credentials: credentials)
         let saysWindows = fields.value("receivingWindows") != nil
         var timing = try timing(&fields)
         // The vendors' default for windows applies unless the app sets it.
@@ -262,7 +266,9 @@ struct ProvisioningReader: SecretSource {
             approvalAbove: approvalAbove,
             crossesDialects: crossesDialects,
             quotas: quotas,
-            userTokens: userTokens
+            userTokens: userTokens,
+            routes: rules,
+            routesPath: Self.routesPath(path)
         )
     }
 

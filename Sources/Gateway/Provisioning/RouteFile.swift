@@ -5,11 +5,9 @@ package import Routing
 
 /// The routes of one app of a provisioning file, read without the file's secrets and without a database: to try rules before they are applied.
 package struct RouteFile: Sendable {
-    package let rules: RouteRules
     package let upstreams: [CredentialID: UpstreamFacts]
-    /// Every fault of the rules, and the first thing that this version does not carry out.
-    package let faults: [RouteFault]
-    package let unsupported: (place: String, what: String)?
+    private let ruleSet: RouteSet
+    private let dialects: Set<Vendor>
 
     /// Reads a provisioning file.
     ///
@@ -46,10 +44,21 @@ package struct RouteFile: Sendable {
             upstreams[id] = facts
         }
         let (appPath, app) = try Self.one(try fields.list("apps"), app, "\(tenantPath).apps", "--app")
-        rules = try RouteReader.read(app["routes"], path: "\(appPath).routes")
+        let rules = try RouteReader.read(app["routes"], path: "\(appPath).routes")
+        ruleSet = RouteSet(base: rules, upstreams: upstreams)
         self.upstreams = upstreams
-        faults = RouteCheck(rules, upstreams: upstreams, dialects: Set(vendors.byVendor.keys)).faults
-        unsupported = RouteExecution.unsupported(in: rules)
+        dialects = Set(vendors.byVendor.keys)
+    }
+
+    package var rules: RouteRules { ruleSet.rules }
+    /// Every fault of the rules.
+    package var faults: [RouteFault] { ruleSet.faults(dialects: dialects) }
+    /// The first thing that this version does not carry out.
+    package var unsupported: (place: String, what: String)? { RouteExecution.unsupported(in: ruleSet.rules) }
+
+    /// The decisions about a call and its targets, with every fault of the rules.
+    package func answer(_ trial: RouteTrial) -> RouteTrialAnswer {
+        RouteTrialAnswer(ruleSet, trial, dialects: dialects)
     }
 
     private static func one(

@@ -31,6 +31,8 @@ package enum EventKind: String, Sendable, Hashable, CaseIterable {
     case tokenInvalidated = "token_invalidated"
     /// The push service reported that the token belongs to another environment or topic.
     case tokenQuarantined = "token_quarantined"
+    /// Another version of an app's rules is in force.
+    case routesChanged = "routes_changed"
 }
 
 /// One entry of a tenant's event log.

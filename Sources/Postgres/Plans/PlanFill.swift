@@ -25,6 +25,8 @@ package struct PlanFill: Sendable {
             """
             INSERT INTO gateway.tenant (tenant_id) VALUES ('plan');
             INSERT INTO gateway.app (tenant_id, app_id) SELECT 'plan', a FROM unnest(ARRAY['shop', 'other']) a;
+            INSERT INTO gateway.route_set (tenant_id, app_id, version, format, base, overlay, upstreams, origin, actor)
+                SELECT 'plan', 'shop', v, 1, '{}', '{}', '{}', 'api', 'key:ops' FROM generate_series(1, 5000) v;
             INSERT INTO gateway.lane (tenant_id, lane) SELECT 'plan', l FROM generate_series(0, 3) l;
             INSERT INTO gateway.identity_count (tenant_id, app_id, vendor, bucket, active)
                 SELECT 'plan', 'shop', v, b, \(devices) / 16 FROM unnest(ARRAY['native', 'ipns']) v, generate_series(0, 15) b

@@ -1,7 +1,7 @@
 package import Model
 
 /// The rules of one version with the facts about their upstreams: decides calls and deliveries. Pure: the same facts give the same decision on every node.
-package struct RouteTable: Sendable {
+package struct RouteTable: Sendable, Hashable {
     package let rules: RouteRules
     private let upstreams: [CredentialID: UpstreamFacts]
 

@@ -116,6 +116,7 @@ class API:
         raw: bytes | None = None,
         kind: str = "application/json",
         key: str | None = KEY,
+        match: str | None = None,
     ) -> object:
         method, template, operation = self.description.operations[identifier]
         url = template
@@ -127,6 +128,8 @@ class API:
         headers = {} if key is None else {"Authorization": "Bearer " + key}
         if data is not None:
             headers["Content-Type"] = kind
+        if match is not None:
+            headers["If-Match"] = match
         request = urllib.request.Request(BASE + url, data, headers, method=method.upper())
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
@@ -488,9 +491,30 @@ def check_administration(api: API) -> None:
     api.call("putApp", app, body=body)
     check(api.call("showBindings", app)["bindings"] == [], "an app is replaced as a whole")
     api.call("putApp", {"app": "shop"}, body=body, expect=409)
+    check_routes(api, app)
     api.call("deleteApp", app, expect=204)
     api.call("deleteApp", app, expect=404)
     api.call("deleteCredential", credential, expect=204)
+
+
+def check_routes(api: API, app: dict) -> None:
+    """The rules of an app: changed, listed, tried and rolled back."""
+    check(api.call("showRoutes", app)["version"] is None, "an app has no rules at first")
+    rules = {"calls": [{"kinds": ["send"], "action": "serve"}]}
+    api.call("putRoutes", app, body=rules, expect=428)
+    made = api.call("putRoutes", app, body=rules, match='"0"')
+    check(made["version"] == 1 and made["overlay"] == rules, f"the first version: {made}")
+    api.call("putRoutes", app, body=rules, match='"0"', expect=412)
+    wrong = api.call("putRoutes", app, body={"calls": [{"action": "guess"}]}, match='"1"', expect=422)
+    check(wrong["detail"].startswith("calls[0].action: "), f"the rule is named: {wrong}")
+    api.call("putRoutes", app, body={}, match='"1"')
+    back = api.call("rollbackRoutes", app, body={"version": 1})
+    check(back["version"] == 3 and back["overlay"] == rules, f"a rollback is a new version: {back}")
+    versions = api.call("listRouteVersions", app, {"limit": 2})
+    check([one["version"] for one in versions["versions"]] == [3, 2], f"the newest come first: {versions}")
+    api.call("listRouteVersions", app, {"after": versions["next"]})
+    tried = api.call("testRoutes", app, body={"vendor": "braze", "users": ["u"]})
+    check(tried["call"]["action"] == "serve", f"the decision: {tried}")
 
 
 def events_webhooks_and_captures(api: API) -> None:

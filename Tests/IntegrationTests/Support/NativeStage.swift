@@ -196,6 +196,11 @@ struct NativeStage: Sendable {
                         directory: directory,
                         keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                     ),
+                    routes: RouteProvisioner(
+                        store: PostgresRouteStore(engine: database.engine),
+                        directory: directory,
+                        keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
+                    ),
                     keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                 ),
                 identifiers: identifiers,
@@ -250,6 +255,7 @@ struct NativeStage: Sendable {
         var type = "application/json"
         var repeatKey: String?
         var bearer: String?
+        var ifMatch: String?
         var node = 0
     }
 
@@ -259,6 +265,7 @@ struct NativeStage: Sendable {
         request.method = call.method
         request.headers.add(name: "authorization", value: "Bearer \(call.bearer ?? key)")
         if let repeatKey = call.repeatKey { request.headers.add(name: "idempotency-key", value: repeatKey) }
+        if let tag = call.ifMatch { request.headers.add(name: "if-match", value: tag) }
         if !call.body.isEmpty {
             request.headers.add(name: "content-type", value: call.type)
             request.body = .bytes(ByteBuffer(bytes: call.body))
@@ -277,12 +284,15 @@ struct NativeStage: Sendable {
         _ body: JSON? = nil,
         once repeatKey: String? = nil,
         as bearer: String? = nil,
+        ifMatch: String? = nil,
         node: Int = 0
     ) async throws -> HTTPCaller.Answer {
-        let bytes = body.map(JSONWriter.bytes) ?? []
-        return try await call(
-            Call(method: method, path: path, body: bytes, repeatKey: repeatKey, bearer: bearer, node: node)
-        ).answer
+        var call = Call(method: method, path: path, body: body.map(JSONWriter.bytes) ?? [])
+        call.repeatKey = repeatKey
+        call.bearer = bearer
+        call.ifMatch = ifMatch
+        call.node = node
+        return try await self.call(call).answer
     }
 
     /// Registers a device and returns its id.

@@ -41,10 +41,10 @@ struct CurrentsEvent {
         case .tokenQuarantined: return [token("invalidate")]
         case .tokenInvalidated: return [token("invalidate"), object(Self.behaviors + "Uninstall", [:], part: 1)]
         case .preferenceChanged: return preference.map { [$0] } ?? []
-        // No event of this format: events of a message as a whole, suppressed deliveries, received pushes, moves and confirmations of users.
+        // No event of this format: events of a message as a whole or of the app, suppressed deliveries, received pushes, moves and confirmations of users.
         case .moved, .vouched, .possession, .accepted, .messageCanceled, .messagePaused, .messageResumed,
             .messageRequeued, .approvalNeeded, .messageApproved, .suppressed,
-            .received:
+            .received, .routesChanged:
             return []
         }
     }

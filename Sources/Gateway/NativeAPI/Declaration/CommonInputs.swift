@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import Commands
 import GatewayHTTP
 import Model

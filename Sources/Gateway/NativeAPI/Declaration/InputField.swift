@@ -1,3 +1,4 @@
+import AnswerShapes
 import GatewayHTTP
 import HTTPTypes
 import Model

@@ -1,3 +1,4 @@
+import AnswerShapes
 import Foundation
 import GatewayHTTP
 import HTTPTypes

@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import GatewayHTTP
 import HTTPTypes
 import Hummingbird

@@ -1,3 +1,4 @@
+import AnswerShapes
 import Commands
 import EngineStore
 import GatewayHTTP

@@ -1,3 +1,4 @@
+import AnswerShapes
 import EngineStore
 import GatewayHTTP
 import Hummingbird

@@ -1,4 +1,5 @@
 import APNs
+import AnswerShapes
 import AppleCalls
 import ApplePayload
 import GatewayHTTP

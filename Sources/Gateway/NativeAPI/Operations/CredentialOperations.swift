@@ -1,5 +1,6 @@
 import APNs
 import Adapters
+import AnswerShapes
 import DeliveryEngine
 import EngineStore
 import Explain

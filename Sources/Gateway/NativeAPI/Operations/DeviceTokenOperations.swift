@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import EngineStore
 import GatewayHTTP
 import Hummingbird

@@ -1,3 +1,4 @@
+import AnswerShapes
 import Explain
 import GatewayHTTP
 import Hummingbird
@@ -33,7 +34,7 @@ enum DiagnosisOperations {
 }
 
 extension InputKind where Value == Lane {
-    fileprivate static let lane = InputKind<String>.word(among: Lane.allCases.map { "\($0)" }).map("is not a lane") {
+    static let lane = InputKind<String>.word(among: Lane.allCases.map { "\($0)" }).map("is not a lane") {
         text in Lane.allCases.first { "\($0)" == text }
     }
 }

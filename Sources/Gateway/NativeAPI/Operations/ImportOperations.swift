@@ -1,3 +1,4 @@
+import AnswerShapes
 import Commands
 import GatewayHTTP
 import HTTPTypes

@@ -1,3 +1,4 @@
+import AnswerShapes
 import ApplePayload
 import Commands
 import GatewayHTTP

@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import ApplePayload
 import Commands
 import Explain

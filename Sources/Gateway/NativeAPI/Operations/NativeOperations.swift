@@ -8,6 +8,7 @@ enum NativeOperations {
         PossessionOperations.all,
         ExpectationOperations.all,
         AppOperations.all,
+        RouteOperations.all,
         DeviceTokenOperations.all,
         UserOperations.all,
         GroupOperations.all,

@@ -1,3 +1,4 @@
+import AnswerShapes
 import DeliveryEngine
 import EngineStore
 import GatewayHTTP

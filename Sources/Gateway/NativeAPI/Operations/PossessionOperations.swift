@@ -1,3 +1,4 @@
+import AnswerShapes
 import AppleCalls
 import Commands
 import EngineStore

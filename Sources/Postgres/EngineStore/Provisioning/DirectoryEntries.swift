@@ -9,6 +9,8 @@ package struct ResolvedBinding: Sendable, Hashable {
     package var tenant: TenantID
     package var app: AppID
     package var settings: BindingSettings
+    /// The version of the app's rules; nil: it has none.
+    package var routeVersion: Int? = nil
 }
 
 /// An app's binding to a vendor, with its settings.

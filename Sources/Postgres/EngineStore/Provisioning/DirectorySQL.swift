@@ -3,7 +3,7 @@ import Store
 
 /// Queries that run before a tenant is known, and the bookkeeping of the cluster.
 enum DirectorySQL {
-    static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_binding($1, $2, $3, $4)")
+    static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_call($1, $2, $3, $4)")
     static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_standing($1)")
 
     private static let storedCredentials = """
@@ -18,6 +18,9 @@ enum DirectorySQL {
     static let credentialPage = StoreSQL.tenant(
         "\(storedCredentials) WHERE c.tenant_id = $1 AND c.credential_id > $2 ORDER BY c.credential_id LIMIT $3"
     )
+
+    /// One tenant's credentials for upstreams.
+    static let upstreams = StoreSQL.tenant("\(storedCredentials) WHERE c.tenant_id = $1 AND c.kind LIKE 'upstream-%'")
 
     static let oneCredential = StoreSQL.tenant("\(storedCredentials) WHERE c.tenant_id = $1 AND c.credential_id = $2")
 

@@ -31,7 +31,28 @@ package struct PostgresDirectory: Sendable {
             let tenant: TenantID = try row.id("tenant_id")
             let app: AppID = try row.id("app_id")
             let settings = BindingSettings(tenant: tenant, app: app, values: try row.object("settings"))
-            return ResolvedBinding(tenant: tenant, app: app, settings: settings)
+            let version = try row.optionalInt("route_version")
+            return ResolvedBinding(tenant: tenant, app: app, settings: settings, routeVersion: version)
+        }
+    }
+
+    /// Returns a version of an app's rules; nil when it does not exist.
+    ///
+    /// - Throws: `StoreError`.
+    package func rules(
+        _ version: Int,
+        of app: AppID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> ResolvedRoutes? {
+        try await asStore { () throws(PostgresError) in
+            let statement = RouteSQL.rules(.id(tenant), .id(app), .int32(Int32(clamping: version)))
+            guard let row = try await call.run(statement, tenant: tenant.rawValue).first else { return nil }
+            return ResolvedRoutes(
+                format: try row.int("format"),
+                base: try row.object("base"),
+                overlay: try row.object("overlay"),
+                upstreams: try row.object("upstreams")
+            )
         }
     }
 
@@ -145,6 +166,15 @@ package struct PostgresDirectory: Sendable {
             return try results.result(0).rows(Self.credential).map { stored in
                 ListedCredential(stored: stored, uses: uses[stored.key] ?? [])
             }
+        }
+    }
+
+    /// Returns a tenant's credentials for upstreams.
+    ///
+    /// - Throws: `StoreError`.
+    package func upstreams(of tenant: TenantID) async throws(StoreError) -> [StoredCredential] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.upstreams(.id(tenant)), tenant: nil).rows(Self.credential)
         }
     }
 

@@ -78,10 +78,12 @@ package struct PostgresObjectStore: Sendable {
 
     // MARK: Credentials
 
-    /// Creates or replaces a credential. A key of the push service that an app uses does not become an upstream.
+    /// Creates or replaces a credential. A key of the push service that an app uses does not become an upstream, and an upstream that rules name keeps the facts
+    /// with which they were checked.
     ///
     /// - Parameters:
     ///   - credential: the checked and sealed credential.
+    ///   - facts: those of an upstream that rules need; nil: it is one of the push service.
     ///   - key: the master key that sealed it.
     ///   - tenant: its tenant.
     ///   - actor: the caller.
@@ -89,17 +91,24 @@ package struct PostgresObjectStore: Sendable {
     /// - Throws: `StoreError`.
     package func put(
         _ credential: ProvisionedCredential,
+        facts: JSON? = nil,
         sealedBy key: String,
         in tenant: TenantID,
         by actor: AuditActor
     ) async throws(StoreError) -> ObjectWrite {
         let part = ProvisioningStatements(ProvisionedTenant(id: tenant, credentials: [credential]), origin: .api)
         let name = credential.id.rawValue
-        let reads = [ProvisioningSQL.credentials(.id(tenant)), ProvisioningSQL.apps(.id(tenant))]
+        let reads = [
+            ProvisioningSQL.credentials(.id(tenant)), ProvisioningSQL.apps(.id(tenant)),
+            RouteSQL.naming(.id(tenant), .id(credential.id)),
+        ]
         return try await run(reads, in: tenant, by: actor) { (results) throws(PostgresError) in
             guard try Self.isSealed(by: key, results) else { return .refuse(.masterKeyReplaced) }
             let former = try StoredObjects(results.result(1), FormerSettings.credential)
             if let refusal = former.refusal(of: name, limit: ObjectLimits.credentials) { return .refuse(refusal) }
+            for row in try results.result(3) where try row.optionalDocument("facts") != facts {
+                return .refuse(.used(by: "the routes of app \(try row.text("app_id"))"))
+            }
             if UpstreamKind.vendor(of: credential.kind) != nil,
                 let app = try Self.user(of: credential.id, try results.result(2))
             {
@@ -117,7 +126,7 @@ package struct PostgresObjectStore: Sendable {
         }
     }
 
-    /// Removes a credential that no app uses.
+    /// Removes a credential that no app uses, also not in its routes.
     ///
     /// - Throws: `StoreError`.
     package func remove(
@@ -125,10 +134,16 @@ package struct PostgresObjectStore: Sendable {
         in tenant: TenantID,
         by actor: AuditActor
     ) async throws(StoreError) -> ObjectWrite {
-        let reads = [ProvisioningSQL.credentials(.id(tenant)), ProvisioningSQL.apps(.id(tenant))]
+        let reads = [
+            ProvisioningSQL.credentials(.id(tenant)), ProvisioningSQL.apps(.id(tenant)),
+            RouteSQL.naming(.id(tenant), .id(credential)),
+        ]
         return try await run(reads, in: tenant, by: actor) { (results) throws(PostgresError) in
             let former = try StoredObjects(results.result(1), FormerSettings.credential)
             if let refusal = former.refusal(ofRemoving: credential.rawValue) { return .refuse(refusal) }
+            if let row = try results.result(3).first {
+                return .refuse(.used(by: "the routes of app \(try row.text("app_id"))"))
+            }
             if let app = try Self.user(of: credential, try results.result(2)) { return .refuse(.used(by: app)) }
             let remove = ProvisioningSQL.removeCredential(.id(tenant), .id(credential))
             return .write([remove], .removed) { (_) in [AuditRecord(.remove, "credential \(credential)")] }

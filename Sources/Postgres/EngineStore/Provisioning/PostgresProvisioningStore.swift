@@ -15,6 +15,9 @@ package struct PostgresProvisioningStore: Sendable {
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
 
+    /// The versions of the rules of apps.
+    package var routes: PostgresRouteStore { PostgresRouteStore(engine: engine) }
+
     /// Makes the listed tenants match the file. Objects that the file does not list are removed (an app is only retired, and its history stays).
     /// Tenants that are not listed stay unchanged, as do objects that were created through the API, and API keys of commands. A file that lists one of
     /// these is refused.
@@ -32,7 +35,7 @@ package struct PostgresProvisioningStore: Sendable {
         sealedBy key: String? = nil,
         by actor: AuditActor = .provisioning
     ) async throws(ProvisioningError) -> ProvisioningSummary {
-        let parts = tenants.map { ProvisioningStatements($0) }
+        let parts = tenants.map { ProvisioningStatements($0, by: actor) }
         if let twice = ProvisioningStatements.duplicate(tenants.map { "tenant \($0.id)" })
             ?? parts.compactMap(\.duplicate).first
         {
@@ -70,9 +73,11 @@ private struct ProvisioningPlan: Sendable {
             try refuseTaken(results)
             try refuseOthers(results)
             return Step(parts.flatMap(\.references) + parts.flatMap(\.rows)) { (written) throws(PostgresError) in
+                try refuseRoutes(results + written)
                 try refuseTakenSenders(results + written)
-                let audit = try ProvisioningAudit(parts, results + written).statements(by: actor)
-                return audit.isEmpty ? .commit : Step(audit + [ProvisioningSQL.notify()])
+                let audit = ProvisioningAudit(parts, results + written)
+                let rows = try audit.statements(by: actor)
+                return rows.isEmpty ? .commit : Step(try rows + audit.events() + [ProvisioningSQL.notify()])
             }
         }
     }
@@ -112,6 +117,23 @@ private struct ProvisioningPlan: Sendable {
             if let row = try results.result(places.usedOtherwise(index)).first {
                 throw .abandoned("\(Self.used) \(try row.text("credential_id")) \(try row.text("app_id"))")
             }
+            if try !results.result(places.changedUpstreams(index)).isEmpty { throw .abandoned(Self.changedRoutes) }
+        }
+    }
+
+    private static let changedRoutes = "routes"
+    private static let named = "named"
+
+    /// Refuses rules that follow another version than the one in force, and a file after which rules name an upstream that does not exist.
+    private func refuseRoutes(_ results: [ResultSet]) throws(PostgresError) {
+        let places = ProvisioningPlaces(count: parts.count)
+        for index in parts.indices {
+            for row in try results.result(places.routes(index)) where try row.optionalInt("version") == nil {
+                throw .abandoned(Self.changedRoutes)
+            }
+            if let row = try results.result(places.missingUpstreams(index)).first {
+                throw .abandoned("\(Self.named) \(try row.text("id")) \(try row.text("app_id"))")
+            }
         }
     }
 
@@ -127,6 +149,7 @@ private struct ProvisioningPlan: Sendable {
     /// Converts the reason of an abandoned transaction to an error.
     func refusal(for error: PostgresError) -> ProvisioningError {
         if error.code == .abandoned, error.reason == Self.replacedKey { return .masterKeyReplaced }
+        if error.code == .abandoned, error.reason == Self.changedRoutes { return .routesChanged }
         if error.code == .abandoned, let error = Self.refusalOfOthers(error.reason ?? "") { return error }
         let words = (error.reason ?? "").split(separator: " ")
         guard error.code == .abandoned, words.count == 3, let index = Int(words[1]), let place = Int(words[2]),
@@ -149,6 +172,7 @@ private struct ProvisioningPlan: Sendable {
         let words = reason.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3 else { return nil }
         if words[0] == created { return .createdOtherwise(kind: words[1], name: words[2]) }
+        if words[0] == named { return .routesName(CredentialID(words[1]), of: AppID(words[2])) }
         return words[0] == used ? .usedOtherwise(CredentialID(words[1]), by: AppID(words[2])) : nil
     }
 
@@ -165,6 +189,7 @@ private struct ProvisioningPlan: Sendable {
             summary.apps += try rows(places.apps(index))
             summary.credentials += try rows(places.credentials(index))
             summary.senders += try rows(places.senders(index))
+            summary.routes += try rows(places.routes(index))
             summary.removed += try rows(places.retiredApps(index)) + rows(places.droppedCredentials(index))
         }
         return summary

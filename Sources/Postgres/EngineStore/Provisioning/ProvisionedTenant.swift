@@ -12,6 +12,10 @@ package struct ProvisionedTenant: Sendable, Hashable {
     package var retention: TenantRetention
     /// Over all nodes and credentials. Nil: no limit.
     package var pushesPerSecond: Int32?
+    /// The new versions of the rules of its apps: only those whose base differs from the stored one.
+    package var routes: [RouteDraft]
+    /// The stored credentials, not of the file, whose facts the check of these rules has used.
+    package var checkedUpstreams: [CheckedUpstream]
 
     package init(
         id: TenantID,
@@ -19,8 +23,12 @@ package struct ProvisionedTenant: Sendable, Hashable {
         credentials: [ProvisionedCredential] = [],
         apps: [ProvisionedApp] = [],
         retention: TenantRetention = TenantRetention(),
-        pushesPerSecond: Int32? = nil
+        pushesPerSecond: Int32? = nil,
+        routes: [RouteDraft] = [],
+        checkedUpstreams: [CheckedUpstream] = []
     ) {
+        self.routes = routes
+        self.checkedUpstreams = checkedUpstreams
         self.id = id
         self.apiKeys = apiKeys
         self.credentials = credentials
@@ -187,6 +195,8 @@ package struct ProvisioningSummary: Sendable, Hashable {
     package var bindings = 0
     package var apiKeys = 0
     package var senders = 0
+    /// New versions of the rules of apps.
+    package var routes = 0
     /// Objects that the file does not list any longer.
     package var removed = 0
     /// Consequences of the file that its author may not expect, one sentence each. Not changes.
@@ -194,7 +204,7 @@ package struct ProvisioningSummary: Sendable, Hashable {
 
     package init() {}
 
-    package var isChanged: Bool { tenants + apps + credentials + bindings + apiKeys + senders + removed > 0 }
+    package var isChanged: Bool { tenants + apps + credentials + bindings + apiKeys + senders + routes + removed > 0 }
 }
 
 /// Why a provisioning file was not applied. Nothing of the file was applied then.
@@ -211,6 +221,10 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
     case createdOtherwise(kind: String, name: String)
     /// The file does not list the credential any longer, or as an upstream, and an app that was created through the API uses it.
     case usedOtherwise(CredentialID, by: AppID)
+    /// The file does not list the credential any longer, or as an upstream of another vendor, and the rules in force of an app name it.
+    case routesName(CredentialID, of: AppID)
+    /// The rules of an app, or a credential that they name, have changed since they were read. Nothing was written.
+    case routesChanged
     /// Another master key seals than the one that sealed the secrets of the file. Nothing was written.
     case masterKeyReplaced
     case store(StoreError)
@@ -233,6 +247,10 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
         case .usedOtherwise(let credential, let app):
             "the file does not list the credential \(credential) as one of the push service, which the app \(app) of "
                 + "the API uses: list it, or change the app first"
+        case .routesName(let credential, let app):
+            "the file does not list the credential \(credential) as an upstream of the same vendor, which the routes of the app \(app) "
+                + "name: list it, or change the routes first (docs/routing.md)"
+        case .routesChanged: "the routes of an app have changed meanwhile; repeat the command"
         case .masterKeyReplaced: "the master key is being replaced; repeat the command"
         case .store(let error): error.description
         }

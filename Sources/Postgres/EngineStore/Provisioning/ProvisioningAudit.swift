@@ -9,16 +9,17 @@ struct ProvisioningPlaces: Sendable {
 
     static let tenants = 1
     private var checks: Int { 2 + 2 * count }
-    private var former: Int { 2 + 6 * count }
-    private var references: Int { 2 + 11 * count }
-    private var rows: Int { 2 + 15 * count }
+    private var former: Int { 2 + 7 * count }
+    private var references: Int { 2 + 12 * count }
+    private var rows: Int { 2 + 16 * count }
 
     func droppedBindings(_ index: Int) -> Int { 2 + 2 * index }
     func droppedKeys(_ index: Int) -> Int { 2 + 2 * index + 1 }
-    func takenBindings(_ index: Int) -> Int { checks + 4 * index }
-    func takenKeys(_ index: Int) -> Int { checks + 4 * index + 1 }
-    func createdOtherwise(_ index: Int) -> Int { checks + 4 * index + 2 }
-    func usedOtherwise(_ index: Int) -> Int { checks + 4 * index + 3 }
+    func takenBindings(_ index: Int) -> Int { checks + 5 * index }
+    func takenKeys(_ index: Int) -> Int { checks + 5 * index + 1 }
+    func createdOtherwise(_ index: Int) -> Int { checks + 5 * index + 2 }
+    func usedOtherwise(_ index: Int) -> Int { checks + 5 * index + 3 }
+    func changedUpstreams(_ index: Int) -> Int { checks + 5 * index + 4 }
     func formerBindings(_ index: Int) -> Int { former + 5 * index }
     func formerKeys(_ index: Int) -> Int { former + 5 * index + 1 }
     func formerTenant(_ index: Int) -> Int { former + 5 * index + 2 }
@@ -28,12 +29,14 @@ struct ProvisioningPlaces: Sendable {
     func keys(_ index: Int) -> Int { references + 4 * index + 1 }
     func retention(_ index: Int) -> Int { references + 4 * index + 2 }
     func rate(_ index: Int) -> Int { references + 4 * index + 3 }
-    func apps(_ index: Int) -> Int { rows + 6 * index }
-    func credentials(_ index: Int) -> Int { rows + 6 * index + 1 }
-    func retiredApps(_ index: Int) -> Int { rows + 6 * index + 2 }
-    func droppedCredentials(_ index: Int) -> Int { rows + 6 * index + 3 }
-    func takenSenders(_ index: Int) -> Int { rows + 6 * index + 4 }
-    func senders(_ index: Int) -> Int { rows + 6 * index + 5 }
+    func apps(_ index: Int) -> Int { rows + 8 * index }
+    func credentials(_ index: Int) -> Int { rows + 8 * index + 1 }
+    func retiredApps(_ index: Int) -> Int { rows + 8 * index + 2 }
+    func droppedCredentials(_ index: Int) -> Int { rows + 8 * index + 3 }
+    func routes(_ index: Int) -> Int { rows + 8 * index + 4 }
+    func missingUpstreams(_ index: Int) -> Int { rows + 8 * index + 5 }
+    func takenSenders(_ index: Int) -> Int { rows + 8 * index + 6 }
+    func senders(_ index: Int) -> Int { rows + 8 * index + 7 }
 }
 
 /// The audit rows of an apply, with one statement per tenant. They contain names, the changed settings with masked secrets, and of a vendor's key only its ends.
@@ -63,6 +66,21 @@ struct ProvisioningAudit {
             statements.append(records.written(by: actor, in: id))
         }
         return statements
+    }
+
+    /// Returns the statements that write the events. They come last in the transaction.
+    func events() throws(PostgresError) -> [Statement] {
+        var statements: [Statement] = []
+        for (index, part) in parts.enumerated() {
+            for change in try routes(of: part, at: index) {
+                statements.append(RouteSQL.event(change, in: part.tenant.id))
+            }
+        }
+        return statements
+    }
+
+    private func routes(of part: ProvisioningStatements, at index: Int) throws(PostgresError) -> [RouteChange] {
+        try RouteChange.all(of: part.tenant.routes, .file, try results.result(places.routes(index))) ?? []
     }
 
     private func records(of part: ProvisioningStatements, at index: Int) throws(PostgresError) -> [AuditRecord] {
@@ -106,6 +124,7 @@ struct ProvisioningAudit {
             FormerSettings.credential,
             after.credentials
         )
+        records += try routes(of: part, at: index).map(\.record)
         try add(places.senders(index), .write, "sender", "name")
         try add(places.retiredApps(index), .retire, "app", "app_id")
         try add(places.droppedCredentials(index), .remove, "credential", "credential_id")

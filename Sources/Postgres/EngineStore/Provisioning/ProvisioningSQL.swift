@@ -124,7 +124,7 @@ enum ProvisioningSQL {
 
     static let retireApp = StoreSQL.tenant(
         """
-        UPDATE gateway.app SET retired_at = now(), platforms = '{}'
+        UPDATE gateway.app SET retired_at = now(), platforms = '{}', route_version = NULL
         WHERE tenant_id = $1 AND app_id = $2 AND origin = 'api' AND retired_at IS NULL RETURNING app_id
         """
     )
@@ -154,7 +154,7 @@ enum ProvisioningSQL {
 
     static let retireApps = StoreSQL.tenant(
         """
-        UPDATE gateway.app SET retired_at = now(), platforms = '{}'
+        UPDATE gateway.app SET retired_at = now(), platforms = '{}', route_version = NULL
         WHERE tenant_id = $1 AND origin = 'file' AND NOT app_id = ANY ($2) AND retired_at IS NULL RETURNING app_id
         """
     )

@@ -8,10 +8,13 @@ struct ProvisioningStatements: Sendable {
     let bindings: [ProvisionedBinding]
     /// Where the objects come from.
     let origin: ObjectOrigin
+    /// The author of versions of rules.
+    let actor: AuditActor
 
-    init(_ tenant: ProvisionedTenant, origin: ObjectOrigin = .file) {
+    init(_ tenant: ProvisionedTenant, origin: ObjectOrigin = .file, by actor: AuditActor = .provisioning) {
         self.tenant = tenant
         self.origin = origin
+        self.actor = actor
         self.bindings = tenant.apps.flatMap(\.bindings)
     }
 
@@ -33,7 +36,7 @@ struct ProvisioningStatements: Sendable {
     }
 
     /// Checks that must return no rows: bindings, then keys, that belong to another tenant; objects that the file did not create; credentials that an app
-    /// uses which the file did not create.
+    /// uses which the file did not create; credentials that have changed since the rules were checked.
     var checks: [Statement] {
         [
             takenBindings,
@@ -53,6 +56,11 @@ struct ProvisioningStatements: Sendable {
                 id,
                 .strings(tenant.credentials.map(\.id.rawValue)),
                 .strings(tenant.credentials.filter { UpstreamKind.vendor(of: $0.kind) != nil }.map(\.id.rawValue))
+            ),
+            RouteSQL.changedUpstreams(
+                id,
+                .strings(tenant.checkedUpstreams.map(\.credential.rawValue)),
+                .int64s(tenant.checkedUpstreams.map(\.version))
             ),
         ]
     }
@@ -85,14 +93,17 @@ struct ProvisioningStatements: Sendable {
         ]
     }
 
-    /// Writes to tenant tables: apps and credentials are stored, unlisted apps and credentials are removed, and senders are stored. Unlisted senders stay,
-    /// because messages name them. The last but one statement is a check that must return no rows: senders with another id or name.
+    /// Writes to tenant tables: apps and credentials are stored, unlisted apps and credentials are removed, and versions of rules and senders are stored.
+    /// Unlisted senders stay, because messages name them. Two statements are checks that must return no rows: upstreams that rules name and that are gone, and
+    /// senders with another id or name.
     var rows: [Statement] {
         [putApps, putCredentials] + [
             ProvisioningSQL.retireApps(id, .strings(tenant.apps.map(\.id.rawValue))),
             ProvisioningSQL.dropCredentials(id, .strings(tenant.credentials.map(\.id.rawValue))),
-        ] + [takenSenders, putSenders]
+        ] + [putRoutes, RouteSQL.missingUpstream(id)] + [takenSenders, putSenders]
     }
+
+    private var putRoutes: Statement { RouteSQL.put(tenant.routes, .file, in: tenant.id, by: actor) }
 
     var putBindings: Statement {
         let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }

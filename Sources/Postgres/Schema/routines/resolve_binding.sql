@@ -1,4 +1,4 @@
--- The tenant and app of a vendor's key. A binding for this host has precedence over one for every host.
+-- The tenant and app of a vendor's key, for programs without rules. A binding for this host has precedence over one for every host.
 CREATE OR REPLACE FUNCTION gateway.resolve_binding(p_vendor text, p_kind text, p_value text, p_host text)
 RETURNS TABLE (tenant_id text, app_id text, settings json)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

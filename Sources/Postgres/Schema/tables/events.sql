@@ -13,12 +13,14 @@
 --   unregistered                                                      unregister_identities
 --   preference_changed                                                patch_identities, set_preferences, set_many_preferences
 --   token_invalidated token_quarantined                               condemn_tokens
+--   routes_changed                                                    the transaction of `put_routes`
 -- A delivery's identity, user and address are not copied into the event. Readers join its row, so an erasure also removes them from old events.
 
 -- The events of one transaction that have the same app, vendor, sender, kind and previous state. They have the positions `last - count + 1` to `last`.
 --
 -- A column with an array has no value (none of the events has one), one element (the same for all of them) or `count` elements. An event belongs to a
--- delivery (with a target), to a message (without a target), to an identity, or to a device (no message and no vendor: a token belongs to all vendors).
+-- delivery (with a target), to a message (without a target), to an identity, to a device (no message and no vendor: a token
+-- belongs to all vendors), or to the app.
 --
 -- Rows are only inserted, and removed by retention. `write_events` determines the positions under a lock that is held until the commit, so they have no gaps
 -- and are committed in order. `day` is the UTC day of `at`, in days since 1970; it never decreases from one position to the next.

@@ -1,7 +1,7 @@
 -- Tables that are read before the tenant is known.
 --
 -- On Citus these become reference tables: small, rarely written, and without a foreign key to a distributed table. Calls never read them directly, only
--- through the functions `resolve_binding` and `resolve_api_key`.
+-- through the functions `resolve_call` and `api_key_standing`.
 
 CREATE TABLE gateway.tenant (
     -- Not empty: in a session without a tenant the setting gateway.tenant is '' and must match no row.

@@ -6,7 +6,7 @@ package struct LockOrder: Sendable {
     /// Tables, and names of `lock_name` (`name:key`), in the order in which a transaction takes them.
     package static let declared: [String] = """
         name:answer idempotency name:webhooks name:campaign name:capture name:verification name:expected name:gateway.delivery~partitions
-        tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app
+        tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app route_set
         name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
         activity_token challenge device client_version identity identity_tag verification erased_identity

@@ -4,7 +4,7 @@ package import Store
 
 /// The JSON forms of stored facts in the native API and in the commands' `--json`. Times are RFC 3339, unknown values are null, tokens are masked.
 package enum NativeShapes {
-    static let funnel = AnswerShape<Funnel>(
+    package static let funnel = AnswerShape<Funnel>(
         "Funnel",
         [
             .optionalInt("recipients", "Targets; null while the audience is being expanded.") { $0.recipients },
@@ -58,7 +58,7 @@ package enum NativeShapes {
     ]
 
     /// A message in a list.
-    static let messageSummary = AnswerShape<MessageFacts>("MessageSummary", messageMembers)
+    package static let messageSummary = AnswerShape<MessageFacts>("MessageSummary", messageMembers)
 
     package static let message = AnswerShape<MessageFacts>(
         "Message",
@@ -77,7 +77,7 @@ package enum NativeShapes {
         return .object(object)
     }
 
-    static let deliveryMembers: [AnswerShape<DeliveryFacts>.Member] = [
+    package static let deliveryMembers: [AnswerShape<DeliveryFacts>.Member] = [
         .id("target", "The target's id.") { $0.snapshot.target.description },
         .optionalID("device", "The device's id; null: the device was erased, or the target had none.") {
             $0.device?.description
@@ -108,7 +108,7 @@ package enum NativeShapes {
 
     package static let delivery = AnswerShape<DeliveryFacts>("Delivery", deliveryMembers)
 
-    static let window = AnswerShape<DailyWindow>(
+    package static let window = AnswerShape<DailyWindow>(
         "DailyWindow",
         [
             .text("from", "The first minute, HHMM.", example: "0800") { DailyWindow.text($0.from) },
@@ -116,7 +116,7 @@ package enum NativeShapes {
         ]
     )
 
-    static let identity = AnswerShape<IdentityEntry>(
+    package static let identity = AnswerShape<IdentityEntry>(
         "Identity",
         [
             .id("id", "The identity's id: `target` of its deliveries.") { $0.id.description },
@@ -141,7 +141,7 @@ package enum NativeShapes {
         ]
     )
 
-    static let client = AnswerShape<ClientFacts>(
+    package static let client = AnswerShape<ClientFacts>(
         "Client",
         [
             .optionalText("appVersion", "The version of the app.", example: "2.4.3") { $0[.appVersion] },
@@ -153,7 +153,7 @@ package enum NativeShapes {
         ]
     )
 
-    static let device = AnswerShape<DeviceFacts>(
+    package static let device = AnswerShape<DeviceFacts>(
         "Device",
         [
             .id("id", "The device's id.") { $0.id.description },
@@ -177,7 +177,7 @@ package enum NativeShapes {
         ]
     )
 
-    static let inboxItem = AnswerShape<InboxItem>(
+    package static let inboxItem = AnswerShape<InboxItem>(
         "InboxMessage",
         [
             .id("message", "The message's id.") { $0.entry.notification.message.description },

@@ -1,11 +1,11 @@
 import EngineStore
-import Explain
+package import Explain
 package import Model
 import Store
 
 /// The JSON form of an explained delivery: the members of other deliveries, and `explanation`.
 extension DeliveryExplanation {
-    static let shape = AnswerShape<DeliveryExplanation>(
+    package static let shape = AnswerShape<DeliveryExplanation>(
         "ExplainedDelivery",
         AnswerShape.members(NativeShapes.deliveryMembers) { $0.delivery } + [
             .shape("explanation", explanation, "The state of the delivery, with the reasons.") { $0 }

@@ -31,13 +31,19 @@ package enum CaptureShapes {
     package static let facts = AnswerShape<CaptureFacts>("Capture", members)
 
     /// A capture with a page of its calls.
-    struct Page: Sendable {
-        var facts: CaptureFacts
-        var exchanges: [CapturedExchange]
-        var limit: Int
+    package struct Page: Sendable {
+        package var facts: CaptureFacts
+        package var exchanges: [CapturedExchange]
+        package var limit: Int
+
+        package init(facts: CaptureFacts, exchanges: [CapturedExchange], limit: Int) {
+            self.facts = facts
+            self.exchanges = exchanges
+            self.limit = limit
+        }
     }
 
-    static let withPage = AnswerShape<Page>(
+    package static let withPage = AnswerShape<Page>(
         "CaptureWithPage",
         members.map { member in .init(member.name, member.schema) { member.write($0.facts, true) } } + [
             .list("page", exchange, "A page of the recorded calls.") { $0.exchanges },

@@ -1,19 +1,19 @@
 package import Model
-import Store
+package import Store
 
 /// Defines how a value is written in answers. The members produce both the schema and the JSON, so that the two always agree.
 package struct AnswerShape<Value>: Sendable {
-    struct Member: Sendable {
-        let name: String
-        let schema: JSONSchema
+    package struct Member: Sendable {
+        package let name: String
+        package let schema: JSONSchema
         /// False: the member may be absent.
-        let isRequired: Bool
+        package let isRequired: Bool
         /// Content of a message: absent for a key without the scope `content`.
-        let isContent: Bool
+        package let isContent: Bool
         /// The member's JSON, with or without the content of messages that it contains.
-        let write: @Sendable (Value, _ withContent: Bool) -> JSON?
+        package let write: @Sendable (Value, _ withContent: Bool) -> JSON?
 
-        init(
+        package init(
             _ name: String,
             _ schema: JSONSchema,
             isRequired: Bool = true,
@@ -23,7 +23,7 @@ package struct AnswerShape<Value>: Sendable {
         }
 
         /// For a member that contains other shapes.
-        init(
+        package init(
             _ name: String,
             _ schema: JSONSchema,
             isRequired: Bool = true,
@@ -38,16 +38,16 @@ package struct AnswerShape<Value>: Sendable {
         }
 
         /// The same member as content of a message.
-        var content: Member {
+        package var content: Member {
             Member(name, schema.ofContent, isRequired: false, isContent: true, writePart: write)
         }
     }
 
-    let members: [Member]
-    let schema: JSONSchema
+    package let members: [Member]
+    package let schema: JSONSchema
 
     /// The members of a shape as members of another one, which contains its value.
-    static func members<Part>(
+    package static func members<Part>(
         _ members: [AnswerShape<Part>.Member],
         of part: @escaping @Sendable (Value) -> Part
     ) -> [Member] {
@@ -67,7 +67,7 @@ package struct AnswerShape<Value>: Sendable {
 
     /// `name` is the name of the schema in the document. `content` returns members whose names come from the value and which are content of messages;
     /// declared members take precedence.
-    init(_ name: String, _ members: [Member], content: (@Sendable (Value) -> JSONObject)? = nil) {
+    package init(_ name: String, _ members: [Member], content: (@Sendable (Value) -> JSONObject)? = nil) {
         self.members = members
         others = content
         let schema = JSONSchema.object(
@@ -95,9 +95,9 @@ package struct AnswerShape<Value>: Sendable {
 }
 
 extension AnswerShape.Member {
-    typealias Member = Self
+    package typealias Member = Self
 
-    static func text(
+    package static func text(
         _ name: String,
         _ description: String = "",
         format: String? = nil,
@@ -107,7 +107,7 @@ extension AnswerShape.Member {
         Member(name, .text(format: format, example: example).described(description)) { .string(read($0)) }
     }
 
-    static func optionalText(
+    package static func optionalText(
         _ name: String,
         _ description: String = "",
         format: String? = nil,
@@ -118,7 +118,7 @@ extension AnswerShape.Member {
         return Member(name, schema) { read($0).map { .string($0) } ?? .null }
     }
 
-    static func id(
+    package static func id(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> String
@@ -126,7 +126,7 @@ extension AnswerShape.Member {
         Member(name, .uuid.described(description)) { .string(read($0)) }
     }
 
-    static func optionalID(
+    package static func optionalID(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> String?
@@ -134,7 +134,7 @@ extension AnswerShape.Member {
         Member(name, .uuid.nullable.described(description)) { read($0).map { .string($0) } ?? .null }
     }
 
-    static func word<Word: RawRepresentable & CaseIterable & Sendable>(
+    package static func word<Word: RawRepresentable & CaseIterable & Sendable>(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Word
@@ -143,7 +143,7 @@ extension AnswerShape.Member {
     }
 
     /// One word of a list.
-    static func word(
+    package static func word(
         _ name: String,
         among words: [String],
         _ description: String = "",
@@ -152,7 +152,7 @@ extension AnswerShape.Member {
         Member(name, .words(words).described(description)) { .string(read($0)) }
     }
 
-    static func int(
+    package static func int(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Int
@@ -160,7 +160,7 @@ extension AnswerShape.Member {
         Member(name, .integer(example: 1).described(description)) { .int(read($0)) }
     }
 
-    static func optionalInt(
+    package static func optionalInt(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Int?
@@ -168,7 +168,7 @@ extension AnswerShape.Member {
         Member(name, .integer(example: 1).nullable.described(description)) { read($0).map { .int($0) } ?? .null }
     }
 
-    static func int64(
+    package static func int64(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Int64
@@ -176,7 +176,7 @@ extension AnswerShape.Member {
         Member(name, .integer(example: 1).described(description)) { .int(read($0)) }
     }
 
-    static func flag(
+    package static func flag(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Bool
@@ -184,7 +184,7 @@ extension AnswerShape.Member {
         Member(name, .flag.described(description)) { .bool(read($0)) }
     }
 
-    static func time(
+    package static func time(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Timestamp
@@ -192,7 +192,7 @@ extension AnswerShape.Member {
         Member(name, .time.described(description)) { .string(read($0).rfc3339) }
     }
 
-    static func optionalTime(
+    package static func optionalTime(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> Timestamp?
@@ -200,7 +200,7 @@ extension AnswerShape.Member {
         Member(name, .time.nullable.described(description)) { read($0).map { .string($0.rfc3339) } ?? .null }
     }
 
-    static func texts(
+    package static func texts(
         _ name: String,
         _ description: String = "",
         example: String? = nil,
@@ -210,7 +210,7 @@ extension AnswerShape.Member {
     }
 
     /// An object with any members.
-    static func anyObject(
+    package static func anyObject(
         _ name: String,
         _ description: String = "",
         _ read: @escaping @Sendable (Value) -> JSONObject
@@ -219,7 +219,7 @@ extension AnswerShape.Member {
     }
 
     /// A value of another shape.
-    static func shape<Part>(
+    package static func shape<Part>(
         _ name: String,
         _ shape: AnswerShape<Part>,
         _ description: String = "",
@@ -235,7 +235,7 @@ extension AnswerShape.Member {
     }
 
     /// A value of another shape, or null.
-    static func optionalShape<Part>(
+    package static func optionalShape<Part>(
         _ name: String,
         _ shape: AnswerShape<Part>,
         _ description: String = "",
@@ -250,7 +250,7 @@ extension AnswerShape.Member {
         )
     }
 
-    static func list<Part>(
+    package static func list<Part>(
         _ name: String,
         _ shape: AnswerShape<Part>,
         _ description: String = "",
@@ -267,13 +267,13 @@ extension AnswerShape.Member {
 }
 
 /// One page of a list: the items, and `next`, the value of `after` for the following page.
-struct AnswerPage<Item>: Sendable {
-    let name: String
-    let shape: AnswerShape<Item>
-    let schema: JSONSchema
+package struct AnswerPage<Item>: Sendable {
+    package let name: String
+    package let shape: AnswerShape<Item>
+    package let schema: JSONSchema
 
     /// `next` is the schema of a non-null `next`. `title` is the name of the page's schema; by default it is `name`. `more`: further members of the page.
-    init(
+    package init(
         _ name: String,
         _ shape: AnswerShape<Item>,
         next: JSONSchema = .text(),
@@ -296,7 +296,7 @@ struct AnswerPage<Item>: Sendable {
     }
 
     /// `next` is written when the page is full, because more items may follow.
-    func json(
+    package func json(
         _ items: [Item],
         limit: Int,
         withContent: (Item) -> Bool = { _ in true },
@@ -309,7 +309,7 @@ struct AnswerPage<Item>: Sendable {
     }
 
     /// A page that may be followed by others although it is not full. `more`: the values of its further members.
-    func json<ID: UUIDIdentifier>(
+    package func json<ID: UUIDIdentifier>(
         _ page: LookPage<Item, ID>,
         withContent: (Item) -> Bool = { _ in true },
         next: (ID) -> String = { $0.description },

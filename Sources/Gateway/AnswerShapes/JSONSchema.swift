@@ -1,18 +1,18 @@
-import Model
+package import Model
 
 /// A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it, together with the named schemas it refers to.
-struct JSONSchema: Sendable {
-    var json: JSONObject
+package struct JSONSchema: Sendable {
+    package var json: JSONObject
     /// The named schemas that `json` refers to, by name.
-    var components: [String: JSONObject]
+    package var components: [String: JSONObject]
 
-    init(_ json: JSONObject, components: [String: JSONObject] = [:]) {
+    package init(_ json: JSONObject, components: [String: JSONObject] = [:]) {
         self.json = json
         self.components = components
     }
 
     /// A string with an optional format, pattern and length.
-    static func text(format: String? = nil, example: String? = nil) -> JSONSchema {
+    package static func text(format: String? = nil, example: String? = nil) -> JSONSchema {
         var json: JSONObject = ["type": "string"]
         json["format"] = format.map { .string($0) }
         json["examples"] = example.map { [.string($0)] }
@@ -20,20 +20,22 @@ struct JSONSchema: Sendable {
     }
 
     /// One string of a list.
-    static func words(_ words: [String]) -> JSONSchema {
+    package static func words(_ words: [String]) -> JSONSchema {
         JSONSchema(["type": "string", "enum": .array(words.map { .string($0) })])
     }
 
-    static let flag = JSONSchema(["type": "boolean"])
-    static let number = JSONSchema(["type": "number"])
-    static let time = JSONSchema.text(format: "date-time", example: "2026-12-25T13:30:00.000Z")
-    static let uuid = JSONSchema.text(format: "uuid", example: "0198a1f0-7c00-7000-8000-000000000001")
+    package static let flag = JSONSchema(["type": "boolean"])
+    package static let number = JSONSchema(["type": "number"])
+    package static let time = JSONSchema.text(format: "date-time", example: "2026-12-25T13:30:00.000Z")
+    package static let uuid = JSONSchema.text(format: "uuid", example: "0198a1f0-7c00-7000-8000-000000000001")
     /// An object with any members.
-    static let anyObject = JSONSchema(["type": "object", "additionalProperties": true])
+    package static let anyObject = JSONSchema(["type": "object", "additionalProperties": true])
     /// Any JSON value.
-    static let anything = JSONSchema([:])
+    package static let anything = JSONSchema([:])
 
-    static func integer(_ range: ClosedRange<Int64> = Int64.min...Int64.max, example: Int64? = nil) -> JSONSchema {
+    package static func integer(_ range: ClosedRange<Int64> = Int64.min...Int64.max, example: Int64? = nil)
+        -> JSONSchema
+    {
         var json: JSONObject = ["type": "integer"]
         if range.lowerBound != .min { json["minimum"] = .int(range.lowerBound) }
         if range.upperBound != .max { json["maximum"] = .int(range.upperBound) }
@@ -42,19 +44,19 @@ struct JSONSchema: Sendable {
     }
 
     /// A list of at most `limit` elements.
-    static func list(of element: JSONSchema, limit: Int? = nil) -> JSONSchema {
+    package static func list(of element: JSONSchema, limit: Int? = nil) -> JSONSchema {
         var json: JSONObject = ["type": "array", "items": .object(element.json)]
         json["maxItems"] = limit.map { .int($0) }
         return JSONSchema(json, components: element.components)
     }
 
     /// An object whose values all have one schema.
-    static func map(of value: JSONSchema) -> JSONSchema {
+    package static func map(of value: JSONSchema) -> JSONSchema {
         JSONSchema(["type": "object", "additionalProperties": .object(value.json)], components: value.components)
     }
 
     /// An object with exactly these members. `isOpen`: other members are permitted as well.
-    static func object(
+    package static func object(
         _ members: [(name: String, schema: JSONSchema, isRequired: Bool)],
         isOpen: Bool = false
     ) -> JSONSchema {
@@ -71,23 +73,23 @@ struct JSONSchema: Sendable {
     }
 
     /// One of several schemas.
-    static func any(of choices: [JSONSchema]) -> JSONSchema {
+    package static func any(of choices: [JSONSchema]) -> JSONSchema {
         var components: [String: JSONObject] = [:]
         for choice in choices { components.merge(choice.components) { first, _ in first } }
         return JSONSchema(["anyOf": .array(choices.map { .object($0.json) })], components: components)
     }
 
     /// A reference to this schema, which is listed under `name` in the document.
-    func named(_ name: String) -> JSONSchema {
+    package func named(_ name: String) -> JSONSchema {
         var components = components
         components[name] = json
         return JSONSchema(["$ref": .string(Self.componentPrefix + name)], components: components)
     }
 
-    static let componentPrefix = "#/components/schemas/"
+    package static let componentPrefix = "#/components/schemas/"
 
     /// The schema, or null.
-    var nullable: JSONSchema {
+    package var nullable: JSONSchema {
         guard let type = json["type"]?.string else { return .any(of: [self, JSONSchema(["type": "null"])]) }
         var copy = self
         copy.json["type"] = [.string(type), "null"]
@@ -95,7 +97,7 @@ struct JSONSchema: Sendable {
         return copy
     }
 
-    func described(_ text: String?) -> JSONSchema {
+    package func described(_ text: String?) -> JSONSchema {
         guard let text, !text.isEmpty else { return self }
         var copy = self
         copy.json["description"] = .string(text)
@@ -103,15 +105,15 @@ struct JSONSchema: Sendable {
     }
 
     /// The schema of a member that only a key with the scope `content` gets.
-    var ofContent: JSONSchema {
+    package var ofContent: JSONSchema {
         let text = json["description"]?.string.map { $0 + " " } ?? ""
         var copy = described(text + "Absent for a key without the scope `content`.")
-        copy.json["x-scope"] = .string(APIScope.content.rawValue)
+        copy.json["x-scope"] = .string(KeyScope.Action.content.rawValue)
         return copy
     }
 
     /// With `value` as the first example.
-    func example(_ value: JSON?) -> JSONSchema {
+    package func example(_ value: JSON?) -> JSONSchema {
         guard let value else { return self }
         var copy = self
         copy.json["examples"] = [value]
@@ -119,7 +121,7 @@ struct JSONSchema: Sendable {
     }
 
     /// A value that satisfies the schema: its first example, or else a value made of the examples of its members.
-    var exampleValue: JSON { Self.exampleValue(json, components, depth: 0) }
+    package var exampleValue: JSON { Self.exampleValue(json, components, depth: 0) }
 
     /// 24 levels, of which a reference is one: no declared schema is deeper, and the recursion must end for a schema that refers to itself.
     private static func exampleValue(_ json: JSONObject, _ components: [String: JSONObject], depth: Int) -> JSON {

@@ -1,20 +1,20 @@
 import APNs
 import ApplePayload
-import Explain
-import Model
+package import Explain
+package import Model
 
 /// The JSON form of a push, or of the reason why it cannot be encoded.
 extension PushPicture {
     /// Without `withContent`, the payload is absent.
-    func json(token: String, withContent: Bool = true) -> JSON {
+    package func json(token: String, withContent: Bool = true) -> JSON {
         Self.shape.json(Shown(picture: self, token: token), withContent: withContent)
     }
 
     /// The reason why a vendor has no payload.
-    static func json(of error: AdapterError) -> JSON { failure.json(error) }
+    package static func json(of error: AdapterError) -> JSON { failure.json(error) }
 
     /// A push, or the reason why it cannot be encoded.
-    static let schema = JSONSchema.any(of: [shape.schema, failure.schema]).named("PushPreview")
+    package static let schema = JSONSchema.any(of: [shape.schema, failure.schema]).named("PushPreview")
 
     private struct Shown: Sendable {
         var picture: PushPicture

@@ -1,10 +1,10 @@
-import Explain
+package import Explain
 import Model
 import Store
 
 /// The JSON form of a diagnosis.
 extension DeviceDiagnosis {
-    static let shape = AnswerShape<DeviceDiagnosis>(
+    package static let shape = AnswerShape<DeviceDiagnosis>(
         "Diagnosis",
         [
             .id("device", "The device's id.") { $0.facts.device.id.description },

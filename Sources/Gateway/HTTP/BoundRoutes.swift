@@ -1,0 +1,12 @@
+package import Routing
+
+/// The rules that apply to the calls of an app, and their version.
+package struct BoundRoutes: Sendable, Hashable {
+    package let version: Int
+    package let table: RouteTable
+
+    package init(version: Int, table: RouteTable) {
+        self.version = version
+        self.table = table
+    }
+}
