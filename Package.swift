@@ -283,9 +283,11 @@ var parts: [Part] = [
         path: "Sources/Gateway/HTTP",
         [
             .ours("Model"), .ours("Observability"), .ours("Routing"), .ours("Traces"), tracing, hummingbird,
-            hummingbirdCore, certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
+            hummingbirdCore,
+            certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
+            .product("NIOHTTPTypes", .nioExtras),
         ]
     ),
     .library(
@@ -455,6 +457,12 @@ var parts: [Part] = [
     ),
     // Shared by the tests and the benchmarks of HTTP/2.
     .library("HTTP2Support", path: "Tests/Support/HTTP2", [.ours("HTTP2")]),
+    // An upstream that answers as a test states, and a small dialect that has one.
+    .library(
+        "UpstreamSupport",
+        path: "Tests/Support/Upstream",
+        [.ours("Model"), httpTypes, locks, nioCore, nioPosix]
+    ),
     // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
@@ -482,7 +490,8 @@ var parts: [Part] = [
     .tests(
         "OutgoingTests",
         [
-            .ours("Model"), .ours("Outgoing"), .ours("TestKit"), certificates, crypto, httpTypes, locks, nioCore,
+            .ours("Model"), .ours("Outgoing"), .ours("TestKit"), .ours("UpstreamSupport"), certificates, crypto,
+            httpTypes, locks, nioCore,
             nioHTTP1, nioHTTP2, nioPosix, nioSSL, .product("SwiftASN1", .asn1),
         ]
     ),
@@ -546,8 +555,9 @@ var parts: [Part] = [
             .ours("CommandSupport"),
             .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"),
-            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Provisioning"), .ours("Secrets"),
-            .ours("Routing"), .ours("SignedTokens"), .ours("TestKit"),
+            .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
+            .ours("Routing"), .ours("Secrets"),
+            .ours("SignedTokens"), .ours("TestKit"), .ours("UpstreamSupport"),
             .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
@@ -563,8 +573,7 @@ var parts: [Part] = [
             .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
             .ours("AppleCalls"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"), .ours("TestKit"),
-            .ours("TestVendors"),
-            .ours("UPMC"),
+            .ours("TestVendors"), .ours("UPMC"), .ours("UpstreamSupport"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Outgoing"), .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1,
             nioPosix,

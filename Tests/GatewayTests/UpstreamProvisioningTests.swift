@@ -144,8 +144,8 @@ import Testing
         ("{ calls: [{ action: proxy, upstream: new }] }", "calls[0]: 'new' is not a credential of kind upstream-"),
         ("{ deliveries: [{ tags: [a], paths: [old] }] }", "deliveries[0]: 'old' pushes to all devices of a user"),
         (
-            "{ calls: [{ kinds: [send], action: proxy, upstream: old }] }",
-            "calls[0]: action proxy is understood, but this version"
+            "{ calls: [{ kinds: [read], action: serve, onMiss: proxy, upstream: old }] }",
+            "calls[0]: onMiss is understood, but this version"
         ),
         ("{ deliveries: [{ paths: [old] }] }", "deliveries[0]: path old is understood, but this version"),
         ("{ duplicateGuard: { window: 10m } }", "duplicateGuard: duplicateGuard is understood, but this version"),
@@ -158,4 +158,10 @@ import Testing
 
     @Test(arguments: ["[]", "{}", "{ calls: [{ action: serve }], deliveries: [{ lane: urgent, paths: [apns] }] }"])
     func theDefaultMayBeStated(_ routes: String) { #expect(problem(Self.braze, routes: routes) == nil) }
+
+    @Test(arguments: [
+        "{ calls: [{ kinds: [send], action: proxy, upstream: old }] }",
+        "{ calls: [{ kinds: [device], action: proxy, upstream: old, onOutage: serve }, { action: refuse }] }",
+    ])
+    func callsMayBeProxiedAndRefused(_ routes: String) { #expect(problem(Self.braze, routes: routes) == nil) }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Outgoing
 import TestKit
 import Testing
+import UpstreamSupport
 
 /// Upstreams that answer wrongly, never, or without end. The caller gets an answer or an error in time, and the memory stays bounded.
 @Suite(.timeLimit(.minutes(10))) struct HostileUpstreamTests {

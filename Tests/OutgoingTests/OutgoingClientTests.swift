@@ -2,6 +2,7 @@ import HTTPTypes
 import Model
 import Outgoing
 import Testing
+import UpstreamSupport
 
 /// Calls of upstreams over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct OutgoingClientTests {

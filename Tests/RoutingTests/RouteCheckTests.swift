@@ -202,8 +202,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"calls":[{"kinds":["send"],"action":"proxy","upstream":"old"}]}"#, "calls[0] action proxy"),
-        (#"{"calls":[{"action":"serve"},{"action":"refuse"}]}"#, "calls[1] action refuse"),
+        (#"{"calls":[{"kinds":["send"],"action":"proxy","upstream":"old"}]}"#, ""),
+        (#"{"calls":[{"kinds":["device"],"action":"proxy","upstream":"old","onOutage":"serve"}]}"#, ""),
+        (#"{"calls":[{"kinds":["send"],"action":"serve"},{"action":"refuse"}]}"#, ""),
+        (
+            #"{"calls":[{"kinds":["device"],"action":"serveAndForward","upstream":"old"}]}"#,
+            "calls[0] action serveAndForward"
+        ),
+        (
+            #"{"calls":[{"action":"serve"},{"kinds":["read"],"action":"followMessage","upstream":"old"}]}"#,
+            "calls[1] action followMessage"
+        ),
+        (#"{"calls":[{"kinds":["read"],"action":"serve","onMiss":"proxy","upstream":"old"}]}"#, "calls[0] onMiss"),
         (
             #"{"calls":[{"kinds":["send"],"rollout":{"percent":1,"by":"user","salt":"s"},"action":"serve"}]}"#,
             "calls[0] rollout"

@@ -27,6 +27,8 @@ final class CachedDirectory: CallDirectory, Sendable {
 
     private struct State {
         var bindings: [BindingKey: Entry<BoundCall>] = [:]
+        /// Those of apps with rules, whatever their age. Only look-ups change them, because a change of provisioning says nothing about each.
+        var routed: [BindingKey: BoundCall] = [:]
         var keys: [[UInt8]: Entry<APIKeyGrant>] = [:]
         /// The rules that were read last for an app. A version never changes, so they are kept until another one is in force.
         var routes: [AppKey: ReadRoutes] = [:]
@@ -91,6 +93,8 @@ final class CachedDirectory: CallDirectory, Sendable {
         return .some(known.value)
     }
 
+    func lastKnown(_ key: BindingKey) -> BoundCall? { state.withLockedValue { $0.routed[key] } }
+
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
         let now = ContinuousClock.now
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }
@@ -100,6 +104,8 @@ final class CachedDirectory: CallDirectory, Sendable {
             guard state.generation == generation else { return }
             if state.bindings.count >= Self.entryLimit { state.bindings.removeAll(keepingCapacity: true) }
             state.bindings[key] = Entry(value: found, readAt: now)
+            if state.routed.count >= Self.entryLimit { state.routed.removeAll() }
+            state.routed[key] = found?.routes == nil ? nil : found
         }
         return found
     }

@@ -53,6 +53,7 @@ struct GatewayNode {
         let expiries: CredentialExpiries
         let captures: PostgresCaptureStore
         let recorder: CaptureRecorder
+        let upstreams: OpenUpstreams
         let service: ProvisioningService
     }
 
@@ -60,6 +61,7 @@ struct GatewayNode {
     let delivery: Delivery
     let provisioning: Provisioning
     let handler: CommandHandler
+    let proxy: UpstreamProxy
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
     let proxies: TrustedProxies
@@ -98,6 +100,7 @@ struct GatewayNode {
             delivery: delivery,
             provisioning: provisioning,
             handler: commandHandler(base, delivery.engine),
+            proxy: try proxy(base, provisioning.upstreams),
             webhooks: WebhookRegistry(
                 secrets: secrets,
                 addresses: AddressGuard(
@@ -131,22 +134,6 @@ struct GatewayNode {
         let store = OperationStore(call: base.database.call, node: base.node)
         let handler = CommandHandler(store: store, clock: base.clock, identifiers: base.identifiers, node: nil)
         return NodeTracing(settings, tls: tls, node: base.node, handler: handler, logger: base.logger)
-    }
-
-    private static func clientTLS(_ authoritiesFile: String) -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .file(authoritiesFile)
-        return tls
-    }
-
-    /// - Throws: `ConfigurationProblem` when the file cannot be read.
-    private static func collectorTLS(_ file: String) throws -> NIOSSLContext {
-        let tls = clientTLS(file)
-        do {
-            return try NIOSSLContext(configuration: tls)
-        } catch {
-            throw ConfigurationProblem(setting: "audit-ca", problem: "\(file) has no certificate that can be read")
-        }
     }
 
     private static func base(
@@ -213,6 +200,7 @@ struct GatewayNode {
             logger: base.logger
         )
         let expiries = CredentialExpiries()
+        let upstreams = OpenUpstreams()
         let captures = PostgresCaptureStore(call: base.database.call, engine: base.database.engine)
         let recorder = CaptureRecorder(sink: captures, logger: base.logger)
         let service = ProvisioningService(
@@ -223,6 +211,7 @@ struct GatewayNode {
             engine: delivery.engine,
             keyRing: base.keyRing,
             expiries: expiries,
+            upstreams: upstreams,
             listener: base.configuration.databaseNotify
                 ? PostgresListener(
                     base.database.engineConfiguration,
@@ -236,6 +225,7 @@ struct GatewayNode {
             expiries: expiries,
             captures: captures,
             recorder: recorder,
+            upstreams: upstreams,
             service: service
         )
     }
@@ -273,6 +263,7 @@ extension GatewayNode {
                 pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
                 vendors: VendorEndpoint(
                     directory: provisioning.cache,
+                    proxy: proxy,
                     handler: handler,
                     handOver: handOver,
                     limiter: limiter,

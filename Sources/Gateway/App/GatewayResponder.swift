@@ -60,7 +60,7 @@ final class GatewayResponder: HTTPResponder {
                 client: context.client,
                 channel: context.channel
             )
-            return Response(answer)
+            return Response(answer, to: context.channel)
         }
         let response = Problem.notFound("no such path").response
         noteRefusal(response, "no such path", context)

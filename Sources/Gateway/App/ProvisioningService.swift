@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import Model
 import Observability
+import Outgoing
 import PostgresClient
 import Secrets
 import ServiceLifecycle
@@ -23,6 +24,7 @@ final class ProvisioningService: Service {
     private let engine: DeliveryEngine
     private let keyRing: KeyRing
     private let expiries: CredentialExpiries
+    private let upstreams: OpenUpstreams
     /// Nil: the service only polls.
     private let listener: PostgresListener?
     private let logger: Logger
@@ -36,6 +38,7 @@ final class ProvisioningService: Service {
         engine: DeliveryEngine,
         keyRing: KeyRing,
         expiries: CredentialExpiries,
+        upstreams: OpenUpstreams,
         listener: PostgresListener?,
         logger: Logger
     ) {
@@ -46,6 +49,7 @@ final class ProvisioningService: Service {
         self.engine = engine
         self.keyRing = keyRing
         self.expiries = expiries
+        self.upstreams = upstreams
         self.listener = listener
         self.logger = logger
         opened = OpenCredentials()
@@ -98,6 +102,7 @@ final class ProvisioningService: Service {
         for key in changes.removed {
             transport.remove(key)
             expiries.note(key, nil)
+            upstreams.remove(key)
             logger.notice(
                 "credential removed",
                 metadata: [LogKey.tenant: "\(key.tenant)", LogKey.credential: "\(key.credential)"]
@@ -114,8 +119,15 @@ final class ProvisioningService: Service {
             transport.remove(stored.key)
             expiries.note(stored.key, nil)
         }
+        // Its old address or secrets must not be used, also if the new ones cannot be read.
+        upstreams.remove(stored.key)
         do {
-            if try CredentialSecret.openUpstream(stored, with: keyRing) != nil {
+            if let settings = try CredentialSecret.openUpstream(stored, with: keyRing) {
+                guard let server = OutgoingServer(stored) else {
+                    logger.error("the address of an upstream cannot be read", metadata: metadata)
+                    return
+                }
+                upstreams.open(OpenUpstreams.Upstream(server: server, settings: settings))
                 logger.notice("upstream opened", metadata: metadata)
                 return
             }

@@ -104,6 +104,15 @@ final class CaptureRecorder: Service {
         }
     }
 
+    /// Whether a running capture may apply to a call.
+    func isWanted(_ record: CallRecord, vendor: Vendor) -> Bool {
+        state.withLockedValue { state in
+            guard record.isKept, let captures = state.running[vendor] else { return false }
+            guard let owner = record.owner else { return true }
+            return captures.contains { $0.tenant == owner.tenant && $0.app == owner.app }
+        }
+    }
+
     private static func drop() { MetricName.capturesDropped.counter().increment() }
 
     private func write(_ item: Item) async {

@@ -28,6 +28,8 @@ package protocol CallDirectory: Sendable {
     func remembered(_ key: BindingKey) -> BoundCall??
     /// - Throws: `StoreError` when the store cannot answer now.
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall?
+    /// The binding that was found last, however long ago, if its app has rules. For proxied calls while the store does not answer.
+    func lastKnown(_ key: BindingKey) -> BoundCall?
     /// - Throws: `StoreError` when the store cannot answer now.
     func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant?
 }

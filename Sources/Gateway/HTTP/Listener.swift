@@ -30,7 +30,7 @@ package enum Listener {
         logger: Logger
     ) -> any Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: connections.map { [ConnectionLimitHandler($0)] } ?? [],
+            additionalChannelHandlers: handlers(connections),
             idleTimeout: idleTimeout
         )
         let server = HTTPServerBuilder { respond in
@@ -54,6 +54,11 @@ package enum Listener {
             },
             logger: logger
         )
+    }
+
+    private static func handlers(_ connections: ConnectionLimit?) -> [any RemovableChannelHandler] {
+        let limits: [any RemovableChannelHandler] = connections.map { [ConnectionLimitHandler($0)] } ?? []
+        return limits + [ForeignHeadHandler()]
     }
 
     private static func through(

@@ -15,6 +15,11 @@ package enum MetricName: String, CaseIterable {
     case capturesDropped = "captured_exchanges_dropped_total"
     case traceSpans = "trace_spans_total"
 
+    // Calls to upstreams.
+    case upstreamCalls = "upstream_calls_total"
+    case upstreamSeconds = "upstream_seconds"
+    case upstreamRemembered = "upstream_remembered_total"
+
     // Connections to Apple.
     case apnsReachable = "apns_reachable"
     case apnsConnections = "apns_connections"
@@ -80,6 +85,11 @@ package enum MetricName: String, CaseIterable {
 
     /// A counter of this process.
     package func counter(_ labels: [(String, String)] = []) -> Counter { Counter(label: rawValue, dimensions: labels) }
+
+    /// A histogram of times. The registry adds the unit to the name.
+    package func timer(_ labels: [(String, String)]) -> Timer {
+        Timer(label: rawValue.hasSuffix("_seconds") ? String(rawValue.dropLast(8)) : rawValue, dimensions: labels)
+    }
 
     /// Adds to a counter, for events that are too rare to keep the counter.
     package func count(_ labels: [(String, String)], by count: Int = 1) { counter(labels).increment(by: count) }

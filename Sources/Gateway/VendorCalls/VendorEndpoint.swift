@@ -10,7 +10,10 @@ import Observability
 
 /// Processes one vendor call: read, locate, prove, decode, command, encode. It contains no vendor-specific code.
 final class VendorEndpoint: Sendable {
-    private let directory: any CallDirectory
+    let directory: any CallDirectory
+    private let outage = StoreOutage()
+    /// Nil: no call is proxied.
+    let proxy: UpstreamProxy?
     private let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
     let limits: VendorLimits
@@ -18,7 +21,7 @@ final class VendorEndpoint: Sendable {
     private let bodies: LargeBodies
     let identifiers: any IdentifierSource
     let logger: Logger
-    private let recorder: CaptureRecorder?
+    let recorder: CaptureRecorder?
     private let certificates: PeerCertificateReader?
     private let multiStep: [Vendor: any MultiStepVendor]
     private let receipts: ReceiptTracing?
@@ -27,6 +30,7 @@ final class VendorEndpoint: Sendable {
     /// Without a recorder, no call is captured; without a reader of certificates, none is looked at, because no listener asks clients for one.
     init(
         directory: any CallDirectory,
+        proxy: UpstreamProxy? = nil,
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
         limiter: CallLimiter,
@@ -40,6 +44,7 @@ final class VendorEndpoint: Sendable {
         receipts: ReceiptTracing? = nil
     ) {
         self.directory = directory
+        self.proxy = proxy
         self.handler = handler
         self.handOver = handOver
         limits = VendorLimits(limiter: limiter)
@@ -53,19 +58,20 @@ final class VendorEndpoint: Sendable {
         self.receipts = receipts
     }
 
-    /// The answer to `request`, always in the vendor's format.
+    /// The answer to `request`, always in the vendor's format, or that of an upstream.
     func respond(
         to request: Request,
         match: VendorMounts.Match,
         client: ClientAddress,
         channel: (any Channel)?
-    ) async -> VendorResponse {
+    ) async -> VendorAnswer {
         let started = ContinuousClock.now
         var call = begun(request, match, client)
         var record = CallRecord()
-        let response = await answer(&call, request, match, channel, &record)
-        ended(call, response, record, match, started)
-        return response
+        var hold = CallHold()
+        let response = await answer(&call, request, match, channel, &record, &hold)
+        ended(call, response, record, hold, match, started)
+        return VendorAnswer(response: response, proxied: hold.proxied, room: hold.room)
     }
 
     // Not inlined, as in `CommandHandler`: keeps the async frames of waiting calls small.
@@ -89,11 +95,14 @@ final class VendorEndpoint: Sendable {
         _ call: VendorRequest,
         _ response: VendorResponse,
         _ record: CallRecord,
+        _ hold: CallHold,
         _ match: VendorMounts.Match,
         _ started: ContinuousClock.Instant
     ) {
-        recorder?.offer(call, response, record, vendor: match.adapter.vendor)
-        counts.count(match.adapter.vendor, match.route.name, response.status)
+        capture(call, response, record, hold, match.adapter.vendor)
+        // An upstream may answer with any status, so that only the hundreds are counted.
+        let counted = hold.proxied == nil ? response.status : response.status / 100 * 100
+        counts.count(match.adapter.vendor, match.route.name, counted)
         let elapsed = ContinuousClock.now - started
         let isError = record.isUnloggedError(response.status)
         logger.log(
@@ -123,13 +132,11 @@ final class VendorEndpoint: Sendable {
         _ request: Request,
         _ match: VendorMounts.Match,
         _ channel: (any Channel)?,
-        _ record: inout CallRecord
+        _ record: inout CallRecord,
+        _ hold: inout CallHold
     ) async -> VendorResponse {
         let adapter = match.adapter
         guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
-        // Held until the call has been answered.
-        var room: LargeBodies.Room?
-        defer { room?.release() }
         do {
             let begun = call
             call.body = try await BodyReader.read(
@@ -142,7 +149,7 @@ final class VendorEndpoint: Sendable {
                     throw .unwanted
                 }
                 do throws(LimitExcess) {
-                    room = try await bodies.room(bytes: bytes, address: begun.remoteAddress)
+                    hold.room = try await bodies.room(bytes: bytes, address: begun.remoteAddress)
                 } catch { throw .noRoom(error) }
             }
         } catch {
@@ -151,6 +158,7 @@ final class VendorEndpoint: Sendable {
         if BodyInflater.isNeeded(call.headers) {
             let limitBytes = match.route.bodyLimitBytes
             let compressed = call
+            hold.compressed = CompressedBody(call)
             // Few bodies need more than a small one, and only these wait for room.
             if let code = inflate(&call, limitBytes: min(limitBytes, LargeBodies.smallBytes)) {
                 guard code == .tooLarge, limitBytes > LargeBodies.smallBytes else {
@@ -158,12 +166,13 @@ final class VendorEndpoint: Sendable {
                 }
                 call = compressed
                 do throws(LimitExcess) {
-                    room = try await bodies.room(bytes: limitBytes, address: call.remoteAddress)
+                    let bytes = limitBytes + call.body.count
+                    hold.room = try await bodies.room(bytes: bytes, address: call.remoteAddress)
                 } catch { return limited(error, call, adapter, &record) }
                 if let code = inflate(&call, limitBytes: limitBytes) { return refused(code, call, adapter, &record) }
             }
         }
-        return await carryOut(call, adapter, &record, on: channel)
+        return await carryOut(call, adapter, &record, &hold, on: channel)
     }
 
     /// The call with the fields of its beginning, if these name a binding that does not exist. Then the rest of a large body is not read.
@@ -234,6 +243,7 @@ final class VendorEndpoint: Sendable {
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ record: inout CallRecord,
+        _ hold: inout CallHold,
         on channel: (any Channel)? = nil
     ) async -> VendorResponse {
         var settings = BindingSettings.unbound
@@ -246,12 +256,13 @@ final class VendorEndpoint: Sendable {
             let verdict: SenderGate.Verdict
             do throws(StoreError) {
                 binding = try await bound(key)
+                if let ruled = binding, ruled.routes != nil,
+                    let answer = await routed(call, adapter, ruled, &record, &hold)
+                {
+                    return answer
+                }
                 verdict = try await judged(call, caller, adapter, binding, channel)
-            } catch {
-                record.isLogged = true
-                note(call, adapter, "\(error)")
-                return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
-            }
+            } catch { return await withoutStore(error, key, call, adapter, &record, &hold) }
             guard let binding else { return unbound(call, adapter, shown, &record) }
             settings = binding.settings
             record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
@@ -260,16 +271,7 @@ final class VendorEndpoint: Sendable {
             }
             let commands = withBodyHash(try await decoded(call, adapter, settings), call.body)
             limits.proved(shown)
-            let scope = CallScope(
-                tenant: binding.tenant,
-                app: binding.app,
-                vendor: adapter.vendor,
-                settings: settings,
-                remoteAddress: call.remoteAddress,
-                isProvenSender: caller == .sender && verdict.isProven,
-                provingKey: verdict.provingKey?.name,
-                recipientsPerDay: verdict.provingKey?.recipientsPerDay
-            ).traced(receipts != nil)
+            let scope = scope(of: call, caller, adapter, binding, verdict)
             let names = CallNames([], isOfDevice: caller == .device)
             switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names) {
             case .success(let replies):
@@ -291,9 +293,39 @@ final class VendorEndpoint: Sendable {
         }
     }
 
+    @inline(never)
+    private func scope(
+        of call: VendorRequest,
+        _ caller: CallerKind,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall,
+        _ verdict: SenderGate.Verdict
+    ) -> CallScope {
+        CallScope(
+            tenant: binding.tenant,
+            app: binding.app,
+            vendor: adapter.vendor,
+            settings: binding.settings,
+            remoteAddress: call.remoteAddress,
+            isProvenSender: caller == .sender && verdict.isProven,
+            provingKey: verdict.provingKey?.name,
+            recipientsPerDay: verdict.provingKey?.recipientsPerDay
+        ).traced(receipts != nil)
+    }
+
     private func bound(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
         if let remembered = directory.remembered(key) { return remembered }
-        return try await directory.binding(key)
+        guard directory.lastKnown(key) == nil || outage.asks(at: .now) else {
+            throw StoreError(.unavailable, "the store did not answer a moment ago")
+        }
+        do throws(StoreError) {
+            let binding = try await directory.binding(key)
+            outage.answered()
+            return binding
+        } catch {
+            outage.failed(at: .now)
+            throw error
+        }
     }
 
     private func located(

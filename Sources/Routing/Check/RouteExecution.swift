@@ -1,6 +1,6 @@
 /// The rules that this version of the gateway carries out. Rules with anything else are refused when they are stored: a rule that is stored is in force.
 package enum RouteExecution {
-    private static let actions: Set<CallAction> = [.serve]
+    private static let actions: Set<CallAction> = [.serve, .proxy, .refuse]
 
     /// The first thing that this version does not carry out, with its place. Nil: all of it.
     package static func unsupported(in rules: RouteRules) -> (place: String, what: String)? {
@@ -17,8 +17,7 @@ package enum RouteExecution {
     private static func unsupported(in rule: CallRule) -> String? {
         if !actions.contains(rule.action) { return "action \(rule.action.rawValue)" }
         if rule.rollout != nil { return "rollout" }
-        if rule.proxiesMisses { return "onMiss" }
-        return rule.servesInOutage ? "onOutage" : nil
+        return rule.proxiesMisses ? "onMiss" : nil
     }
 
     private static func unsupported(in rule: DeliveryRule) -> String? {

@@ -252,6 +252,7 @@ extension VendorEndpoint {
     /// Processes a call whose body is complete.
     fileprivate func carryOut(_ call: VendorRequest, _ adapter: any VendorAdapter) async -> VendorResponse {
         var record = CallRecord()
-        return await carryOut(call, adapter, &record)
+        var hold = CallHold()
+        return await carryOut(call, adapter, &record, &hold)
     }
 }

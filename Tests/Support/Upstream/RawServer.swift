@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 
 /// An upstream that answers with bytes as a test states them, right or wrong. It speaks HTTP/1.1 without TLS on loopback.
-final class RawServer: Sendable {
-    enum Answer: Sendable {
+package final class RawServer: Sendable {
+    package enum Answer: Sendable {
         case text(String)
         case bytes([UInt8])
         /// The bytes, then the connection ends.
@@ -17,12 +17,12 @@ final class RawServer: Sendable {
         case dripping
     }
 
-    struct Request: Sendable, Equatable {
+    package struct Request: Sendable, Equatable {
         /// The lines of the head.
-        var head: [String]
-        var body: [UInt8]
+        package var head: [String]
+        package var body: [UInt8]
 
-        func field(_ name: String) -> String? {
+        package func field(_ name: String) -> String? {
             head.dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
                 .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
         }
@@ -36,18 +36,19 @@ final class RawServer: Sendable {
         var answers: [Answer]
     }
 
-    static let ok = Answer.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    package static let ok = Answer.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     private let state: NIOLockedValueBox<State>
     private let channel: any Channel
 
-    var port: Int { channel.localAddress?.port ?? 0 }
-    var requests: [Request] { state.withLockedValue { $0.requests } }
-    var connections: Int { state.withLockedValue { $0.connections } }
+    package var port: Int { channel.localAddress?.port ?? 0 }
+    package var requests: [Request] { state.withLockedValue { $0.requests } }
+    package var connections: Int { state.withLockedValue { $0.connections } }
     /// The bytes of endless bodies that the peer has taken.
-    var written: Int { state.withLockedValue { $0.written } }
+    package var written: Int { state.withLockedValue { $0.written } }
 
-    static func start(host: String = "127.0.0.1", port: Int = 0, _ answers: [Answer] = [RawServer.ok]) async throws
+    package static func start(host: String = "127.0.0.1", port: Int = 0, _ answers: [Answer] = [RawServer.ok])
+        async throws
         -> RawServer
     {
         let state = NIOLockedValueBox(State(answers: answers))
@@ -65,7 +66,7 @@ final class RawServer: Sendable {
     }
 
     /// Two servers on one port of two hosts.
-    static func pair(_ one: String, _ other: String) async throws -> (RawServer, RawServer) {
+    package static func pair(_ one: String, _ other: String) async throws -> (RawServer, RawServer) {
         var attempts = 50
         while true {
             let first = try await start(host: one)
@@ -83,9 +84,9 @@ final class RawServer: Sendable {
         self.channel = channel
     }
 
-    func stop() async { try? await channel.close() }
+    package func stop() async { try? await channel.close() }
 
-    func script(_ answers: [Answer]) { state.withLockedValue { $0.answers = answers } }
+    package func script(_ answers: [Answer]) { state.withLockedValue { $0.answers = answers } }
 
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

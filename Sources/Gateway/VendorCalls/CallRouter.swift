@@ -1,0 +1,74 @@
+import Model
+import Routing
+
+/// Decides by the rules of an app which side answers a call. Pure.
+enum CallRouter {
+    enum Decision: Sendable, Hashable {
+        /// The gateway answers.
+        case serve
+        /// Nobody answers: the caller gets the dialect's refusal.
+        case refuse
+        case proxy(Proxying)
+        /// A rule that this version does not carry out, which a later version has stored. Neither side may answer, because both could push.
+        case unready
+    }
+
+    struct Proxying: Sendable, Hashable {
+        var upstream: CredentialID
+        var kind: CallKind
+        /// Whether the gateway serves the call while the upstream does not answer.
+        var servesInOutage: Bool
+    }
+
+    /// - Parameters:
+    ///   - call: with its whole body, inflated.
+    ///   - adapter: that of the call's dialect.
+    ///   - settings: those of the binding.
+    ///   - table: the rules.
+    /// - Returns: the side that answers.
+    static func decide(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings,
+        _ table: RouteTable
+    ) -> Decision {
+        guard let upstream = adapter as? any UpstreamAdapter else { return ofAnyKind(call, adapter, table) }
+        let kind = upstream.kind(of: call)
+        var asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
+        if table.rules.calls.contains(where: { $0.appVersions != nil }) {
+            asked.appVersion = upstream.appVersion(in: call)
+        }
+        // Finding the targets reads the whole body.
+        if kind == .send, table.rules.calls.contains(where: { $0.rollout != nil }) {
+            asked.named = upstream.named(in: call, settings: settings)
+        }
+        return decision(table.decide(asked), kind)
+    }
+
+    /// The decision about a call of a dialect without an upstream: its kind is not known, so that all kinds must have the same one.
+    private static func ofAnyKind(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ table: RouteTable
+    ) -> Decision {
+        let decisions = Set(
+            CallKind.allCases.map { kind -> Decision in
+                let asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
+                return decision(table.decide(asked), kind)
+            }
+        )
+        return decisions.count == 1 ? decisions.first ?? .unready : .unready
+    }
+
+    private static func decision(_ found: RouteTable.CallDecision, _ kind: CallKind) -> Decision {
+        if found.isSplit || found.proxiesMisses { return .unready }
+        switch found.action {
+        case .serve: return .serve
+        case .refuse: return .refuse
+        case .proxy:
+            guard let upstream = found.upstream else { return .unready }
+            return .proxy(Proxying(upstream: upstream, kind: kind, servesInOutage: found.servesInOutage))
+        case .serveAndForward, .followMessage: return .unready
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Crypto
+import HTTPTypes
+import Model
+import Observability
+import Outgoing
+import Secrets
+
+/// Makes the calls that rules give to an upstream, and returns its answers unchanged.
+final class UpstreamProxy: Sendable {
+    enum Outcome: Sendable {
+        case answered(VendorResponse, ProxiedBody)
+        case failed(ProxiedCall.Failure)
+    }
+
+    private let upstreams: OpenUpstreams
+    private let client: OutgoingClient
+    /// The name of this gateway in `Via`.
+    let name: String
+    let counts = UpstreamCallCounts()
+
+    init(upstreams: OpenUpstreams, client: OutgoingClient, name: String) {
+        self.upstreams = upstreams
+        self.client = client
+        self.name = name
+    }
+
+    /// The name of a gateway in `Via`: the same on all nodes, because it is derived from the root secret, which they share and which no rotation changes.
+    static func name(_ keyRing: KeyRing) -> String {
+        // 8 bytes: enough to tell the gateways of one path apart, and nothing about the secret.
+        "push-gateway-" + HexCoding.encode(Array(SHA256.hash(data: keyRing.derived("name in Via")).prefix(8)))
+    }
+
+    /// Makes a call and returns when the head of its answer has arrived; short answers are complete then.
+    ///
+    /// - Parameters:
+    ///   - call: inflated, with the header `Host` that arrived.
+    ///   - compressed: the body as it arrived, if it was compressed.
+    ///   - adapter: that of the call's dialect.
+    ///   - credential: the upstream.
+    ///   - kind: that of the call.
+    /// - Returns: the upstream's answer, or why there is none.
+    func answer(
+        _ call: VendorRequest,
+        _ compressed: CompressedBody?,
+        by adapter: any VendorAdapter,
+        to credential: CredentialKey,
+        _ kind: CallKind
+    ) async -> Outcome {
+        if ProxyHeaders.isLoop(call.headers, by: name) { return fails(.loop, credential, kind) }
+        guard let upstream = upstreams.upstream(credential) else { return fails(.notOpen, credential, kind) }
+        let host = upstream.server.url.host
+        let prepared = (adapter as? any UpstreamAdapter)?
+            .prepare(call, for: upstream.settings, host: host, at: call.receivedAt)
+        guard let prepared else { return fails(.unfit, credential, kind) }
+        let request = ProxiedCall.request(prepared, of: call, compressed, by: name)
+        let started = ContinuousClock.now
+        do throws(OutgoingError) {
+            let response = try await client.call(request, to: upstream.server)
+            counts.record(ContinuousClock.now - started, of: credential)
+            guard ProxiedCall.isStatus(response.status) else { return fails(.unreadable, credential, kind) }
+            let head = VendorResponse(status: response.status, headers: ProxyHeaders.answer(response.fields))
+            guard let length = ProxiedCall.wholeLength(response.status, head.headers, of: request.method) else {
+                let meter = UpstreamMeter(counts, credential, kind, status: response.status)
+                return .answered(head, .stream(UpstreamStream(response.body, meter)))
+            }
+            let bytes = try await response.body.bytes(upTo: length)
+            counts.count(credential, kind, .answered(status: response.status))
+            return .answered(VendorResponse(status: head.status, headers: head.headers, body: bytes), .whole)
+        } catch {
+            return fails(.failed(error), credential, kind)
+        }
+    }
+
+    private func fails(_ failure: ProxiedCall.Failure, _ credential: CredentialKey, _ kind: CallKind) -> Outcome {
+        switch failure {
+        case .loop: counts.count(credential, kind, .loop)
+        case .failed(.busy): counts.count(credential, kind, .busy)
+        case .failed(let error): counts.count(credential, kind, error.isUnsent ? .unsent : .unanswered)
+        case .unreadable: counts.count(credential, kind, .broken)
+        case .unfit, .notOpen: counts.count(credential, kind, .unsent)
+        }
+        return .failed(failure)
+    }
+}

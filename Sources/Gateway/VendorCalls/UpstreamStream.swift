@@ -1,0 +1,108 @@
+import GatewayHTTP
+import Hummingbird
+import Model
+import NIOConcurrencyHelpers
+import NIOCore
+import Observability
+import Outgoing
+
+/// How the body of an upstream's answer reaches the caller.
+enum ProxiedBody: Sendable {
+    /// With its head: the whole body has been read.
+    case whole
+    /// Part by part.
+    case stream(UpstreamStream)
+}
+
+/// The body of an upstream's answer on its way to the caller. At most one part is held: while the caller is slow, the upstream waits, and both end after the time
+/// of the call (`OutgoingLimits.call`). A caller that leaves ends the call.
+final class UpstreamStream: Sendable {
+    /// The begin of the body, for a capture.
+    private struct Tap: Sendable {
+        var bytes: [UInt8] = []
+        let limitBytes: Int
+        let take: @Sendable ([UInt8]) -> Void
+
+        mutating func add(_ part: ByteBuffer) {
+            bytes += part.readableBytesView.prefix(max(0, limitBytes - bytes.count))
+        }
+    }
+
+    private let body: OutgoingBody
+    private let meter: UpstreamMeter
+    private let tapped = NIOLockedValueBox<Tap?>(nil)
+
+    init(_ body: OutgoingBody, _ meter: UpstreamMeter) {
+        self.body = body
+        self.meter = meter
+    }
+
+    /// Passes the first `limitBytes` of the body to `take` when it ends. Called before `write`.
+    func tap(limitBytes: Int, _ take: @escaping @Sendable ([UInt8]) -> Void) {
+        tapped.withLockedValue { $0 = Tap(limitBytes: limitBytes, take: take) }
+    }
+
+    /// Writes the body. Called once.
+    ///
+    /// - Throws: when the upstream or the caller ends early. The connection of the caller then ends without the end of the body.
+    func write(into writer: any ResponseBodyWriter, over channel: (any Channel)?) async throws {
+        defer { endTap() }
+        do {
+            try await ResponseStream(to: channel).run(into: writer) { writer in
+                for try await part in body {
+                    note(part)
+                    try await writer.write(part)
+                }
+            }
+            meter.ended(.complete)
+        } catch {
+            let isCancelled = (error as? OutgoingError) == .indeterminate(.cancelled)
+            meter.ended(error is OutgoingError && !isCancelled ? .broken : .abandoned)
+            throw error
+        }
+    }
+
+    private func note(_ part: ByteBuffer) {
+        tapped.withLockedValue { tap in
+            if tap != nil { tap?.add(part) }
+        }
+    }
+
+    private func endTap() {
+        guard let tap = tapped.withLockedValue({ $0 }) else { return }
+        tap.take(tap.bytes)
+    }
+}
+
+/// Counts how a streamed answer ended, once. One that nobody read was abandoned.
+final class UpstreamMeter: Sendable {
+    enum End: Sendable, Hashable { case complete, broken, abandoned }
+
+    private let counts: UpstreamCallCounts
+    private let credential: CredentialKey
+    private let kind: CallKind
+    private let status: Int
+    private let isOpen = NIOLockedValueBox(true)
+
+    init(_ counts: UpstreamCallCounts, _ credential: CredentialKey, _ kind: CallKind, status: Int) {
+        self.counts = counts
+        self.credential = credential
+        self.kind = kind
+        self.status = status
+    }
+
+    deinit { ended(.abandoned) }
+
+    func ended(_ end: End) {
+        let isFirst = isOpen.withLockedValue { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        guard isFirst else { return }
+        switch end {
+        case .complete: counts.count(credential, kind, .answered(status: status))
+        case .broken: counts.count(credential, kind, .broken)
+        case .abandoned: counts.count(credential, kind, .abandoned)
+        }
+    }
+}

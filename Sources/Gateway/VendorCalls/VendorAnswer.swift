@@ -1,0 +1,50 @@
+import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Model
+import NIOCore
+
+/// What a call holds besides its record until its answer has left.
+struct CallHold: Sendable {
+    /// The body as it arrived, if the gateway has inflated it.
+    var compressed: CompressedBody?
+    /// The room of a large body.
+    var room: LargeBodies.Room?
+    /// The body of an upstream's answer; nil: the gateway answers.
+    var proxied: ProxiedBody?
+}
+
+/// The answer to a vendor's call: the gateway's own, or that of an upstream.
+struct VendorAnswer: Sendable {
+    /// Without a body if `proxied` is a stream.
+    var response: VendorResponse
+    /// Nil: the gateway's own.
+    var proxied: ProxiedBody?
+    /// Held while a stream lasts: until then the client may still hold the body of the request.
+    var room: LargeBodies.Room?
+}
+
+extension Response {
+    /// Converts an answer to a response of the web framework. The head of an upstream's answer stays as it is.
+    init(_ answer: VendorAnswer, to channel: any Channel) {
+        guard let proxied = answer.proxied else {
+            self.init(answer.response)
+            return
+        }
+        var head = answer.response
+        head.headers = ForeignHead.kept(head.headers)
+        guard case .stream(let stream) = proxied else {
+            self.init(head)
+            return
+        }
+        let room = answer.room
+        self.init(
+            status: HTTPResponse.Status(code: head.status),
+            headers: head.headers,
+            body: ResponseBody { writer in
+                defer { room?.release() }
+                try await stream.write(into: writer, over: channel)
+            }
+        )
+    }
+}

@@ -1,0 +1,121 @@
+import HTTPTypes
+import Model
+import Routing
+import Testing
+import UpstreamSupport
+
+@testable import Gateway
+
+/// The side that answers a call (docs/routing.md#rules).
+@Suite struct CallRouterTests {
+    private static let upstream = CallRouter.Proxying(upstream: "old", kind: .send, servesInOutage: false)
+
+    private func table(_ rules: [CallRule]) -> RouteTable {
+        RouteTable(RouteRules(calls: rules), upstreams: ["old": UpstreamFacts(vendor: RelayAdapter.vendor)])
+    }
+
+    private func decide(
+        _ rules: [CallRule],
+        _ route: String = "send",
+        _ headers: [String: String] = [:],
+        _ body: String = "{}"
+    ) -> CallRouter.Decision {
+        var fields = HTTPFields()
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        let call = VendorRequest(route: route, path: "/relay/\(route)", headers: fields, body: Array(body.utf8))
+        return CallRouter.decide(call, RelayAdapter(), .unbound, table(rules))
+    }
+
+    @Test func theFirstRuleThatMatchesDecides() {
+        let rules = [
+            CallRule(kinds: [.send], action: .proxy, upstream: "old"), CallRule(kinds: [.read], action: .refuse),
+            CallRule(kinds: [.device], action: .proxy, upstream: "old", servesInOutage: true),
+        ]
+        #expect(decide(rules) == .proxy(Self.upstream))
+        #expect(decide(rules, "read") == .refuse)
+        #expect(
+            decide(rules, "register")
+                == .proxy(CallRouter.Proxying(upstream: "old", kind: .device, servesInOutage: true))
+        )
+        #expect(decide(rules, "receipt") == .serve && decide([]) == .serve)
+        #expect(decide([CallRule(names: ["read"], action: .refuse)], "read") == .refuse)
+        #expect(decide([CallRule(names: ["read"], action: .refuse)]) == .serve)
+    }
+
+    @Test func theVersionOfTheAppCounts() {
+        let rules = [
+            CallRule(appVersions: VersionRange(from: "3.9"), action: .proxy, upstream: "old")
+        ]
+        #expect(decide(rules, "send", ["X-Relay-Version": "3.10"]) == .proxy(Self.upstream))
+        #expect(decide(rules, "send", ["X-Relay-Version": "3.8"]) == .serve)
+        #expect(decide(rules) == .serve)
+    }
+
+    // Such rules cannot be stored by this version. A later one may have stored them, and neither side may answer then.
+    @Test(arguments: [
+        CallRule(kinds: [.device], action: .serveAndForward, upstream: "old"),
+        CallRule(kinds: [.receipt], action: .followMessage, upstream: "old"),
+        CallRule(kinds: [.read], action: .serve, upstream: "old", proxiesMisses: true),
+        CallRule(action: .proxy),
+    ])
+    func whatIsNotCarriedOutYetIsAnsweredByNeitherSide(_ rule: CallRule) {
+        let route = ["device": "register", "receipt": "receipt", "read": "read"][rule.kinds.first?.rawValue ?? ""]
+        #expect(decide([rule], route ?? "send") == .unready)
+    }
+
+    @Test func aSendThatWouldBeSplitIsAnsweredByNeitherSide() throws {
+        let rollout = try #require(Rollout(hundredths: 5000, by: .user, salt: "spring"))
+        let rules = [
+            CallRule(kinds: [.send], rollout: rollout, action: .serve),
+            CallRule(kinds: [.send], action: .proxy, upstream: "old"),
+        ]
+        // docs/routing.md#rollouts: user-1 is at 27.5 %, user-2 at 77.7 %.
+        #expect(decide(rules, "send", [:], #"{"users":["user-1"]}"#) == .serve)
+        #expect(decide(rules, "send", [:], #"{"users":["user-2"]}"#) == .proxy(Self.upstream))
+        #expect(decide(rules, "send", [:], #"{"users":["user-1","user-2"]}"#) == .unready)
+        #expect(decide(rules, "send", [:], #"{}"#) == .proxy(Self.upstream))
+    }
+
+    // The kind of a call is then unknown.
+    @Test func aDialectWithoutAnUpstreamIsDecidedIfAllKindsAreEqual() {
+        let call = VendorRequest(route: "x", path: "/x")
+        func decide(_ rules: [CallRule]) -> CallRouter.Decision {
+            CallRouter.decide(call, PlainRelay(), .unbound, table(rules))
+        }
+        #expect(decide([]) == .serve && decide([CallRule(action: .refuse)]) == .refuse)
+        #expect(decide([CallRule(kinds: [.send], action: .refuse)]) == .unready)
+        // A rule with an upstream is for calls of the upstream's dialect only.
+        #expect(decide([CallRule(action: .proxy, upstream: "old")]) == .serve)
+    }
+}
+
+/// A dialect without an upstream.
+private struct PlainRelay: VendorAdapter {
+    private let base = RelayAdapter()
+    var vendor: Vendor { "plain" }
+    var routes: [VendorRoute] { [] }
+    var reports: Reporting { base.reports }
+    var senders: SenderForm? { nil }
+
+    func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) { try base.locate(request) }
+
+    func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
+        try base.decode(request, settings: settings)
+    }
+
+    func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        base.encode(replies, for: request, settings: settings)
+    }
+
+    func refuse(_ error: AdapterError, for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
+        base.refuse(error, for: request, settings: settings)
+    }
+
+    func payload(
+        for notification: Notification,
+        to target: TargetFacts,
+        settings: BindingSettings
+    ) throws(AdapterError) -> PushPayload { try base.payload(for: notification, to: target, settings: settings) }
+}
