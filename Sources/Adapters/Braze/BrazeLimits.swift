@@ -105,6 +105,17 @@ package enum BrazeLimits {
     /// 128 characters for the explanation of an aborted push (docs/contracts/braze.md#8).
     static let abortCharacters = 128
 
+    /// 4,000 bytes for an `android_push` that is stored for the vendor (docs/contracts/braze.md#4.4).
+    static let androidBytes = 4000
+    /// 64 KiB of the vendor's answer to a send are read: it has a few hundred bytes.
+    static let answerBytes = 64 * 1024
+    /// 64 bytes for a reason: it is stored with each delivery.
+    static let reasonBytes = 64
+    /// 128 bytes for the name of a message at the vendor, which is stored.
+    static let referenceBytes = 128
+    /// At most one hour until a deferred send is tried again: the longest window of the vendor's limits.
+    static let longestRetrySeconds: Int64 = 3600
+
     /// 256 REST keys per binding: each is a separate entry of the lookup index.
     package static let keyCount = 256
     /// A key has at least 16 characters: it alone protects an app.

@@ -15,6 +15,10 @@ struct BrazePayload {
     static let campaignKey = "campaign"
     static let variationKey = "variation"
     static let propertiesKey = "properties"
+    /// The key, in a content's data, of a message that a trigger of its campaign made.
+    static let triggerKey = "trigger"
+    /// The key, in a content's data, of the caller's `android_push`, which only the vendor can send.
+    static let androidKey = "android"
 
     init(_ notification: Notification, to target: TargetFacts) {
         self.notification = notification
@@ -92,7 +96,7 @@ struct BrazePayload {
     /// - Throws: `AdapterError(.withheld)` if the filter excludes the target.
     private func check(_ filter: JSON) throws(AdapterError) {
         let filter = try AudienceFilter(stored: filter)
-        guard filter.means(target.person.attributes, acceptsPush: target.acceptsPush, at: notification.sentAt) else {
+        guard filter.includes(target, at: notification.sentAt) else {
             throw AdapterError(.withheld, field: "payload")
         }
     }

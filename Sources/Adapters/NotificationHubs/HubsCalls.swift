@@ -99,6 +99,11 @@ struct HubPath: Hashable {
         self.call = call
         folded = parts.map { $0.lowercased() }
     }
+
+    /// Whether every server reads the same call in it: no part is a step upwards, or could be decoded once more.
+    var isPlain: Bool {
+        folded.allSatisfy { part in part != "." && part != ".." && !part.contains { $0 == "%" || $0 == "\\" } }
+    }
 }
 
 extension VendorRequest {

@@ -30,6 +30,9 @@ package enum HubsLimits {
     /// 8 KiB per authorization header: a signature of an iOS client repeats the whole URL.
     static let authorizationBytes = 8 * 1024
 
+    /// Five minutes: the validity of a signature that the gateway makes for a call to the vendor. The call takes seconds; the rest is for clocks that differ.
+    static let signatureTime: Duration = .seconds(300)
+
     /// A signature stays valid for five minutes after its expiry (docs/contracts/notificationhubs.md#3.2), because the clocks of phones differ.
     static let expiryLeeway: Duration = .seconds(300)
 
@@ -94,4 +97,21 @@ package enum HubsLimits {
     package static let keyCount = 256
     /// A key has at least 16 characters: it alone protects a hub.
     package static let keyCharacters = 16
+
+    // MARK: The vendor as an upstream
+
+    /// 20 installations per send: the vendor's limit for tags that only `||` joins (docs/contracts/notificationhubs.md#6).
+    static let installationsPerSend = 20
+    /// 5 installations per send of a template: the vendor's limit for other expressions is six tags, and the template's name is one.
+    static let installationsPerTemplate = 5
+    /// 112 KiB for the handles of one batch: with a payload and the part headers it stays below `batchBytes`.
+    static let handleBytes = 112 * 1024
+    /// 4 KiB of an error answer are read: the vendor's have a few hundred bytes.
+    static let detailBytes = 4 * 1024
+    /// 64 bytes for a reason: it is stored with each delivery.
+    static let reasonBytes = 64
+    /// 128 bytes for the name of a message at the vendor, which is stored.
+    static let referenceBytes = 128
+    /// At most one hour until a deferred send is tried again, whatever the vendor asks for.
+    static let longestRetry: Duration = .seconds(3600)
 }

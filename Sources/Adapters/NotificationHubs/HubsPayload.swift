@@ -31,6 +31,22 @@ struct HubsPayload {
             || content.data[typeKey]?.string.map { !shown.contains($0) } ?? false
     }
 
+    static let typeHeader = "apns-push-type"
+    static let priorityHeader = "apns-priority"
+    static let expirationHeader = "apns-expiration"
+
+    /// The delivery options of a stored send, as the headers that request them.
+    static func headers(of content: Content) -> [String: String] {
+        var headers: [String: String] = [:]
+        headers[typeHeader] = content.data[typeKey]?.string
+        headers[priorityHeader] = content.data[priorityKey]?.int.map { "\($0)" }
+        headers[expirationHeader] = content.data[expirationKey]?.int.map { "\($0)" }
+        return headers
+    }
+
+    /// The caller's body, if the gateway's JSON writer would write it differently.
+    static func text(of content: Content) -> [UInt8]? { content.data[textKey]?.string.map { Array($0.utf8) } }
+
     /// The documented push type with that name; case is ignored.
     static func type(named name: String) -> PushType? {
         let type = PushType(wire: name.lowercased())
@@ -60,7 +76,7 @@ struct HubsPayload {
             return try RawPayload.push(JSONWriter.bytes(raw), type: shown, collapseID: collapseID)
         }
         return try RawPayload.push(
-            content.data[Self.textKey]?.string.map { Array($0.utf8) } ?? JSONWriter.bytes(raw),
+            Self.text(of: content) ?? JSONWriter.bytes(raw),
             type: content.data[Self.typeKey]?.string.flatMap { Self.type(named: $0) } ?? shown,
             priority: content.data[Self.priorityKey]?.int.map { Int(clamping: $0) },
             collapseID: collapseID,

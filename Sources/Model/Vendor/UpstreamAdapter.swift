@@ -11,6 +11,12 @@ package protocol UpstreamAdapter: UpstreamVendor {
     /// The version of the app that made the call; nil: the call does not state it.
     func appVersion(in request: VendorRequest) -> String?
 
+    /// Refuses a call whose caller the upstream cannot check, because `prepare` replaces the caller's credential by one that permits more. Called before `prepare` for
+    /// every call of a caller that is handed to the upstream, also without a binding (`settings` are the defaults then).
+    ///
+    /// - Throws: `AdapterError`; `refuse` then writes the answer.
+    func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError)
+
     /// The same call as the upstream must receive it: everything unchanged except what names the gateway, for example a signature of the host.
     ///
     /// - Parameters:
@@ -26,10 +32,11 @@ package protocol UpstreamAdapter: UpstreamVendor {
         at time: Timestamp
     ) -> VendorRequest?
 
-    /// The calls that send `notification` to `targets` through the upstream, each with the places of its targets in `targets`.
+    /// The calls that send `notification` to `targets` through the upstream, each with the places of its targets in `targets`. Each passes through `prepare` when it
+    /// leaves, as a caller's call does: signatures are valid for a short time.
     ///
-    /// - Returns: every target that the upstream can address in exactly one call, and the others in none; empty if this upstream cannot send the notification
-    ///   to any of them.
+    /// - Returns: every target in at most one call. Targets that this upstream cannot name, and those that the message itself excludes, are in none; empty if it cannot
+    ///   send the notification to any of them.
     /// - Throws: `AdapterError` if the content cannot be expressed for this upstream.
     func outbound(
         _ notification: Notification,
@@ -45,6 +52,9 @@ package protocol UpstreamAdapter: UpstreamVendor {
 
 extension UpstreamAdapter {
     package func appVersion(in request: VendorRequest) -> String? { nil }
+
+    /// The upstream checks the caller's own credential.
+    package func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) {}
 
     package func prepare(
         _ request: VendorRequest,

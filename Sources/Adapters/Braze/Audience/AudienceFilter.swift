@@ -81,6 +81,11 @@ indirect enum AudienceFilter: Hashable {
 
     // MARK: Evaluation
 
+    /// Whether the filter selects the user of a target at `now`.
+    func includes(_ target: TargetFacts, at now: Timestamp) -> Bool {
+        means(target.person.attributes, acceptsPush: target.acceptsPush, at: now)
+    }
+
     /// Whether the filter selects a user with these attributes at `now`.
     func means(_ attributes: JSONObject, acceptsPush: Bool, at now: Timestamp) -> Bool {
         switch self {

@@ -32,6 +32,7 @@ struct TriggerSend {
         var content = Content(isSilent: push.isSilent, raw: .object(push.document))
         content.isTemplate = push.isTemplate
         content.data = push.data
+        content.data[BrazePayload.triggerKey] = true
         content.data[BrazePayload.variationKey] = .string(variation.id)
         content.data[BrazePayload.campaignKey] = own.facts
         content.campaign = campaignID

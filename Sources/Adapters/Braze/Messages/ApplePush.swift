@@ -67,11 +67,11 @@ struct ApplePush {
     // MARK: aps
 
     /// The vendor's names of Apple's keys.
-    private static let alertTexts: KeyValuePairs<String, String> = [
+    static let alertTexts: KeyValuePairs<String, String> = [
         "title": AppleKey.title, "body": AppleKey.body, "title_loc_key": AppleKey.titleLocKey,
         "loc_key": AppleKey.locKey, "action_loc_key": AppleKey.actionLocKey,
     ]
-    private static let alertArguments: KeyValuePairs<String, String> = [
+    static let alertArguments: KeyValuePairs<String, String> = [
         "title_loc_args": AppleKey.titleLocArguments, "loc_args": AppleKey.locArguments,
     ]
 
@@ -140,10 +140,13 @@ struct ApplePush {
         return ["att": ["url": .string(url), "type": .string(type)]]
     }
 
+    static let linkKey = "ab_uri"
+    static let webKey = "ab_use_webview"
+
     private func addLink(to custom: inout JSONObject) throws(AdapterError) {
         guard let uri = try text("custom_uri") else { return }
-        custom["ab_uri"] = .string(uri)
-        custom["ab_use_webview"] = .bool(try flag("use_webview") ?? true)
+        custom[Self.linkKey] = .string(uri)
+        custom[Self.webKey] = .bool(try flag("use_webview") ?? true)
     }
 
     /// Adds the caller's own keys. `aps` and `ab` are reserved (docs/contracts/braze.md#6.1). Assumed: the keys of a link are reserved as well.

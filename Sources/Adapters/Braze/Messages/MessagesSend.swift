@@ -33,6 +33,7 @@ struct MessagesSend {
         var content = Content(isSilent: push.isSilent, raw: .object(push.document))
         content.isTemplate = push.isTemplate
         content.data = push.data
+        content.data[BrazePayload.androidKey] = Self.android(messages)
         if let campaign {
             content.data[BrazePayload.campaignKey] = try facts(of: campaign, for: push)
             content.campaign = campaign.id
@@ -66,13 +67,29 @@ struct MessagesSend {
         return own.facts
     }
 
+    /// The caller's object for Android, which is kept for the case that the vendor sends the message. One that the vendor would refuse is left out.
+    private static func android(_ messages: JSONObject) -> JSON? {
+        guard let android = messages["android_push"], android.object?.isEmpty == false,
+            JSONWriter.bytes(android).count <= BrazeLimits.androidBytes
+        else { return nil }
+        return android
+    }
+
     private func audience() throws(AdapterError) -> Audience {
+        if let names = try recipients() { return .users(names.map(\.text)) }
+        return .everyone
+    }
+
+    /// The users that the call names; nil: it is for everyone.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    func recipients() throws(AdapterError) -> [UserName]? {
         if isGiven("segment_id") { throw BrazeText.later("segment_id") }
         let filter = try AudienceFilter.read(body)
         let isBroadcast = filter != nil || body["broadcast"] == true
         guard isGiven("external_user_ids") || isGiven("user_aliases") else {
             guard isBroadcast else { throw AdapterError(.invalid, field: BrazeText.nobody) }
-            return .everyone
+            return nil
         }
         guard !isBroadcast else { throw AdapterError(.invalid, field: BrazeText.broadcast) }
         let ids = try UserFields.list(body["external_user_ids"], "external_user_ids")
@@ -80,10 +97,10 @@ struct MessagesSend {
         guard ids.count + aliases.count <= BrazeLimits.recipientCount else {
             throw AdapterError(.invalid, field: BrazeText.tooManyRecipients)
         }
-        var users: [UserID] = []
-        for entry in ids { users.append(try UserFields.id(entry, "external_user_ids")) }
-        for entry in aliases { users.append(UserName.alias(try UserFields.alias(entry)).text) }
-        return .users(users)
+        var names: [UserName] = []
+        for entry in ids { names.append(.id(try UserFields.id(entry, "external_user_ids"))) }
+        for entry in aliases { names.append(.alias(try UserFields.alias(entry))) }
+        return names
     }
 
     /// Null, an empty list and an empty text count as absent.

@@ -16,6 +16,15 @@ enum SubscriptionFields {
         }
     }
 
+    /// The value that requests this consent.
+    static func state(of rule: ConsentRule) -> String {
+        switch rule {
+        case .optedIn: "opted_in"
+        case .subscribed: "subscribed"
+        case .all: "all"
+        }
+    }
+
     /// The subject of a change and its new state.
     ///
     /// - Throws: `AdapterError` with the text of the answer.

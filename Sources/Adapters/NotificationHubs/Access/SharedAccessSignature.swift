@@ -73,14 +73,20 @@ struct SharedAccessSignature: Hashable {
     /// A header for an installation, optionally restricted to a user. Its characters need no escape inside the resource.
     static func header(for grant: DeviceGrant, hub: String, rule: String, key: [UInt8]) -> String {
         let user = grant.user.map { "?\(userField)\($0)" } ?? ""
-        let resource = PercentCoding.encode("https://\(grant.host)/\(hub)/installations/\(grant.device)\(user)")
+        let url = "https://\(grant.host)/\(hub)/installations/\(grant.device)\(user)"
+        return header(for: url, rule: rule, key: key, until: grant.expiresAt)
+    }
+
+    /// A header for a resource and everything below it.
+    static func header(for url: String, rule: String, key: [UInt8], until end: Timestamp) -> String {
+        let resource = PercentCoding.encode(url)
         let code = HMAC<SHA256>.authenticationCode(
-            for: Array("\(resource)\n\(grant.expiresAt.seconds)".utf8),
+            for: Array("\(resource)\n\(end.seconds)".utf8),
             using: SymmetricKey(data: key)
         )
         let signature = PercentCoding.encode(Data(code).base64EncodedString())
-        return "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(grant.expiresAt.seconds)"
-            + "&skn=\(PercentCoding.encode(rule))"
+        return
+            "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(end.seconds)&skn=\(PercentCoding.encode(rule))"
     }
 
     /// Whether the resource is `host` and `path`, or a prefix of them that ends at a segment boundary (docs/contracts/notificationhubs.md#3.2).

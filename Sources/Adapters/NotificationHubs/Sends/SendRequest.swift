@@ -9,6 +9,8 @@ struct SendRequest {
     /// The call by which the send was made.
     enum Kind { case now, schedule, batch }
 
+    static let tagsHeader = "ServiceBusNotification-Tags"
+
     private let request: VendorRequest
     private let settings: HubsSettings
     private let kind: Kind
@@ -102,8 +104,7 @@ struct SendRequest {
         return time
     }
 
-    /// `direct`, with or without a value, at any position of the query (docs/contracts/notificationhubs.md#7.2).
-    private var isDirect: Bool { request.parameter("direct").map { $0.lowercased() != "false" } ?? false }
+    private var isDirect: Bool { request.isDirectSend }
 
     private func handle() throws(AdapterError) -> DeviceToken {
         let name = "ServiceBusNotification-DeviceHandle"
@@ -148,7 +149,7 @@ struct SendRequest {
 
     /// The expression of the caller's tags; nil: all devices.
     private func expression() throws(AdapterError) -> TagExpression? {
-        guard let text = request.header("ServiceBusNotification-Tags") else { return nil }
+        guard let text = request.header(Self.tagsHeader) else { return nil }
         do throws(TagExpression.Fault) {
             return try TagExpression(text)
         } catch {
@@ -196,4 +197,9 @@ struct SendRequest {
             return nil
         }
     }
+}
+
+extension VendorRequest {
+    /// `direct`, with or without a value, at any position of the query (docs/contracts/notificationhubs.md#7.2).
+    var isDirectSend: Bool { parameter("direct").map { $0.lowercased() != "false" } ?? false }
 }
