@@ -5,6 +5,7 @@ import EngineStore
 import Foundation
 import GatewayHTTP
 import Model
+import NIOCore
 import NIOHTTP1
 import PostgresClient
 import Routing

@@ -17,6 +17,7 @@ struct UpstreamSendTests {
         #"{"alert":"Hi","asset_url":"https://cdn.example.com/i/42.jpg","asset_file_type":"jpg"}"#,
         #"{"badge":1,"asset_url":"https://cdn.example.com/i/42.jpg","asset_file_type":"jpg"}"#,
         #"{"alert":{"title":"T","title_loc_key":"a","title_loc_args":["1"],"loc_key":"b","loc_args":["2"],"action_loc_key":"c","sound":"s"}}"#,
+        #"{"alert":{"title":"T","sound":""}}"#,
         #"{"alert":{"title":"T","body":"Hi {{${first_name} | default: 'you'}}"},"extra":{"k":"{{${user_id}}}"}}"#,
         #"{"alert":"Hi","apns_priority":3,"collapse_id":"c","expiry":"2026-01-01T06:00:00Z"}"#,
         #"{"alert":"Hi","message_variation_id":"v-9"}"#,
@@ -80,7 +81,7 @@ struct UpstreamSendTests {
 
     @Test func readingACallGivesItsMessage() throws {
         let corpus = try Self.documented()
-        #expect(corpus.count == 26)
+        #expect(corpus.count == 27)
         for request in corpus {
             let submission = try OldBraze.submission(request)
             let targets = targets(submission)

@@ -145,9 +145,9 @@ struct UpstreamSendTests {
     private static let templates: JSONObject = [
         "templates": [
             "news": ["body": #"{"aps":{"alert":"$(title)"}}"#, "headers": ["apns-priority": "5"]],
-            "two words": ["body": #"{"aps":{"alert":"2 $(title)"}}"#], "broken": ["body": "x"],
-            "shared": ["body": #"{"aps":{"alert":"3 $(title)"}}"#, "tags": ["own"]],
-            "own": ["body": #"{"aps":{"alert":"4 $(title)"}}"#],
+            "two words": ["body": #"{"aps":{"alert":"{ '2 ' + $(title) }"}}"#], "broken": ["body": "x"],
+            "shared": ["body": #"{"aps":{"alert":"{ '3 ' + $(title) }"}}"#, "tags": ["own"]],
+            "own": ["body": #"{"aps":{"alert":"{ '4 ' + $(title) }"}}"#],
         ]
     ]
 

@@ -384,9 +384,6 @@ SELECT * FROM gateway.change_members($1, $2, $3, $4, $5, $6);
 SELECT * FROM gateway.event_bounds($1);
 
 -- role gateway_engine
-SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7);
-
--- role gateway_engine
 SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
@@ -492,22 +489,11 @@ SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce
     EXISTS (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.phone = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
-
--- role gateway_call
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.user_id = $4
 ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
     THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
 
@@ -523,38 +509,6 @@ WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AN
     AND i.user_id = $4
 ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
     THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
-
--- role gateway_call
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-    SELECT FROM gateway.identity h
-    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.phone = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
-
--- role gateway_call
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-    SELECT FROM gateway.identity h
-    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.user_id = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
-
--- role gateway_call
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = $4
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
 
 -- role gateway_call
 SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
@@ -627,14 +581,6 @@ WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
 SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
     (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
         WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3 OR a.defaults->>'crossDialectSends' = 'true')) AS identities,
-    (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
-        WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
-FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
-
--- role gateway_call
-SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
-    (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
-        WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3)) AS identities,
     (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
         WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
 FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
@@ -1433,6 +1379,9 @@ WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4
 ORDER BY m.user_id LIMIT $6;
 
 -- role gateway_engine
+SELECT move_due AS count FROM gateway.move_due($1, $2, $3, $4);
+
+-- role gateway_engine
 SELECT name, scopes, networks, expires_at, hash, previous_hash, recipients_per_day FROM gateway.api_key WHERE tenant_id = $1;
 
 -- role gateway_engine
@@ -1599,7 +1548,8 @@ SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_s
     EXISTS (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
 FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
     SELECT x.* FROM gateway.device x
@@ -1615,7 +1565,8 @@ SELECT q.place, i.user_id, i.key, i.identity_id, i.device_id, coalesce(d.token_s
     EXISTS (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
 FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
     SELECT x.* FROM gateway.device x
@@ -1636,17 +1587,29 @@ CROSS JOIN LATERAL (
         WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
             OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
             AND i.alias IS NULL) AS is_alias) AS a
+
 CROSS JOIN LATERAL (
-    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
     LIMIT $5)
     UNION ALL
-    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
         AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
-    LIMIT $5)) AS r
+    LIMIT $5)
+    ) AS r
 LIMIT $5;
 
 -- role gateway_call
@@ -1658,20 +1621,12 @@ CROSS JOIN LATERAL (
             OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
             AND i.alias IS NULL) AS is_alias) AS a
 CROSS JOIN LATERAL (
-    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
     LIMIT $5)
     UNION ALL
-    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
         AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
@@ -1741,20 +1696,6 @@ CROSS JOIN LATERAL (
     EXISTS (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-        AND i.user_id = q.value
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
             AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
     NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
@@ -1781,20 +1722,6 @@ LIMIT $5;
 -- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-    SELECT FROM gateway.identity h
-    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-        AND i.user_id = q.value
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
-CROSS JOIN LATERAL (
     SELECT i.key, i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
@@ -1809,7 +1736,8 @@ CROSS JOIN LATERAL (
     EXISTS (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
         AND ($6::text[] IS NULL OR d.token = ANY ($6))
@@ -1825,24 +1753,6 @@ LEFT JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
-LEFT JOIN LATERAL (
-    SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
-        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
-CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
     LIMIT $5) AS r
@@ -1877,9 +1787,10 @@ CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS 
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     EXISTS (
-    SELECT FROM gateway.identity h
-    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
     LIMIT $5) AS r
@@ -1920,47 +1831,6 @@ CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 
     EXISTS (
         SELECT FROM gateway.identity h
         WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.phone = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.user_id = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.device_id = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
-
--- role gateway_call
-SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
             AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
     NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
@@ -1995,47 +1865,6 @@ SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
 CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
     false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
     NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.device_id = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
-
--- role gateway_call
-SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-    SELECT FROM gateway.identity h
-    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.phone = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-    SELECT FROM gateway.identity h
-    WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-        AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.user_id = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
     AND i.device_id = q.value
@@ -2241,8 +2070,9 @@ WHERE n.sent >= $7;
 -- role gateway_engine
 SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
 JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+CROSS JOIN LATERAL (SELECT coalesce($4::text, i.vendor) AS vendor OFFSET 0) AS w
 JOIN gateway.user_profile p
-    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = w.vendor AND p.user_id = i.user_id
 WHERE p.opted_in;
 
 -- role gateway_engine
@@ -2322,9 +2152,10 @@ LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 -- role gateway_engine
 SELECT t.place, v.variables, p.attributes FROM unnest($3::bigint[], $4::uuid[]) AS t(place, target)
 JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+CROSS JOIN LATERAL (SELECT coalesce($5::text, i.vendor) AS vendor OFFSET 0) AS w
 LEFT JOIN gateway.message_variable v ON v.tenant_id = $1 AND v.message_id = $2 AND v.user_id = i.user_id
 LEFT JOIN gateway.user_profile p
-    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = w.vendor AND p.user_id = i.user_id
 WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
 
 -- role gateway_engine

@@ -46,13 +46,23 @@ struct ApplePushObject {
         case nil, .null?, .bool?, .number?, .array?: break  // nothing to display
         }
         object["badge"] = aps[AppleKey.badge]
-        object["sound"] = aps[AppleKey.sound]?.object?["name"] ?? aps[AppleKey.sound]
+        readSound(aps[AppleKey.sound]?.object?["name"] ?? aps[AppleKey.sound])
         if aps[AppleKey.contentAvailable] == 1 { object["content-available"] = true }
         if aps[AppleKey.mutableContent] == 1 { object["mutable_content"] = true }
         object["category"] = aps[AppleKey.category]
         object["notification_group_thread_id"] = aps[AppleKey.threadID]
         object["interruption_level"] = aps[AppleKey.interruptionLevel]
         object["relevance_score"] = aps[AppleKey.relevanceScore]
+    }
+
+    /// An empty sound counts as none in `sound`, but not in an alert.
+    private mutating func readSound(_ sound: JSON?) {
+        guard sound == "", var alert = object["alert"]?.object else {
+            object["sound"] = sound
+            return
+        }
+        alert["sound"] = sound
+        object["alert"] = .object(alert)
     }
 
     private static func alert(_ own: JSONObject) -> JSONObject {
