@@ -4,7 +4,7 @@ import Hummingbird
 import Model
 import NIOCore
 
-/// What a call holds besides its record until its answer has left.
+/// The parts that a call holds besides its record until its answer has left.
 struct CallHold: Sendable {
     /// The body as it arrived, if the gateway has inflated it.
     var compressed: CompressedBody?
