@@ -21,12 +21,20 @@ struct HubAdmission {
         let access = try HubGuard(settings: settings, path: path).check(request)
         // Jobs export all registrations, and the gateway serves neither them nor feedback, so that its guard asks for no right.
         if path.call == .later, !access.manages { throw HubAccess.refusal }
+        if path.call == .registrations, request.method != .post, !access.manages { try checkList() }
         guard let user = access.user, case .installation(let id) = path.call else { return }
         switch request.method {
         case .put: try checkPut(of: id, access)
         case .patch: try checkPatch(by: user)
         default: return
         }
+    }
+
+    /// Without the right *manage* a list is that of one channel. The vendor would list all registrations for a filter that is empty or for a tag, and it may read another
+    /// one of two filters.
+    private func checkList() throws(AdapterError) {
+        _ = try RegistrationList(request, tag: nil).command()
+        guard RegistrationList.filterCount(request) == 1 else { throw HubAccess.refusal }
     }
 
     /// The gateway must understand the installation as the vendor does: the vendor ignores the case of names.
