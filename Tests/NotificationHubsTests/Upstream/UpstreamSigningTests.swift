@@ -184,6 +184,9 @@ struct UpstreamSigningTests {
             #"{"op":"replace","path":"/userId","value":"u-2"}"#, #"{"op":"replace","path":"/user","value":"u-2"}"#,
             #"{"op":"add","path":"/tags","value":"$UserId:{u-2}"}"#, #"{"op":"add","path":"/tags","value":"vip"}"#,
             #"{"op":"add","path":"/templates/a","value":"{}"}"#, "1", #"{"op":"remove","path":"/userId"}"#,
+            #"{"op":"replace","path":"/userId","value":"u-1","Value":"u-2"}"#,
+            #"{"op":"replace","path":"/pushChannel","Path":"/userId","value":"u-2"}"#,
+            #"{"op":"replace","path":"/pushChannel","value":"ab","from":"/userId"}"#,
         ] {
             #expect(fault(patch(change)) != nil, "\(change)")
         }

@@ -58,12 +58,17 @@ struct HubAdmission {
         }
     }
 
-    /// Only changes that cannot choose whose pushes the device receives.
+    private static let changeNames: Set = ["op", "path", "value"]
+
+    /// Only changes that cannot choose whose pushes the device receives. The vendor ignores the case of names, so that it could read `Value` instead of `value`.
     private func checkPatch(by user: String) throws(AdapterError) {
         guard let list = (try? JSONParser.parse(request.body))?.array, list.count <= HubsLimits.changeCount else {
             throw HubAccess.refusal
         }
         for element in list {
+            guard let object = element.object, object.keys.allSatisfy(Self.changeNames.contains) else {
+                throw HubAccess.refusal
+            }
             let change = try InstallationChange(element)
             switch change.path.first?.lowercased() {
             case "pushchannel", "expirationtime", "pushvariables": continue
