@@ -32,7 +32,7 @@ struct UpstreamSendTests {
         let counted =
             #"{"external_user_ids":["u-1"],"campaign_id":"c-1","send_id":"winter-2026","recipient_subscription_state":"opted_in","messages":{"apple_push":{"alert":"Hi","message_variation_id":"v-1"}}}"#
         let sends = (CampaignTests.documented + AudienceTests.documented).filter {
-            Mount.adapter.kind(of: $0) == .send && $0.path != "/sends/id/create"
+            Mount.adapter.kind(of: $0, settings: Mount.settings) == .send && $0.path != "/sends/id/create"
         }
         return sends + Self.pushes.map { Mount.send($0) } + [
             Mount.request("/messages/send", try Fixture.text("messages/send.request.json")),

@@ -18,10 +18,11 @@ extension IPNSAdapter: UpstreamAdapter {
         )
     }
 
-    /// The kind of the documented call. The names that a binding adds to it are not known here, so calls under these names are of kind `.other`.
-    package func kind(of request: VendorRequest) -> CallKind {
-        guard let call = try? Self.documented(request) else {
-            return IPNSCall(lastSegmentOf: request.path)?.kind ?? .other
+    /// The kind of the call that the gateway reads, with the binding's names of operations and fields.
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
+        let settings = IPNSSettings(settings)
+        guard let call = try? Self.mapped(request, settings) else {
+            return IPNSCall(lastSegmentOf: request.path, names: settings.operations)?.kind ?? .other
         }
         return call.operation?.kind ?? .other
     }

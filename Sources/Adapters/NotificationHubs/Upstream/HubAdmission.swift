@@ -30,8 +30,8 @@ struct HubAdmission {
         }
     }
 
-    /// Without the right *manage* a list is that of one channel. The vendor would list all registrations for a filter that is empty or for a tag, and it may read another
-    /// one of two filters.
+    /// Without the right *manage* a list is that of one channel. For an empty filter, or one for a tag, the vendor would list all registrations, and of two filters
+    /// it may read another one.
     private func checkList() throws(AdapterError) {
         _ = try RegistrationList(request, tag: nil).command()
         guard RegistrationList.filterCount(request) == 1 else { throw HubAccess.refusal }
