@@ -52,7 +52,7 @@ struct UpstreamVerdictTests {
         let unclear = UpstreamResult(.init(repeating: .unclear, count: 4), reference: "7")
         #expect(result(#"{"SENDMSG_SEQNO":"7","REG_SUCCESS_CNT":"0"}"#) == unclear)
         #expect(result(#"{"SENDMSG_SEQNO":7,"REG_SUCCESS_CNT":0,"NOTEXISTCUIDS":["hong","nobody"]}"#) == unclear)
-        #expect(result(#"{"SENDMSG_SEQNO":"7","REG_SUCCESS_CNT":0,"NOTEXISTCUIDS":["hong","kim","nobody"]}"#) == unknown)
+        #expect(result(#"{"SENDMSG_SEQNO":7,"REG_SUCCESS_CNT":0,"NOTEXISTCUIDS":["hong","kim","nobody"]}"#) == unknown)
         for body in [#"{"REG_SUCCESS_CNT":0}"#, #"{"SENDMSG_SEQNO":"","REG_SUCCESS_CNT":"0"}"#] {
             #expect(result(body) == unknown, "\(body)")
         }
