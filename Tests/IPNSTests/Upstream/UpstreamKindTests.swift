@@ -89,12 +89,12 @@ struct UpstreamKindTests {
     }
 
     // docs/contracts/ipns.md#2.11
-    @Test func aSendNamesUsersOrDevices() throws {
+    @Test func aSendNamesDevicesAndHidesUsers() throws {
         let call = try #require(try Fixture.calls("send.txt").first)
         let named = Mount.adapter.named(in: Mount.request(call.path, call.request), settings: Mount.settings)
-        #expect(named == .targets([RolloutFacts(user: "E12345"), RolloutFacts(user: "E77777")]))
+        #expect(named == .hidden)
         #expect(Self.named("@00", ["D1", "D2"]) == .targets([RolloutFacts(device: "D1"), RolloutFacts(device: "D2")]))
-        #expect(Self.named("@01", "E1") == .targets([RolloutFacts(user: "E1")]))
+        #expect(Self.named("@01", "E1") == .hidden)
         for (type, ids) in [("@02", ["E1"]), ("@01", []), (1, ["E1"]), ("@01", [[]])] as [(JSON, JSON)] {
             #expect(Self.named(type, ids) == .audience)
         }

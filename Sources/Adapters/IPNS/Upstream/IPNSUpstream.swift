@@ -27,14 +27,14 @@ extension IPNSAdapter: UpstreamAdapter {
         return call.operation?.kind ?? .other
     }
 
-    /// `@01` names users by `CP_USER_ID`, which is the registered user unless a device has changed it.
+    /// `@01` names users by `CP_USER_ID`. It reveals neither a device nor the registered user, which is the `USER_CN`.
     package func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets {
         guard let call = try? Self.mapped(request, IPNSSettings(settings)), call.operation == .send,
             let names = try? call.fields.list(.pushID)
         else { return .audience }
         switch (try? call.fields.text(.pushIDType)).flatMap(\.self) {
         case "@00": return .targets(names.map { RolloutFacts(device: $0) })
-        case "@01": return .targets(names.map { RolloutFacts(user: $0) })
+        case "@01": return .hidden
         default: return .audience  // another text is refused by both sides
         }
     }
