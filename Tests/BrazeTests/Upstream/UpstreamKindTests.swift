@@ -33,7 +33,7 @@ struct UpstreamKindTests {
         "GET /subscription/status/get": .read,
         "GET /subscription/user/status": .read,
         "POST /messages/live_activity/start": .send,
-        "POST /messages/live_activity/update": .message,
+        "POST /messages/live_activity/update": .send,
         "POST /canvas/trigger/send": .send,
     ]
 
