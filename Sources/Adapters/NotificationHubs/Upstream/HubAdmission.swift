@@ -66,7 +66,7 @@ struct HubAdmission {
             throw HubAccess.refusal
         }
         for element in list {
-            guard let object = element.object, object.keys.allSatisfy(Self.changeNames.contains) else {
+            guard let object = element.object, object.keys.allSatisfy({ Self.changeNames.contains($0) }) else {
                 throw HubAccess.refusal
             }
             let change = try InstallationChange(element)
