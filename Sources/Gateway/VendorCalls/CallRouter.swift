@@ -33,7 +33,7 @@ enum CallRouter {
         _ table: RouteTable
     ) -> Decision {
         guard let upstream = adapter as? any UpstreamAdapter else { return ofAnyKind(call, adapter, table) }
-        let kind = upstream.kind(of: call)
+        let kind = upstream.kind(of: call, settings: settings)
         var asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
         if table.rules.calls.contains(where: { $0.appVersions != nil }) {
             asked.appVersion = upstream.appVersion(in: call)

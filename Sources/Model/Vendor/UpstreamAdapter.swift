@@ -3,7 +3,11 @@
 /// Pure, as `VendorAdapter` is: no I/O, no clock, no randomness, and nothing that a caller or the vendor sends may trap.
 package protocol UpstreamAdapter: UpstreamVendor {
     /// The kind of the call. A function of the request, because one path may read and write; a request that cannot be read has the kind of its path.
-    func kind(of request: VendorRequest) -> CallKind
+    ///
+    /// - Parameters:
+    ///   - request: the call as it arrived, body included.
+    ///   - settings: those of the binding, which may give calls further names; the defaults without a binding.
+    func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind
 
     /// The targets that a call of kind `.send` names. `.audience` for other kinds and for requests that cannot be read.
     func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets

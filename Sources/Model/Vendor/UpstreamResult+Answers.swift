@@ -25,6 +25,40 @@ extension UpstreamResult {
         self.init(outcomes, reference: outcomes.contains(.acceptedByUpstream) ? reference : nil)
     }
 
+    /// The vendor answers with a success that counts none of the targets.
+    ///
+    /// An answer that names a message shows that the vendor has stored it, and may send it although it counts nobody. Only if all targets are listed as
+    /// unknown, none of them can get it.
+    ///
+    /// - Parameters:
+    ///   - call: the call that was answered.
+    ///   - unknown: the names that the answer lists as unknown.
+    ///   - message: the vendor's name of the message, as the answer has it.
+    ///   - reason: the reason of the rejection.
+    ///   - status: the HTTP status of the answer.
+    package init(
+        countingNobodyOf call: UpstreamCall,
+        unknown: Set<String>,
+        message: JSON?,
+        reason: String,
+        status: Int
+    ) {
+        let areUnknown = call.names.count == call.targets.count && call.names.allSatisfy { unknown.contains($0) }
+        if areUnknown || !Self.isNamed(message) {
+            self.init(.unknownTarget(reason, status: status), for: call)
+        } else {
+            self.init(.unclear, for: call, reference: Self.reference(message))
+        }
+    }
+
+    /// Whether an answer names a message, also by a value that cannot be a reference.
+    private static func isNamed(_ message: JSON?) -> Bool {
+        switch message {
+        case nil, .null?, .string("")?: false
+        default: true
+        }
+    }
+
     /// 128 bytes for a vendor's name of a message: it is stored, and is an index column.
     private static let referenceBytes = 128
 

@@ -148,7 +148,7 @@ struct UpstreamOutcomeTests {
             if round.isMultiple(of: 3) {
                 request.path = String(decoding: mutator.raw(Array(request.path.utf8)), as: UTF8.self)
             }
-            _ = Mount.adapter.kind(of: request)
+            _ = Mount.adapter.kind(of: request, settings: Mount.settings)
             _ = Mount.adapter.named(in: request, settings: Mount.settings)
             _ = Mount.adapter.appVersion(in: request)
         }

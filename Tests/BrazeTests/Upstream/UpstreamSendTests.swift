@@ -32,7 +32,7 @@ struct UpstreamSendTests {
         let counted =
             #"{"external_user_ids":["u-1"],"campaign_id":"c-1","send_id":"winter-2026","recipient_subscription_state":"opted_in","messages":{"apple_push":{"alert":"Hi","message_variation_id":"v-1"}}}"#
         let sends = (CampaignTests.documented + AudienceTests.documented).filter {
-            Mount.adapter.kind(of: $0) == .send && $0.path != "/sends/id/create"
+            Mount.adapter.kind(of: $0, settings: Mount.settings) == .send && $0.path != "/sends/id/create"
         }
         return sends + Self.pushes.map { Mount.send($0) } + [
             Mount.request("/messages/send", try Fixture.text("messages/send.request.json")),
@@ -45,13 +45,15 @@ struct UpstreamSendTests {
         ]
     }
 
-    /// A target for each user of the message; an audience has two.
+    /// A target for each user of the message, and one more if it has a push for Android; an audience has two users.
     private func targets(_ submission: Submission) -> [TargetFacts] {
         var users: [UserID] = ["u-1", "u-2"]
         if case .users(let named) = submission.audience { users = named }
-        return users.map { user in
+        let hasAndroid = submission.content.data["android"] != nil
+        return users.flatMap { user -> [TargetFacts] in
             let own = submission.variables.first { $0.user == user }
-            return OldBraze.target(user.rawValue, variables: own?.values ?? JSONObject())
+            let apple = OldBraze.target(user.rawValue, variables: own?.values ?? JSONObject())
+            return hasAndroid ? [apple, OldBraze.target(user.rawValue, platform: .android)] : [apple]
         }
     }
 
@@ -89,7 +91,8 @@ struct UpstreamSendTests {
             #expect(calls.map(\.targets) == [Array(targets.indices)], "\(request.path)")
             let again = try read(try #require(calls.first))
             #expect(Essence(again) == Essence(submission), "\(String(decoding: request.body, as: UTF8.self))")
-            #expect(again.audience == .users(targets.compactMap(\.person.user)))
+            let users = targets.filter { $0.destination.platform == .ios }.compactMap(\.person.user)
+            #expect(again.audience == .users(users))
             #expect(again.timing.dueAt == nil, "the gateway keeps the schedule")
         }
     }
@@ -104,7 +107,8 @@ struct UpstreamSendTests {
                 var mutated = request
                 mutated.body = mutator.body(round, from: document)
                 guard let submission = try? OldBraze.submission(mutated) else { continue }
-                let calls = try OldBraze.calls(OldBraze.notification(submission), [OldBraze.target("u-1")])
+                let targets = [OldBraze.target("u-1"), OldBraze.target("u-1", platform: .android)]
+                let calls = try OldBraze.calls(OldBraze.notification(submission), targets)
                 // A mutated filter may exclude the user.
                 guard let call = calls.first else { continue }
                 let again = try read(call)
@@ -119,7 +123,9 @@ struct UpstreamSendTests {
     @Test func aSendIsTheDocumentedOne() throws {
         let text = try Fixture.text("messages/send.request.json")
         let submission = try OldBraze.submission(Mount.request("/messages/send", text))
-        let targets = ["u-1", "u-2"].map { OldBraze.target($0) }
+        let targets = ["u-1", "u-2"].flatMap { user -> [TargetFacts] in
+            [OldBraze.target(user), OldBraze.target(user, platform: .android)]
+        }
         let call = try #require(try OldBraze.calls(OldBraze.notification(submission), targets).first)
         var documented = try #require(try JSONParser.parse(text).object)
         documented["campaign_id"] = nil  // null
@@ -171,7 +177,7 @@ struct UpstreamSendTests {
         #expect(try OldBraze.calls(OldBraze.notification(submission), []).isEmpty)
     }
 
-    /// A rule may divide platforms: devices of Android alone get no push for Apple's devices.
+    /// A rule may divide platforms: a user gets pushes for the platforms of the targets only.
     @Test func aPlatformHasItsObject() throws {
         let text = try Fixture.text("messages/send.request.json")
         let submission = try OldBraze.submission(Mount.request("/messages/send", text))
@@ -180,11 +186,14 @@ struct UpstreamSendTests {
             OldBraze.target("u-3", platform: .android), OldBraze.target("u-3"),
         ]
         let calls = try OldBraze.calls(OldBraze.notification(submission), targets)
-        #expect(calls.map(\.targets) == [[1, 2, 3], [0]])
+        #expect(calls.map(\.targets) == [[1], [2, 3], [0]])
         let documented = try JSONParser.parse(text)["messages"]
-        #expect(OldBraze.body(calls[0])["messages"] == documented)
-        #expect(OldBraze.body(calls[1])["messages"] == ["android_push": documented?["android_push"] ?? .null])
-        #expect(OldBraze.body(calls[1])["external_user_ids"] == ["u-1"])
+        #expect(OldBraze.body(calls[0])["messages"] == ["apple_push": documented?["apple_push"] ?? .null])
+        #expect(OldBraze.body(calls[0])["external_user_ids"] == ["u-2"])
+        #expect(OldBraze.body(calls[1])["messages"] == documented)
+        #expect(OldBraze.body(calls[1])["external_user_ids"] == ["u-3"])
+        #expect(OldBraze.body(calls[2])["messages"] == ["android_push": documented?["android_push"] ?? .null])
+        #expect(OldBraze.body(calls[2])["external_user_ids"] == ["u-1"])
         let long = #"{"alert":"Hi","title":"\#(String(repeating: "x", count: 4000))"}"#
         let body = #"{"external_user_ids":["u-1"],"messages":{"apple_push":{"alert":"Hi"},"android_push":\#(long)}}"#
         let kept = try OldBraze.submission(Mount.request("/messages/send", body))

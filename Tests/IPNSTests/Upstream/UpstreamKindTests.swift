@@ -12,8 +12,12 @@ struct UpstreamKindTests {
         "send": .send,
     ]
 
-    private static func kind(_ path: String, _ body: JSON = ["APP_ID": "hr.mobile"]) -> CallKind {
-        Mount.adapter.kind(of: Mount.request(path, body))
+    private static func kind(
+        _ path: String,
+        _ body: JSON = ["APP_ID": "hr.mobile"],
+        _ settings: BindingSettings = Mount.settings
+    ) -> CallKind {
+        Mount.adapter.kind(of: Mount.request(path, body), settings: settings)
     }
 
     @Test func everyCallOfTheCatalogueHasItsKind() throws {
@@ -35,7 +39,8 @@ struct UpstreamKindTests {
 
     @Test func everyDocumentedRequestHasTheKindOfItsCall() throws {
         for request in try ConformanceTests.documented() {
-            #expect(Mount.adapter.kind(of: request) == Self.kinds[request.route], "\(request.path)")
+            let kind = Mount.adapter.kind(of: request, settings: Mount.settings)
+            #expect(kind == Self.kinds[request.route], "\(request.path)")
             #expect(Mount.adapter.appVersion(in: request) == nil)
         }
     }
@@ -55,10 +60,25 @@ struct UpstreamKindTests {
 
     @Test func aRequestThatCannotBeReadHasTheKindOfItsPath() {
         func kind(_ path: String) -> CallKind {
-            Mount.adapter.kind(of: Mount.request(path, bytes: Array("{".utf8)))
+            Mount.adapter.kind(of: Mount.request(path, bytes: Array("{".utf8)), settings: Mount.settings)
         }
         #expect(kind("/ipns/send") == .send && kind("/ipns/reportReadResultToServer") == .receipt)
         for path in ["/ipns/nothing", "/ipns", "/index.html", "/", ""] { #expect(kind(path) == .other, "\(path)") }
+    }
+
+    // docs/contracts/ipns.md#2.3: the gateway reads such calls, so a rule finds them by their kind.
+    @Test func theNamesOfABindingHaveTheKindsOfTheirCalls() {
+        let names: JSON = ["ack_read": "readReport", "push_setting": "updateConfig"]
+        let settings = BindingSettings(values: keyed(["operations": names, "fields": ["udid": "DEVICE_ID"]]))
+        let body: JSON = ["APP_ID": "hr.mobile", "FURTHER": "x"]
+        #expect(Self.kind("/ipns/ack_read.do", body, settings) == .receipt)
+        #expect(Self.kind("/ipns/gw.do", ["APP_ID": "hr.mobile", "cmd": "pushSetting"], settings) == .device)
+        #expect(Self.kind("/ipns", ["APP_ID": "hr.mobile", "UDID": "D1"], settings) == .read)
+        #expect(Self.kind("/ipns/send", body, settings) == .send)
+        #expect(Self.kind("/ipns/ack_read.do", body) == .other)
+        let broken = Mount.request("/ipns/ack_read.do", bytes: Array("{".utf8))
+        #expect(Mount.adapter.kind(of: broken, settings: settings) == .receipt)
+        #expect(Mount.adapter.kind(of: broken, settings: Mount.settings) == .other)
     }
 
     // MARK: Named targets
@@ -69,12 +89,12 @@ struct UpstreamKindTests {
     }
 
     // docs/contracts/ipns.md#2.11
-    @Test func aSendNamesUsersOrDevices() throws {
+    @Test func aSendNamesDevicesAndHidesUsers() throws {
         let call = try #require(try Fixture.calls("send.txt").first)
         let named = Mount.adapter.named(in: Mount.request(call.path, call.request), settings: Mount.settings)
-        #expect(named == .targets([RolloutFacts(user: "E12345"), RolloutFacts(user: "E77777")]))
+        #expect(named == .hidden)
         #expect(Self.named("@00", ["D1", "D2"]) == .targets([RolloutFacts(device: "D1"), RolloutFacts(device: "D2")]))
-        #expect(Self.named("@01", "E1") == .targets([RolloutFacts(user: "E1")]))
+        #expect(Self.named("@01", "E1") == .hidden)
         for (type, ids) in [("@02", ["E1"]), ("@01", []), (1, ["E1"]), ("@01", [[]])] as [(JSON, JSON)] {
             #expect(Self.named(type, ids) == .audience)
         }

@@ -169,9 +169,14 @@ struct UpstreamVerdictTests {
         #expect(Self.result(JSONWriter.text(answer)) == UpstreamResult(outcomes, reference: "202001150900001234"))
     }
 
-    @Test func aSuccessWithoutARecipientReachesNobody() {
-        let none = Self.result(#"{"RT":"0000","MESSAGE_ID":"1","ACCEPTED":0,"NOT_FOUND":[]}"#)
-        #expect(none == UpstreamResult(.init(repeating: Self.unknown("ACCEPTED 0"), count: 3)))
+    // A message that the vendor names may be sent, unless it knows none of the devices.
+    @Test func aSuccessWithoutARecipientMayReachSomebody() {
+        let unknown = UpstreamResult(.init(repeating: Self.unknown("ACCEPTED 0"), count: 3))
+        let named = Self.result(#"{"RT":"0000","MESSAGE_ID":"1","ACCEPTED":0,"NOT_FOUND":[]}"#)
+        #expect(named == UpstreamResult(.init(repeating: .unclear, count: 3), reference: "1"))
+        #expect(Self.result(#"{"RT":"0000","ACCEPTED":0,"NOT_FOUND":[]}"#) == unknown)
+        let listed = Self.result(#"{"RT":"0000","MESSAGE_ID":"1","ACCEPTED":0,"NOT_FOUND":["E12345","E77777"]}"#)
+        #expect(listed == unknown)
         let plain = Self.result(#"{"rtCode":"0000"}"#)
         #expect(plain == UpstreamResult(.init(repeating: Self.accepted, count: 3)))
     }

@@ -56,6 +56,20 @@ struct UpstreamAnswerTests {
         #expect(result(UpstreamCall(request, targets: [1, 2]), ["b"]) == [.unclear, .unclear])
     }
 
+    @Test func anAnswerThatCountsNobodyIsUnclearWhereItNamesAMessage() {
+        let request = VendorRequest(route: "send", path: "/send")
+        let named = UpstreamCall(request, targets: [4, 2], names: ["a", "b"])
+        func result(_ call: UpstreamCall, _ unknown: Set<String>, _ message: JSON?) -> UpstreamResult {
+            UpstreamResult(countingNobodyOf: call, unknown: unknown, message: message, reason: "R", status: 200)
+        }
+        let nobody = UpstreamResult(.unknownTarget("R", status: 200), for: named)
+        for message in [nil, .null, ""] as [JSON?] { #expect(result(named, ["a"], message) == nobody) }
+        #expect(result(named, ["a", "b"], "7") == nobody)
+        #expect(result(named, ["a"], "7") == UpstreamResult(.unclear, for: named, reference: "7"))
+        #expect(result(named, [], ["7"]) == UpstreamResult(.unclear, for: named))
+        #expect(result(UpstreamCall(request, targets: [4, 2]), ["a", "b"], 7).outcomes == [.unclear, .unclear])
+    }
+
     @Test(
         arguments: [
             ("1151", "1151"), (1151, "1151"), ("", nil), ("a b", nil), ("홍", nil), (.array(["1"]), nil), (nil, nil),

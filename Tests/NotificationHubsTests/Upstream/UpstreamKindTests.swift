@@ -38,7 +38,8 @@ struct UpstreamKindTests {
 
     private func kind(_ method: String, _ path: String, query: String? = nil) throws -> CallKind {
         let method = try #require(HTTPRequest.Method(method))
-        return Mount.adapter.kind(of: Mount.request(method, path, query: query, authorization: nil, host: nil))
+        let request = Mount.request(method, path, query: query, authorization: nil, host: nil)
+        return Mount.adapter.kind(of: request, settings: Mount.settings)
     }
 
     @Test func everyCallOfTheCatalogueHasItsKind() throws {
@@ -113,10 +114,12 @@ struct UpstreamKindTests {
                 case (.post, let path) where path.contains("messages") || path.contains("notifications"): .send
                 default: .device
                 }
-            #expect(Mount.adapter.kind(of: request) == wanted, "\(request.method) \(request.path)")
+            let kind = Mount.adapter.kind(of: request, settings: Mount.settings)
+            #expect(kind == wanted, "\(request.method) \(request.path)")
         }
         for row in VendorCallTable.all where row.vendor == .notificationHubs && row.caller != nil {
-            #expect(Mount.adapter.kind(of: Mount.request(row.method, row.path)) != .other, "\(row)")
+            let request = Mount.request(row.method, row.path)
+            #expect(Mount.adapter.kind(of: request, settings: Mount.settings) != .other, "\(row)")
         }
     }
 

@@ -147,7 +147,7 @@ struct UpstreamOutcomeTests {
                 let value = mutator.raw(Array(field.value.utf8))
                 request.headers[field.name] = String(decoding: value, as: UTF8.self)
             }
-            _ = Mount.adapter.kind(of: request)
+            _ = Mount.adapter.kind(of: request, settings: Mount.settings)
             _ = Mount.adapter.named(in: request, settings: Mount.settings)
             _ = Mount.adapter.prepare(request, for: OldHub.upstream, host: OldHub.host, at: Mount.now)
             _ = try? Mount.adapter.admit(request, settings: Mount.settings)

@@ -17,7 +17,7 @@ struct UpstreamSendTests {
             return Mount.request(.post, "/hub1/messages", query: query, headers: all, body)
         }
         var requests = try ConformanceTests.documented().filter {
-            Mount.adapter.kind(of: $0) == .send && BackendPath($0.path) == nil
+            Mount.adapter.kind(of: $0, settings: Mount.settings) == .send && BackendPath($0.path) == nil
         }
         requests += [
             send(["ServiceBusNotification-DeviceHandle": Fixture.token], query: "direct"),

@@ -125,6 +125,26 @@ struct UpstreamSigningTests {
         #expect(fault(Mount.request(.put, InstallationTests.path, tagged, authorization: Self.listener)) == nil)
     }
 
+    /// The key of an app lists the registrations of one channel. Another filter would show all of them at the vendor.
+    @Test func aListenKeyListsOneChannel() {
+        let channel = "$filter=ChannelUri%20eq%20'ab12'"
+        let others = (0..<100).map { "x\($0)" }.joined(separator: "&")
+        func list(_ query: String?, _ authorization: String) -> VendorRequest {
+            Mount.request(.get, "/hub1/registrations", query: query, authorization: authorization)
+        }
+        for query in [channel, "api-version=2015-01&%24Filter=deviceToken+eq+'ab12'&$top=5"] {
+            #expect(fault(list(query, Self.listener)) == nil, "\(query)")
+        }
+        for query in [
+            nil, "", "$filter", "$filter=", "$filter=Tag%20eq%20'vip'", "$filter=ChannelUri%20ne%20'ab12'",
+            "$filter=ChannelUri%20eq%20'ab12'%20or%20true", "\(channel)&$filter=", "\(channel)&%24FILTER=Tag+eq+'a'",
+            "\(channel)&\(others)&$filter=Tag%20eq%20'vip'", "\(others)&\(channel)",
+        ] {
+            #expect(fault(list(query, Self.listener)) != nil, "\(query ?? "none")")
+            #expect(fault(list(query, Signer().header)) == nil, "\(query ?? "none")")
+        }
+    }
+
     /// A token that the gateway issued for a user does not let its device become another user's.
     @Test func anIssuedTokenStaysRestricted() throws {
         var settings = Mount.settings
@@ -164,6 +184,9 @@ struct UpstreamSigningTests {
             #"{"op":"replace","path":"/userId","value":"u-2"}"#, #"{"op":"replace","path":"/user","value":"u-2"}"#,
             #"{"op":"add","path":"/tags","value":"$UserId:{u-2}"}"#, #"{"op":"add","path":"/tags","value":"vip"}"#,
             #"{"op":"add","path":"/templates/a","value":"{}"}"#, "1", #"{"op":"remove","path":"/userId"}"#,
+            #"{"op":"replace","path":"/userId","value":"u-1","Value":"u-2"}"#,
+            #"{"op":"replace","path":"/pushChannel","Path":"/userId","value":"u-2"}"#,
+            #"{"op":"replace","path":"/pushChannel","value":"ab","from":"/userId"}"#,
         ] {
             #expect(fault(patch(change)) != nil, "\(change)")
         }

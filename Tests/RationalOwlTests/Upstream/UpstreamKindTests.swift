@@ -26,7 +26,7 @@ struct UpstreamKindTests {
     ]
 
     private static func kind(_ path: String, _ body: String = "{}") -> CallKind {
-        Mount.adapter.kind(of: Mount.request(path, body: Array(body.utf8)))
+        Mount.adapter.kind(of: Mount.request(path, body: Array(body.utf8)), settings: .unbound)
     }
 
     @Test func everyCallOfTheCatalogueHasItsKind() throws {
@@ -51,7 +51,7 @@ struct UpstreamKindTests {
     @Test(arguments: DocumentedRequestTests.commands.keys.sorted())
     func everyDocumentedRequestHasTheKindOfItsCall(_ fixture: String) throws {
         let request = try Mount.documented(fixture)
-        #expect(Mount.adapter.kind(of: request) == Self.kinds[request.path])
+        #expect(Mount.adapter.kind(of: request, settings: .unbound) == Self.kinds[request.path])
         #expect(Mount.adapter.appVersion(in: request) == nil)
     }
 

@@ -82,7 +82,7 @@ package struct RelayAdapter: UpstreamAdapter {
 
     package var upstreamForm: UpstreamForm { UpstreamForm(exampleURL: "https://relay.example.com", fields: []) }
 
-    package func kind(of request: VendorRequest) -> CallKind {
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
         switch request.route {
         case "register": .device
         case "send": .send

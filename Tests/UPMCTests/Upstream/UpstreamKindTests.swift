@@ -21,7 +21,9 @@ struct UpstreamKindTests {
         "rcv_register_message": .send, "rcv_register_groupmessage": .send, "rcv_register_csvmessage": .send,
     ]
 
-    private static func kind(_ path: String) -> CallKind { Mount.adapter.kind(of: Mount.request(path, "")) }
+    private static func kind(_ path: String) -> CallKind {
+        Mount.adapter.kind(of: Mount.request(path, ""), settings: .unbound)
+    }
 
     /// The name of a route in the catalogue.
     private static func name(_ call: UPMCCall) -> String {
@@ -51,13 +53,14 @@ struct UpstreamKindTests {
     @Test func everyDocumentedRequestHasTheKindOfItsCall() throws {
         for request in try ConformanceTests.documented() {
             let call = try #require(UPMCCall(path: request.path))
-            #expect(Mount.adapter.kind(of: request) == Self.kinds[Self.name(call)], "\(request.path)")
+            let kind = Mount.adapter.kind(of: request, settings: .unbound)
+            #expect(kind == Self.kinds[Self.name(call)], "\(request.path)")
         }
     }
 
     @Test func aRequestThatCannotBeReadHasTheKindOfItsPath() {
         let broken = Mount.request("/upmc/RCV_Register_Message.ctl", "%%%", contentType: "multipart/form-data")
-        #expect(Mount.adapter.kind(of: broken) == .send)
+        #expect(Mount.adapter.kind(of: broken, settings: .unbound) == .send)
         #expect(Mount.adapter.named(in: broken, settings: Mount.settings()) == .audience)
         for path in ["/upmc/nothing.ctl", "/upmc", "/upmc/index.html", "/", ""] {
             #expect(Self.kind(path) == .other, "\(path)")

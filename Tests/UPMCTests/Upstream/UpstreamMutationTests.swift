@@ -40,10 +40,13 @@ struct UpstreamMutationTests {
         guard case .submission(.submit(var sent))? = commands.first else { return nil }
         // The contract requires a service code; a call without one is sent with the code of all.
         if sent.content.data["serviceCode"] == nil { sent.content.data["serviceCode"] = "ALL" }
+        // Text messages are requested for whole users only.
+        let data = sent.content.data
+        let isPaid = data["smsOnFailure"] != nil || data["smsReadWait"] != nil
         return UpstreamContract.survivalFault(
             of: sent,
             Mount.adapter,
-            through: UpstreamSendTests.byDevice,
+            through: isPaid ? UpstreamSendTests.byUser : UpstreamSendTests.byDevice,
             to: UpstreamSendTests.target("hong", token: 1, variables: sent.numbering?.variables.first?.values ?? [:]),
             settings: settings
         )

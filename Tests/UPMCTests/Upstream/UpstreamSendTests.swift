@@ -127,7 +127,8 @@ struct UpstreamSendTests {
             let service = form.contains("SERVICECODE") ? "" : "&SERVICECODE=ALL"
             let call = Mount.call(name, "APP_ID=com.example.app&\(form)\(ending)\(service)")
             let sent = try Self.submission(call, settings)
-            let calls = try Self.calls(sent.content, [Self.target("hong", token: 1)], Self.byDevice, settings)
+            let upstream = form.contains("SMS_") ? Self.byUser : Self.byDevice
+            let calls = try Self.calls(sent.content, [Self.target("hong", token: 1)], upstream, settings)
             let received = try Self.submission(try #require(calls.first).request, settings)
             #expect(received.content == sent.content)
             // It leaves when it is due, in the steps of the gateway.
@@ -167,6 +168,17 @@ struct UpstreamSendTests {
         let repaired = try Self.submission(try #require(try Self.calls(sent.content, [broken]).first).request)
         #expect(repaired.audience == .users(["park"]))
         #expect(repaired.numbering?.variables.first?.values == ["CNAME": "a mallory,\"b\""])
+    }
+
+    // Where devices are named, those of a user may be in several calls, and each would cause a text message that is charged.
+    @Test func textMessagesAreRequestedForWholeUsersOnly() throws {
+        let content = Content(body: "b", data: ["smsOnFailure": "Y", "smsReadWait": "5"])
+        let targets = [Self.target("hong", token: 1)]
+        let whole = Self.pairs(try #require(try Self.calls(content, targets, Self.byUser).first).request)
+        #expect(whole.isSuperset(of: ["PUSH_FAIL_SMS_SEND=Y", "SMS_READ_WAIT_MINUTE=5"]))
+        let single = Self.pairs(try #require(try Self.calls(content, targets).first).request)
+        #expect(single.contains("PUSH_FAIL_SMS_SEND=N"))
+        #expect(!single.contains { $0.hasPrefix("SMS_READ_WAIT_MINUTE") })
     }
 
     // MARK: Size

@@ -43,8 +43,19 @@ struct UpstreamVerdictTests {
         let body = #"[{"SENDMSG_SEQNO":7,"REG_SUCCESS_CNT":"4"}]"#
         #expect(Self.result(Self.answer("\"0000\"", body), status: 201).reference == "7")
         #expect(Self.result(Self.answer("4400")).outcomes.first == Self.unknown("4400"))
-        let none = Self.result(Self.answer("\"0000\"", #"{"SENDMSG_SEQNO":"7","REG_SUCCESS_CNT":"0"}"#))
-        #expect(none == UpstreamResult(.init(repeating: Self.unknown("REG_SUCCESS_CNT 0"), count: 4)))
+    }
+
+    // The vendor has the message and may send it, unless it knows none of the users.
+    @Test func aMessageThatCountsNobodyIsUnclear() {
+        func result(_ body: String) -> UpstreamResult { Self.result(Self.answer("\"0000\"", body)) }
+        let unknown = UpstreamResult(.init(repeating: Self.unknown("REG_SUCCESS_CNT 0"), count: 4))
+        let unclear = UpstreamResult(.init(repeating: .unclear, count: 4), reference: "7")
+        #expect(result(#"{"SENDMSG_SEQNO":"7","REG_SUCCESS_CNT":"0"}"#) == unclear)
+        #expect(result(#"{"SENDMSG_SEQNO":7,"REG_SUCCESS_CNT":0,"NOTEXISTCUIDS":["hong","nobody"]}"#) == unclear)
+        #expect(result(#"{"SENDMSG_SEQNO":7,"REG_SUCCESS_CNT":0,"NOTEXISTCUIDS":["hong","kim","nobody"]}"#) == unknown)
+        for body in [#"{"REG_SUCCESS_CNT":0}"#, #"{"SENDMSG_SEQNO":"","REG_SUCCESS_CNT":"0"}"#] {
+            #expect(result(body) == unknown, "\(body)")
+        }
     }
 
     @Test(

@@ -29,6 +29,8 @@ enum BrazeCallKind {
         case "subscription": return isReading ? .read : .user
         case "messages", "campaigns", "canvas", "sends":
             if isReading { return .read }
+            // An update of a Live Activity is a push.
+            if parts.contains("live_activity") { return .send }
             return parts.last == "update" || parts.last == "delete" ? .message : .send
         default: return .other
         }

@@ -6,8 +6,10 @@ import Model
 ///
 /// A call names users, and the vendor pushes to all their devices. So a user is in one call, with all targets of the list that belong to that user:
 ///
-/// - users with an iOS target: `apple_push`, and the caller's `android_push` if there is one;
+/// - users with an iOS target: `apple_push`, and with an Android target too the caller's `android_push` if there is one;
 /// - users with Android targets only: `android_push` alone. Their iOS devices may take another path, so that a trigger, which reaches all devices, is not sent for them.
+///
+/// A platform of a user without a target here has another path, or is not addressed.
 ///
 /// Targets without a user of the vendor, and those that the message's filter excludes, are in no call.
 struct BrazeOutbound {
@@ -31,7 +33,8 @@ struct BrazeOutbound {
     private struct Recipient {
         var user: UserID
         var places: [Int]
-        var hasApple: Bool
+        var hasApple = false
+        var hasAndroid = false
     }
 
     /// - Throws: `AdapterError` for a message that the vendor cannot send.
@@ -39,18 +42,17 @@ struct BrazeOutbound {
         let recipients = try recipients()
         let apple = recipients.filter(\.hasApple)
         guard !isTrigger else { return parts(apple).map { call(.trigger, trigger($0), $0) } }
-        let android = isOwn ? content.data[BrazePayload.androidKey] : nil
-        var calls: [UpstreamCall] = []
-        if !apple.isEmpty {
-            var messages: JSONObject = ["apple_push": .object(try applePush())]
-            messages["android_push"] = android
-            calls += parts(apple).map { call(.send, send(messages, to: $0), $0) }
-        }
-        if let android {
-            let others = parts(recipients.filter { !$0.hasApple })
-            calls += others.map { call(.send, send(["android_push": android], to: $0), $0) }
-        }
-        return calls
+        var messages = JSONObject()
+        if !apple.isEmpty { messages["apple_push"] = .object(try applePush()) }
+        guard isOwn, let android = content.data[BrazePayload.androidKey] else { return sends(messages, to: apple) }
+        let appleOnly = sends(messages, to: apple.filter { !$0.hasAndroid })
+        messages["android_push"] = android
+        let both = sends(messages, to: apple.filter(\.hasAndroid))
+        return appleOnly + both + sends(["android_push": android], to: recipients.filter { !$0.hasApple })
+    }
+
+    private func sends(_ messages: JSONObject, to recipients: [Recipient]) -> [UpstreamCall] {
+        parts(recipients).map { call(.send, send(messages, to: $0), $0) }
     }
 
     private func parts(_ recipients: [Recipient]) -> [[Recipient]] {
@@ -69,13 +71,15 @@ struct BrazeOutbound {
             // The vendor does not know the ids that the gateway gives to users without one.
             guard let user = target.person.user, !SDKData.isUnnamed(user) else { continue }
             if let filter, !filter.includes(target, at: notification.sentAt) { continue }
-            let isApple = target.destination.platform == .ios
-            if let index = known[user] {
-                recipients[index].places.append(place)
-                recipients[index].hasApple = recipients[index].hasApple || isApple
-            } else {
-                known[user] = recipients.count
-                recipients.append(Recipient(user: user, places: [place], hasApple: isApple))
+            let index = known[user] ?? recipients.count
+            if index == recipients.count {
+                known[user] = index
+                recipients.append(Recipient(user: user, places: []))
+            }
+            recipients[index].places.append(place)
+            switch target.destination.platform {
+            case .ios: recipients[index].hasApple = true
+            case .android: recipients[index].hasAndroid = true
             }
         }
         return recipients

@@ -21,7 +21,9 @@ extension BrazeAdapter: UpstreamAdapter {
     /// By `messages.apple_push` and `messages.android_push`.
     package var splitsPlatforms: Bool { true }
 
-    package func kind(of request: VendorRequest) -> CallKind { BrazeCallKind.kind(of: request) }
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
+        BrazeCallKind.kind(of: request)
+    }
 
     package func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets {
         NamedUsers.named(in: request)

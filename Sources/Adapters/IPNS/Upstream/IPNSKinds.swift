@@ -13,7 +13,13 @@ extension IPNSCall {
     }
 
     /// The call that a path names by its last segment; nil: the path names none.
-    init?(lastSegmentOf path: String) {
-        self.init(name: String(path.split(separator: "/").last?.prefix { $0 != "." } ?? ""))
+    ///
+    /// - Parameters:
+    ///   - path: the path of the request.
+    ///   - names: the binding's names, folded.
+    init?(lastSegmentOf path: String, names: [String: IPNSCall]) {
+        let segment = String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "")
+        guard let call = names[IPNSFields.folded(segment)] ?? IPNSCall(name: segment) else { return nil }
+        self = call
     }
 }

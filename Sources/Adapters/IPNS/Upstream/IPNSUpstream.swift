@@ -18,22 +18,23 @@ extension IPNSAdapter: UpstreamAdapter {
         )
     }
 
-    /// The kind of the documented call. The names that a binding adds to it are not known here, so calls under these names are of kind `.other`.
-    package func kind(of request: VendorRequest) -> CallKind {
-        guard let call = try? Self.documented(request) else {
-            return IPNSCall(lastSegmentOf: request.path)?.kind ?? .other
+    /// The kind of the call that the gateway reads, with the binding's names of operations and fields.
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
+        let settings = IPNSSettings(settings)
+        guard let call = try? Self.mapped(request, settings) else {
+            return IPNSCall(lastSegmentOf: request.path, names: settings.operations)?.kind ?? .other
         }
         return call.operation?.kind ?? .other
     }
 
-    /// `@01` names users by `CP_USER_ID`, which is the registered user unless a device has changed it.
+    /// `@01` names users by `CP_USER_ID`. It reveals neither a device nor the registered user, which is the `USER_CN`.
     package func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets {
         guard let call = try? Self.mapped(request, IPNSSettings(settings)), call.operation == .send,
             let names = try? call.fields.list(.pushID)
         else { return .audience }
         switch (try? call.fields.text(.pushIDType)).flatMap(\.self) {
         case "@00": return .targets(names.map { RolloutFacts(device: $0) })
-        case "@01": return .targets(names.map { RolloutFacts(user: $0) })
+        case "@01": return .hidden
         default: return .audience  // another text is refused by both sides
         }
     }

@@ -14,15 +14,22 @@ struct IPNSVerdict {
             let text = (body["RT"] ?? body["rtCode"])?.lenientString, let code = IPNSCode(rawValue: text)
         else { return UpstreamResult(.unclear, for: call) }
         guard code == .success else { return UpstreamResult(refusal(code), for: call) }
-        let reference = UpstreamResult.reference(body["MESSAGE_ID"])
+        let unknown = Set((body["NOT_FOUND"]?.array ?? []).compactMap(\.lenientString))
+        // The documented answer is 2003.
         if body["ACCEPTED"]?.lenientInt == 0 {
-            return UpstreamResult(.unknownTarget("ACCEPTED 0", status: response.status), for: call)
+            return UpstreamResult(
+                countingNobodyOf: call,
+                unknown: unknown,
+                message: body["MESSAGE_ID"],
+                reason: "ACCEPTED 0",
+                status: response.status
+            )
         }
         return UpstreamResult(
             acceptedBy: call,
-            except: Set((body["NOT_FOUND"]?.array ?? []).compactMap(\.lenientString)),
+            except: unknown,
             reason: "NOT_FOUND",
-            reference: reference
+            reference: UpstreamResult.reference(body["MESSAGE_ID"])
         )
     }
 

@@ -20,6 +20,13 @@ struct RegistrationList {
     /// Whether the call requests only the registrations of one channel.
     static func isFiltered(_ request: VendorRequest) -> Bool { parameter("$filter", of: request) != nil }
 
+    /// The number of filters in the query. Every parameter counts, because another server may read another one of several filters.
+    static func filterCount(_ request: VendorRequest) -> Int {
+        (request.query ?? "").split(separator: "&").count { pair in
+            decoded(pair.prefix { $0 != "=" }).lowercased() == "$filter"
+        }
+    }
+
     /// - Throws: `AdapterError` with the text of the answer.
     func command() throws(AdapterError) -> Command {
         .registration(.listed(try filter(), from: try place()?.key, limit: try top() + 1))

@@ -21,12 +21,20 @@ struct HubAdmission {
         let access = try HubGuard(settings: settings, path: path).check(request)
         // Jobs export all registrations, and the gateway serves neither them nor feedback, so that its guard asks for no right.
         if path.call == .later, !access.manages { throw HubAccess.refusal }
+        if path.call == .registrations, request.method != .post, !access.manages { try checkList() }
         guard let user = access.user, case .installation(let id) = path.call else { return }
         switch request.method {
         case .put: try checkPut(of: id, access)
         case .patch: try checkPatch(by: user)
         default: return
         }
+    }
+
+    /// Without the right *manage* a list is that of one channel. For an empty filter, or one for a tag, the vendor would list all registrations, and of two filters
+    /// it may read another one.
+    private func checkList() throws(AdapterError) {
+        _ = try RegistrationList(request, tag: nil).command()
+        guard RegistrationList.filterCount(request) == 1 else { throw HubAccess.refusal }
     }
 
     /// The gateway must understand the installation as the vendor does: the vendor ignores the case of names.
@@ -50,12 +58,17 @@ struct HubAdmission {
         }
     }
 
-    /// Only changes that cannot choose whose pushes the device receives.
+    private static let changeNames: Set = ["op", "path", "value"]
+
+    /// Only changes that cannot choose whose pushes the device receives. The vendor ignores the case of names, so that it could read `Value` instead of `value`.
     private func checkPatch(by user: String) throws(AdapterError) {
         guard let list = (try? JSONParser.parse(request.body))?.array, list.count <= HubsLimits.changeCount else {
             throw HubAccess.refusal
         }
         for element in list {
+            guard let object = element.object, object.keys.allSatisfy({ Self.changeNames.contains($0) }) else {
+                throw HubAccess.refusal
+            }
             let change = try InstallationChange(element)
             switch change.path.first?.lowercased() {
             case "pushchannel", "expirationtime", "pushvariables": continue

@@ -13,7 +13,9 @@ extension HubsAdapter: UpstreamAdapter {
         )
     }
 
-    package func kind(of request: VendorRequest) -> CallKind { HubsCallKind.kind(of: request) }
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
+        HubsCallKind.kind(of: request)
+    }
 
     package func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets {
         NamedInstallation.named(in: request)

@@ -22,7 +22,7 @@ extension RationalOwlAdapter: UpstreamAdapter {
         )
     }
 
-    package func kind(of request: VendorRequest) -> CallKind {
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
         if let call = RationalOwlCall(rawValue: request.route) { return call.kind }
         return CoreCall.kind(ofPath: request.path) ?? .other
     }

@@ -105,11 +105,11 @@ struct UPMCSend {
             UPMCField("RESERVEDATE", ""), UPMCField("EXT", try extra()),
             UPMCField("TEMPLATE_YN", content.isTemplate ? "Y" : "N"),
             UPMCField("SPLIT_MSG_CNT", "0"), UPMCField("DELAY_SECOND", "0"),
-            UPMCField("PUSH_FAIL_SMS_SEND", own(DataKey.textsOnFailure) ?? "N"),
+            UPMCField("PUSH_FAIL_SMS_SEND", ofWholeUsers(DataKey.textsOnFailure) ?? "N"),
         ]
         for (name, value) in [
             ("SOUNDFILE", content.sound), ("DB_IN", own(DataKey.isStored)),
-            ("SMS_READ_WAIT_MINUTE", own(DataKey.textWait)),
+            ("SMS_READ_WAIT_MINUTE", ofWholeUsers(DataKey.textWait)),
         ] {
             if let value { fields.append(UPMCField(name, value)) }
         }
@@ -117,6 +117,10 @@ struct UPMCSend {
     }
 
     private func own(_ key: String) -> String? { isOwn ? content.data[key]?.string : nil }
+
+    /// A field about text messages, which the vendor sends to a user and charges. Where calls name devices, those of a user may be in several calls or on
+    /// another path, and each call would cause one.
+    private func ofWholeUsers(_ key: String) -> String? { server.isByDevice ? nil : own(key) }
 
     /// The step of the counter, or up to 4.0 the number itself. The vendor counts on its own, so a user whose devices are on both sides has two counters.
     private var badge: Int {

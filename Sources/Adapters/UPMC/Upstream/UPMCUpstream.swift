@@ -24,7 +24,9 @@ extension UPMCAdapter: UpstreamAdapter {
 
     package func addressesUsers(_ settings: UpstreamSettings) -> Bool { !UPMCServer(settings).isByDevice }
 
-    package func kind(of request: VendorRequest) -> CallKind { UPMCCall(path: request.path)?.kind ?? .other }
+    package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
+        UPMCCall(path: request.path)?.kind ?? .other
+    }
 
     /// `APP_VER` of a registration.
     package func appVersion(in request: VendorRequest) -> String? {

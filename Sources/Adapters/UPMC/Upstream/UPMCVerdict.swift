@@ -17,15 +17,21 @@ struct UPMCVerdict {
         guard code == UPMCCode.success.rawValue else { return UpstreamResult(refusal(code), for: call) }
         // The calls of apps have a list with one object instead of the object.
         let body = answer["BODY"]?.object ?? answer["BODY"]?.array?.first?.object ?? JSONObject()
-        let reference = UpstreamResult.reference(body["SENDMSG_SEQNO"])
+        let unknown = Set((body["NOTEXISTCUIDS"]?.array ?? []).compactMap(\.lenientString))
         if body["REG_SUCCESS_CNT"]?.lenientInt == 0 {
-            return UpstreamResult(.unknownTarget("REG_SUCCESS_CNT 0", status: response.status), for: call)
+            return UpstreamResult(
+                countingNobodyOf: call,
+                unknown: unknown,
+                message: body["SENDMSG_SEQNO"],
+                reason: "REG_SUCCESS_CNT 0",
+                status: response.status
+            )
         }
         return UpstreamResult(
             acceptedBy: call,
-            except: Set((body["NOTEXISTCUIDS"]?.array ?? []).compactMap(\.lenientString)),
+            except: unknown,
             reason: "NOTEXISTCUIDS",
-            reference: reference
+            reference: UpstreamResult.reference(body["SENDMSG_SEQNO"])
         )
     }
 

@@ -88,7 +88,8 @@ package enum UpstreamContract {
             return nil
         }
         guard calls.count == 1, let call = calls.first, call.targets == [0] else { return "\(calls.count) calls" }
-        guard adapter.kind(of: call.request) == .send else { return "kind \(adapter.kind(of: call.request))" }
+        let kind = adapter.kind(of: call.request, settings: settings)
+        guard kind == .send else { return "kind \(kind)" }
         do throws(AdapterError) {
             let commands = try adapter.decode(call.request, settings: settings)
             guard case .submission(.submit(let received))? = commands.first else { return "no send" }
@@ -103,7 +104,8 @@ package enum UpstreamContract {
     package static func fault(_ adapter: some UpstreamAdapter, _ request: VendorRequest, _ settings: BindingSettings)
         -> String?
     {
-        let (kind, named) = (adapter.kind(of: request), adapter.named(in: request, settings: settings))
+        let kind = adapter.kind(of: request, settings: settings)
+        let named = adapter.named(in: request, settings: settings)
         if let version = adapter.appVersion(in: request), version.isEmpty { return "an empty version" }
         if kind != .send, named != .audience { return "\(kind) names \(named)" }
         guard case .targets(let targets) = named else { return nil }
