@@ -243,7 +243,7 @@ extension RouteOperations {
     ])
 
     private static let call = JSONSchema.object([
-        ("rule", JSONSchema.integer(0...31).nullable.described("The rule that applies; null: none."), true),
+        ("rule", JSONSchema.integer(0...63).nullable.described("The rule that applies; null: none."), true),
         ("action", .words(CallAction.allCases.map(\.rawValue)), true),
         ("upstream", JSONSchema.text(example: "old-braze").nullable, true),
         ("split", JSONSchema.flag.described("Whether the delivery rules split the send."), true),
@@ -253,7 +253,7 @@ extension RouteOperations {
 
     private static let delivery = JSONSchema.object([
         ("target", JSONSchema.text(example: "user-1").nullable, true),
-        ("rule", JSONSchema.integer(0...31).nullable.described("The rule that applies; null: none."), true),
+        ("rule", JSONSchema.integer(0...63).nullable.described("The rule that applies; null: none."), true),
         (
             "bucket",
             JSONSchema.integer(0...Int64(UInt32.max)).nullable.described("The bucket of the last rollout looked at."),
