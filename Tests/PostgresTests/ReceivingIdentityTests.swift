@@ -53,6 +53,18 @@ import Testing
         #expect(try await phone.ways().filter { Ways.ofUser.contains($0.key) }.allSatisfy { $0.value == "ipns" })
     }
 
+    /// Notification Hubs name a user by a tag.
+    @Test(arguments: ["$UserId:{u}", "$UserId:u && a", "(b || $userid:{u}) && !c"])
+    func anIdentityOfAnotherUserDoesNotGetTheMessagesToTheTagOfAUser(_ expression: String) async throws {
+        let phone = try await SharedPhone.make()
+        try await phone.register(.rationalOwl, ago: .seconds(7200), tags: ["a", "$UserId:{u}"])
+        try await phone.change(.ipns, "seen_at = now()")
+        try await phone.change(.braze, "user_id = 'next owner', phone = '0999', seen_at = now() + interval '1 second'")
+        let (message, lease) = try await phone.expanding(.tags(try TagExpression(expression)), ReceivingRule())
+        try await phone.expand(lease, pageSize: 10)
+        #expect(try await phone.targets(of: message) == ["ipns"])
+    }
+
     @Test func anIdentityOfALowerLevelDoesNotReplaceOneOfAHigherLevel() async throws {
         let phone = try await SharedPhone.make()
         try await phone.change(.rationalOwl, "assurance = 2")
