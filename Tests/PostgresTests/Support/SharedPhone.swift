@@ -166,6 +166,17 @@ struct SharedPhone {
         Issue.record("no end")
     }
 
+    /// Leases of the slices that are due.
+    func claims() async throws -> [SliceLease] {
+        try await fixture.delivery.claim(
+            tenant: fixture.acme,
+            lane: .transactional,
+            limit: 100,
+            by: fixture.node,
+            lease: .seconds(600)
+        )
+    }
+
     /// The dialects of the targets of a message.
     func targets(of message: MessageID) async throws -> [String] {
         let statement = Statement(
