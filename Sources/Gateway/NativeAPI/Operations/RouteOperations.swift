@@ -381,6 +381,8 @@ extension NativeAPI {
         case .mismatch(version: 0): throw .preconditionFailed("the app has no rules")
         case .mismatch(version: let version): throw .preconditionFailed("version \(version) is in force")
         case .busy: throw .unavailable(1)
+        case .full:
+            throw .invalid("app", "at most \(RouteLimits.versions) versions by calls; use a provisioning file")
         case .unchanged, .stored:
             return response(try shown(try await current(app, in: tenant).current, of: app, inForce: true))
         }
