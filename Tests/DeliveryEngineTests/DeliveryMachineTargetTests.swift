@@ -59,12 +59,18 @@ import Testing
         #expect(bench.results[0]?.reason == "noDevice")
     }
 
-    @Test func erasedIdentityCountsAsNoDeviceAndKeepsTheCallersAddress() {
-        var lease = MachineBench.lease(1)
-        lease.addresses = [.phone("01012345678")]
-        let bench = MachineBench(lease: lease) { $0.targets = [:] }
+    /// An erasure finds outcomes by their identities, so that an outcome without one must not name anybody.
+    @Test func erasedIdentityCountsAsNoDeviceWithoutTheCallersAddress() {
+        var lease = MachineBench.lease(2)
+        lease.addresses = [.phone("01012345678"), .phone("01087654321")]
+        let bench = MachineBench(targets: 2, lease: lease) { work in
+            work.targets[0] = nil
+            work.targets[1]?.identityState = .unregistered
+        }
         #expect(bench.results[0]?.reason == "noDevice")
-        #expect(bench.results[0]?.address == .phone("01012345678"))
+        #expect(bench.results[0]?.identity == nil && bench.results[0]?.address == nil)
+        #expect(bench.results[1]?.identity != nil)
+        #expect(bench.results[1]?.address == .phone("01087654321"))
         #expect(bench.records.first?.app == "shop")
     }
 

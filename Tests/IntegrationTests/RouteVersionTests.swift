@@ -97,6 +97,25 @@ struct RouteVersionTests {
         }
     }
 
+    @Test func callsMakeALimitedNumberOfVersions() async throws {
+        try await NativeStage.on { stage in
+            #expect(try await stage.native(.PUT, Self.path, Self.serve, ifMatch: "\"0\"").status == 200)
+            let last = Statement(
+                """
+                INSERT INTO gateway.route_set (tenant_id, app_id, version, format, base, overlay, upstreams, origin, actor)
+                VALUES ('own', 'shop', \(RouteLimits.versions), 1, '{}', '{}', '{}', 'api', 'key:test')
+                """
+            )
+            _ = try await stage.database.engine.run(last, tenant: nil)
+            let full = try await stage.native(.PUT, Self.path, Self.apns, ifMatch: "\"1\"")
+            #expect(full.status == 422 && full.text.contains("at most 10000 versions"), "\(full.text)")
+            let back = try await stage.native(.POST, Self.path + "/rollback", ["version": 10_000])
+            #expect(back.status == 422 && back.text.contains("at most 10000 versions"), "\(back.text)")
+            // The same content needs no version.
+            #expect(try await stage.native(.PUT, Self.path, Self.serve, ifMatch: "\"1\"").status == 200)
+        }
+    }
+
     @Test func aKeyOfAnotherTenantSeesAndChangesItsOwnAppOnly() async throws {
         try await NativeStage.on { stage in
             #expect(try await stage.native(.PUT, Self.path, Self.serve, ifMatch: "\"0\"").status == 200)

@@ -53,6 +53,18 @@ import Testing
         #expect(try await phone.ways().filter { Ways.ofUser.contains($0.key) }.allSatisfy { $0.value == "ipns" })
     }
 
+    /// Notification Hubs name a user by a tag.
+    @Test(arguments: ["$UserId:{u}", "$UserId:u && a", "(b || $userid:{u}) && !c"])
+    func anIdentityOfAnotherUserDoesNotGetTheMessagesToTheTagOfAUser(_ expression: String) async throws {
+        let phone = try await SharedPhone.make()
+        try await phone.register(.rationalOwl, ago: .seconds(7200), tags: ["a", "$UserId:{u}"])
+        try await phone.change(.ipns, "seen_at = now()")
+        try await phone.change(.braze, "user_id = 'next owner', phone = '0999', seen_at = now() + interval '1 second'")
+        let (message, lease) = try await phone.expanding(.tags(try TagExpression(expression)), ReceivingRule())
+        try await phone.expand(lease, pageSize: 10)
+        #expect(try await phone.targets(of: message) == ["ipns"])
+    }
+
     @Test func anIdentityOfALowerLevelDoesNotReplaceOneOfAHigherLevel() async throws {
         let phone = try await SharedPhone.make()
         try await phone.change(.rationalOwl, "assurance = 2")
@@ -244,6 +256,62 @@ import Testing
             lost += stage.devices.subtracting(reached).count
         }
         #expect(lost > 0)
+    }
+
+    /// The identity by which a page selected the device leaves before the cursor reaches the others.
+    @Test(arguments: [false, true])
+    func aDeviceThatIsSelectedAgainIsPushedOnce(byTag: Bool) async throws {
+        let phone = try await SharedPhone.make()
+        let store = phone.fixture.delivery
+        let first = try await phone.firstDialect()
+        let last = try #require(SharedPhone.order.first { $0 != first })
+        try await phone.change(last, "seen_at = now()")
+        let audience: Audience? = byTag ? .tags(try TagExpression("a")) : nil
+        let (message, expansion) = try await phone.expanding(audience, ReceivingRule())
+        _ = try await store.expand(expansion, by: phone.fixture.node, pageSize: 1)
+        #expect(try await phone.targets(of: message) == [last.rawValue])
+        let key = VendorDeviceKey(first.rawValue)
+        _ = try await phone.fixture.ask(UnregisterDevices(phone.scope(first), .key(key)))
+        try await phone.expand(expansion, pageSize: 1)
+        #expect(try await phone.targets(of: message) == [last.rawValue, last.rawValue])
+
+        let leases = try await phone.claims().sorted { $0.key.number < $1.key.number }
+        try #require(leases.count == 2)
+        for lease in leases { #expect(try await store.load(lease)?.duplicates == []) }
+        var progress = try await phone.fixture.progress(leases[0], [0])
+        progress.results[0].device = phone.device
+        #expect(try await store.record(progress, by: phone.fixture.node) == .recorded(1))
+        #expect(try await store.load(leases[1])?.duplicates == [0])
+
+        // A receipt without an outcome is not a push of another slice.
+        let admin = try await phone.fixture.database.admin()
+        try await admin.script(
+            "UPDATE gateway.delivery SET state = 'received', sent_at = NULL WHERE tenant_id = '\(phone.fixture.acme)'"
+        )
+        await admin.close()
+        #expect(try await store.load(leases[1])?.duplicates == [])
+    }
+
+    /// Another identity is seen between the two selections, so that the targets differ.
+    @Test func aDeviceThatIsSelectedAgainForAnotherIdentityIsPushedOnce() async throws {
+        let phone = try await SharedPhone.make()
+        let store = phone.fixture.delivery
+        let first = try await phone.firstDialect()
+        let others = SharedPhone.order.filter { $0 != first }
+        try await phone.change(others[0], "seen_at = now()")
+        let (_, expansion) = try await phone.expanding(nil, ReceivingRule())
+        _ = try await store.expand(expansion, by: phone.fixture.node, pageSize: 1)
+        let key = VendorDeviceKey(first.rawValue)
+        _ = try await phone.fixture.ask(UnregisterDevices(phone.scope(first), .key(key)))
+        try await phone.change(others[1], "seen_at = now()")
+        try await phone.expand(expansion, pageSize: 1)
+        let leases = try await phone.claims().sorted { $0.key.number < $1.key.number }
+        try #require(leases.count == 2)
+        #expect(leases[0].targets != leases[1].targets)
+        var progress = try await phone.fixture.progress(leases[0], [0])
+        progress.results[0].device = phone.device
+        #expect(try await store.record(progress, by: phone.fixture.node) == .recorded(1))
+        #expect(try await store.load(leases[1])?.duplicates == [0])
     }
 
     @Test func aQueuedTargetOfASharedDeviceIsFound() async throws {

@@ -57,6 +57,20 @@ import Testing
         await admin.close()
     }
 
+    // The slice names the person by the address of the call. Without facts of the target, the engine writes an outcome without it.
+    @Test func aTargetThatIsErasedBeforeItsSliceIsLoadedHasNoFacts() async throws {
+        let fixture = try await StoreFixture.make()
+        let first = try await fixture.register("a", token: "aa", phone: "0101")
+        let second = try await fixture.register("b", token: "bb", phone: "0102")
+        let (_, lease) = try await fixture.sending(
+            to: [first.identity, second.identity],
+            addresses: [.phone("0101"), .phone("0102")]
+        )
+        _ = try await fixture.erase(first.device, in: fixture.acme, by: .key("k"))
+        let work = try #require(try await fixture.delivery.load(lease))
+        #expect(Set(work.targets.keys) == [1])
+    }
+
     private func late(_ admin: PostgresConnection) async throws -> Int {
         try await admin.query("SELECT gateway.erase_late('acme', 100) AS count").only().int("count")
     }

@@ -203,6 +203,15 @@ import Testing
             }
         }
         #expect(try await !fixture.provisioning.apply([file("upstream-upmc")]).isChanged)
+        var same = file("upstream-upmc")
+        same.upstreams = ["old": facts]
+        #expect(try await !fixture.provisioning.apply([same]).isChanged)
+        // The rules were checked with another fact.
+        var other = file("upstream-upmc")
+        other.upstreams = ["old": ["vendor": "upmc", "addressesUsers": true, "splitsPlatforms": false]]
+        await #expect(throws: ProvisioningError.routesName("old", of: "shop")) {
+            try await fixture.provisioning.apply([other])
+        }
         // With the rules goes the need.
         _ = try await put(draft(after: 1), fixture)
         #expect(try await fixture.provisioning.apply([file(nil)]).removed == 1)

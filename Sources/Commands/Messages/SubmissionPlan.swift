@@ -255,7 +255,7 @@ struct SubmissionPlan: Sendable {
     /// The vendors that must have a number for the message.
     func numberedDialects(_ known: SubmissionFacts) -> [Vendor] {
         let own = context.call.vendor
-        let spoken = context.crossesDialects ? known.app?.dialects ?? [] : [own]
+        let spoken = context.crossesDialects ? (known.app?.dialects ?? []) + [own] : [own]
         return context.policy.inboxVendors.intersection(spoken).sorted()
     }
 

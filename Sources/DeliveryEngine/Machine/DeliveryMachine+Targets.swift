@@ -202,6 +202,8 @@ extension DeliveryMachine {
         now: Timestamp
     ) {
         let facts = work?.targets[slot]
+        // A target in a slice had an identity. If it has none now, the person was erased, and with it the name that the caller used.
+        let isErased = work != nil && facts == nil
         let push = targets[slot].push
         var result = DeliveryResult(
             index: slot,
@@ -211,7 +213,7 @@ extension DeliveryMachine {
             dialect: work?.notification.content.activity == nil ? facts?.vendor : nil,
             device: facts?.device,
             user: facts?.person.user,
-            address: lease.addresses.indices.contains(slot) ? lease.addresses[slot] : nil,
+            address: isErased || !lease.addresses.indices.contains(slot) ? nil : lease.addresses[slot],
             state: state,
             reason: reason,
             attempt: DeliveryAttempt(

@@ -2,6 +2,7 @@ import Adapters
 package import EngineStore
 import Foundation
 package import Model
+import Routing
 package import Secrets
 package import Store
 
@@ -69,6 +70,8 @@ package struct Provisioner: Sendable {
                 let routes = try await routes(of: tenant)
                 tenants[index].routes = routes.drafts
                 tenants[index].checkedUpstreams = routes.checked
+                let upstreams = ProvisioningReader.upstreams(of: tenant.credentials, vendors)
+                tenants[index].upstreams = upstreams.mapValues(\.json)
                 notes += routes.notes
             }
             do throws(ProvisioningError) {

@@ -15,6 +15,8 @@ package enum RouteWrite: Sendable, Hashable {
     case mismatch(version: Int)
     /// Other writes of the rules or of their upstreams came between, several times.
     case busy
+    /// The app has as many versions as calls may make.
+    case full
     /// The rules have that content already. Nil: the app has no rules.
     case unchanged(version: Int?)
     /// The new version is in force.
@@ -107,6 +109,8 @@ package struct RouteProvisioner: Sendable {
             let next = RouteSet(base: changed.base, overlay: changed.overlay, upstreams: upstreams.facts)
             guard next != now else { return .unchanged(version: current) }
             try check(next)
+            let newest = try await store.versions(of: app, in: tenant, before: nil, limit: 1).first
+            guard (newest?.version ?? 0) < RouteLimits.versions else { return .full }
             let version = try await store.put(
                 RouteDraft(app, next, after: current),
                 checkedWith: upstreams.checked(for: next),

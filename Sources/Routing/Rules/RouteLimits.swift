@@ -8,6 +8,8 @@ package enum RouteLimits {
     package static let tags = 8
     /// 32 names of calls in a rule.
     package static let names = 32
+    /// 10,000 versions that calls may reach: no version is deleted, so that a caller that never stops would fill the table. Files may go beyond.
+    package static let versions = 10_000
     /// 64 bytes of a salt.
     package static let saltBytes = 64
     /// 1 s to 24 h of the window for duplicates. Messages of a longer time would be compared for no sender who waits.

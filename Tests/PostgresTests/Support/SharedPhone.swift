@@ -42,14 +42,14 @@ struct SharedPhone {
     func scope(_ vendor: Vendor) -> AppScope { AppScope(app: "shop", vendor: vendor) }
 
     @discardableResult
-    func register(_ vendor: Vendor, ago: Duration) async throws -> Registered {
+    func register(_ vendor: Vendor, ago: Duration, tags: [String] = ["a"]) async throws -> Registered {
         let registration = DeviceRegistration(
             key: VendorDeviceKey(vendor.rawValue),
             platform: .ios,
             token: DeviceToken(apns: "aa01"),
             user: "u",
             phone: "0101",
-            tags: [Model.Tag("a")].compactMap(\.self)
+            tags: tags.compactMap { Model.Tag($0) }
         )
         return try await fixture.ask(
             RegisterDevice(
@@ -164,6 +164,17 @@ struct SharedPhone {
             guard case .page = page else { return }
         }
         Issue.record("no end")
+    }
+
+    /// Leases of the slices that are due.
+    func claims() async throws -> [SliceLease] {
+        try await fixture.delivery.claim(
+            tenant: fixture.acme,
+            lane: .transactional,
+            limit: 100,
+            by: fixture.node,
+            lease: .seconds(600)
+        )
     }
 
     /// The dialects of the targets of a message.

@@ -1358,7 +1358,7 @@ WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1;
 
 -- role gateway_engine
 SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-    a.defaults::text AS defaults
+    a.defaults::text AS defaults, a.shares_devices
 FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
 WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -2066,6 +2066,19 @@ CROSS JOIN LATERAL (
             AND d.state IN ('sent', 'received', 'read') AND d.sent_at > now() - $6::interval
         LIMIT $7) AS x) AS n
 WHERE n.sent >= $7;
+
+-- role gateway_engine
+SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+CROSS JOIN LATERAL (
+    SELECT i.device_id FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = t.target OFFSET 0) AS i
+CROSS JOIN LATERAL (
+    SELECT s.identity_id FROM gateway.identity s
+    WHERE s.tenant_id = $1 AND s.device_id = i.device_id OFFSET 0) AS s
+CROSS JOIN LATERAL (
+    SELECT d.sent_at FROM gateway.delivery d
+    WHERE d.tenant_id = $1 AND d.due_day = $5 AND d.message_id = $4 AND d.target_id = s.identity_id
+        AND d.state IN ('sent', 'received', 'read') OFFSET 0) AS d
+WHERE s.identity_id <> t.target OR d.sent_at IS NOT NULL;
 
 -- role gateway_engine
 SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)

@@ -243,7 +243,7 @@ extension RouteOperations {
     ])
 
     private static let call = JSONSchema.object([
-        ("rule", JSONSchema.integer(0...31).nullable.described("The rule that applies; null: none."), true),
+        ("rule", JSONSchema.integer(0...63).nullable.described("The rule that applies; null: none."), true),
         ("action", .words(CallAction.allCases.map(\.rawValue)), true),
         ("upstream", JSONSchema.text(example: "old-braze").nullable, true),
         ("split", JSONSchema.flag.described("Whether the delivery rules split the send."), true),
@@ -253,7 +253,7 @@ extension RouteOperations {
 
     private static let delivery = JSONSchema.object([
         ("target", JSONSchema.text(example: "user-1").nullable, true),
-        ("rule", JSONSchema.integer(0...31).nullable.described("The rule that applies; null: none."), true),
+        ("rule", JSONSchema.integer(0...63).nullable.described("The rule that applies; null: none."), true),
         (
             "bucket",
             JSONSchema.integer(0...Int64(UInt32.max)).nullable.described("The bucket of the last rollout looked at."),
@@ -381,6 +381,8 @@ extension NativeAPI {
         case .mismatch(version: 0): throw .preconditionFailed("the app has no rules")
         case .mismatch(version: let version): throw .preconditionFailed("version \(version) is in force")
         case .busy: throw .unavailable(1)
+        case .full:
+            throw .invalid("app", "at most \(RouteLimits.versions) versions by calls; use a provisioning file")
         case .unchanged, .stored:
             return response(try shown(try await current(app, in: tenant).current, of: app, inForce: true))
         }

@@ -62,7 +62,7 @@ enum DeliverySQL {
     static let message = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-            a.defaults::text AS defaults
+            a.defaults::text AS defaults, a.shares_devices
         FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
         WHERE m.tenant_id = $1 AND m.message_id = $2
         """
@@ -122,6 +122,25 @@ enum DeliverySQL {
         JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
         JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.message_id = $4
             AND d.due_day = $5 AND d.target_id <> t.target AND d.state IN ('sent', 'received', 'read')
+        """
+    )
+
+    /// Indexes of targets of an audience whose device was already notified, by the target itself in an earlier slice or by another identity of the device. A
+    /// target without an outcome has no delivery, or one that only has receipts, so a retry does not find its own. Look-ups by keys, because a message to an
+    /// audience has many deliveries. `$4` is the message, `$5` its due day.
+    static let repeated = StoreSQL.tenant(
+        """
+        SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        CROSS JOIN LATERAL (
+            SELECT i.device_id FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = t.target OFFSET 0) AS i
+        CROSS JOIN LATERAL (
+            SELECT s.identity_id FROM gateway.identity s
+            WHERE s.tenant_id = $1 AND s.device_id = i.device_id OFFSET 0) AS s
+        CROSS JOIN LATERAL (
+            SELECT d.sent_at FROM gateway.delivery d
+            WHERE d.tenant_id = $1 AND d.due_day = $5 AND d.message_id = $4 AND d.target_id = s.identity_id
+                AND d.state IN ('sent', 'received', 'read') OFFSET 0) AS d
+        WHERE s.identity_id <> t.target OR d.sent_at IS NOT NULL
         """
     )
 

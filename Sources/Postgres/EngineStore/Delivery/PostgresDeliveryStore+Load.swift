@@ -16,10 +16,11 @@ extension PostgresDeliveryStore {
                 ? DeliverySQL.target(tenant, .int(open[0]), .id(lease.targets[open[0]]))
                 : DeliverySQL.targets.with([tenant] + places),
         ]
-        // Only a list can contain one device twice: in an audience, each device has one identity. A message's first slice with one target is a list of one
-        // target: two identities of one device are due together, so they are in one slice, or in two consecutive slices, the first of which is full.
+        // A list can contain one device twice. A message's first slice with one target is a list of one target: two identities of one device are due
+        // together, so they are in one slice, or in two consecutive slices, the first of which is full.
         let isAlone = lease.key.number == 0 && lease.targets.count == 1
-        if !isAlone, lease.addresses.contains(where: { $0 != nil }) {
+        let isList = lease.addresses.contains { $0 != nil }
+        if !isAlone, isList {
             statements.append(DeliverySQL.duplicates.with([tenant] + places + [message, .int32(lease.dueDay)]))
         }
         return try await asStore { () throws(PostgresError) in
@@ -34,6 +35,9 @@ extension PostgresDeliveryStore {
             if content.isTemplate { try await fillVariables(lease, origin, open, &targets) }
             if let activity = content.activity { try await findActivityTokens(activity, lease, &targets) }
             if content.consent == .optedIn { try await findOptedIn(lease, origin, open, &targets) }
+            var duplicates: Set<Int> = results.count > 3 ? try Self.places(try results.result(3)) : []
+            // An audience selects a device again if the identity by which it was selected leaves before the end of the expansion.
+            if !isAlone, !isList, try row.bool("shares_devices") { duplicates = try await findRepeated(lease, open) }
             let timing = TimingCoding.read(try row.object("defaults"))
             var work = SliceWork(
                 app: try row.id("app_id"),
@@ -44,7 +48,7 @@ extension PostgresDeliveryStore {
                 targets: targets,
                 routes: PlatformRouteCoding.decode(try row.object("platforms")),
                 settings: try SettingsRow.read(try results.result(1), tenant: lease.key.tenant),
-                duplicates: results.count > 3 ? try Self.places(try results.result(3)) : [],
+                duplicates: duplicates,
                 timing: timing,
                 localDue: try row.optionalInt("due_local").map { LocalTime(seconds: Int64($0)) },
                 capped: try await capped(lease, app: try row.id("app_id"), targets, try row.lane("lane"), timing.cap)
@@ -52,6 +56,18 @@ extension PostgresDeliveryStore {
             work.trace = ContentCoding.trace(in: document)
             return work
         }
+    }
+
+    /// Finds the targets of an audience whose devices were notified before, in a separate query that runs only for apps that share devices.
+    private func findRepeated(_ lease: SliceLease, _ open: [Int]) async throws(PostgresError) -> Set<Int> {
+        let statement = DeliverySQL.repeated(
+            .id(lease.key.tenant),
+            .ints(open),
+            .ids(open.map { lease.targets[$0] }),
+            .id(lease.key.message),
+            .int32(lease.dueDay)
+        )
+        return try Self.places(try await engine.run(statement, tenant: nil))
     }
 
     /// Counts the message in the badges of its holders. After a crash, a repeated call returns the same counts. Runs only for messages that count.

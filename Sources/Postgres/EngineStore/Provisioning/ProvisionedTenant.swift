@@ -16,6 +16,8 @@ package struct ProvisionedTenant: Sendable, Hashable {
     package var routes: [RouteDraft]
     /// The stored credentials, not of the file, whose facts the check of these rules has used.
     package var checkedUpstreams: [CheckedUpstream]
+    /// The facts about the upstreams among its credentials that rules need, in their stored form.
+    package var upstreams: [CredentialID: JSON]
 
     package init(
         id: TenantID,
@@ -25,10 +27,12 @@ package struct ProvisionedTenant: Sendable, Hashable {
         retention: TenantRetention = TenantRetention(),
         pushesPerSecond: Int32? = nil,
         routes: [RouteDraft] = [],
-        checkedUpstreams: [CheckedUpstream] = []
+        checkedUpstreams: [CheckedUpstream] = [],
+        upstreams: [CredentialID: JSON] = [:]
     ) {
         self.routes = routes
         self.checkedUpstreams = checkedUpstreams
+        self.upstreams = upstreams
         self.id = id
         self.apiKeys = apiKeys
         self.credentials = credentials
@@ -221,7 +225,7 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
     case createdOtherwise(kind: String, name: String)
     /// The file does not list the credential any longer, or as an upstream, and an app that was created through the API uses it.
     case usedOtherwise(CredentialID, by: AppID)
-    /// The file does not list the credential any longer, or as an upstream of another vendor, and the rules in force of an app name it.
+    /// The file does not list the credential any longer, or as an upstream of another vendor or with other facts, and the rules in force of an app name it.
     case routesName(CredentialID, of: AppID)
     /// The rules of an app, or a credential that they name, have changed since they were read. Nothing was written.
     case routesChanged
@@ -248,8 +252,8 @@ package enum ProvisioningError: Error, Sendable, Hashable, CustomStringConvertib
             "the file does not list the credential \(credential) as one of the push service, which the app \(app) of "
                 + "the API uses: list it, or change the app first"
         case .routesName(let credential, let app):
-            "the file does not list the credential \(credential) as an upstream of the same vendor, which the routes of the app \(app) "
-                + "name: list it, or change the routes first (docs/routing.md)"
+            "the file does not list the credential \(credential) as an upstream of the same vendor whose sends name the same kind of "
+                + "targets, which the routes of the app \(app) name: list it, or change the routes first (docs/routing.md)"
         case .routesChanged: "the routes of an app have changed meanwhile; repeat the command"
         case .masterKeyReplaced: "the master key is being replaced; repeat the command"
         case .store(let error): error.description

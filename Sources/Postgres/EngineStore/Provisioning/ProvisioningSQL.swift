@@ -159,13 +159,15 @@ enum ProvisioningSQL {
         """
     )
 
+    /// An app that returns has no rules: an older version of the program retires it without removing them.
     static let putApps = StoreSQL.tenant(
         """
         INSERT INTO gateway.app AS a (tenant_id, app_id, platforms, defaults, origin)
         SELECT $1, u.app_id, u.platforms::jsonb, u.defaults::jsonb, $5
         FROM unnest($2::text[], $3::text[], $4::text[]) AS u(app_id, platforms, defaults)
         ON CONFLICT (tenant_id, app_id) DO UPDATE SET platforms = excluded.platforms, defaults = excluded.defaults,
-            retired_at = NULL, origin = excluded.origin
+            retired_at = NULL, origin = excluded.origin,
+            route_version = CASE WHEN a.retired_at IS NULL THEN a.route_version END
         WHERE a.platforms <> excluded.platforms OR a.defaults <> excluded.defaults OR a.retired_at IS NOT NULL
         RETURNING a.app_id
         """

@@ -94,16 +94,25 @@ struct ProvisioningStatements: Sendable {
     }
 
     /// Writes to tenant tables: apps and credentials are stored, unlisted apps and credentials are removed, and versions of rules and senders are stored.
-    /// Unlisted senders stay, because messages name them. Two statements are checks that must return no rows: upstreams that rules name and that are gone, and
-    /// senders with another id or name.
+    /// Unlisted senders stay, because messages name them. Two statements are checks that must return no rows: upstreams that rules name and that are gone or
+    /// have other facts, and senders with another id or name.
     var rows: [Statement] {
         [putApps, putCredentials] + [
             ProvisioningSQL.retireApps(id, .strings(tenant.apps.map(\.id.rawValue))),
             ProvisioningSQL.dropCredentials(id, .strings(tenant.credentials.map(\.id.rawValue))),
-        ] + [putRoutes, RouteSQL.missingUpstream(id)] + [takenSenders, putSenders]
+        ] + [putRoutes, missingUpstream] + [takenSenders, putSenders]
     }
 
     private var putRoutes: Statement { RouteSQL.put(tenant.routes, .file, in: tenant.id, by: actor) }
+
+    private var missingUpstream: Statement {
+        let upstreams = tenant.upstreams.sorted { $0.key.rawValue < $1.key.rawValue }
+        return RouteSQL.missingUpstream(
+            id,
+            .strings(upstreams.map(\.key.rawValue)),
+            .strings(upstreams.map { DocumentText.of($0.value) })
+        )
+    }
 
     var putBindings: Statement {
         let apps = tenant.apps.flatMap { app in app.bindings.map { _ in app.id.rawValue } }

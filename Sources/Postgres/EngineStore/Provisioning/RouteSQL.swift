@@ -83,15 +83,20 @@ enum RouteSQL {
         )
     }
 
-    /// An upstream that the rules in force of an app name, and that is no longer a credential for the same vendor.
+    /// An upstream that the rules in force of an app name, and that is no longer a credential for the same vendor, or about which a file has other facts (`$2`,
+    /// `$3`) than those with which the rules were checked. The rules of the file's apps are checked with its facts before.
     static let missingUpstream = StoreSQL.tenant(
         """
         SELECT a.app_id, u.id FROM gateway.app a
         JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
         CROSS JOIN LATERAL json_each(r.upstreams) AS u(id, facts)
-        WHERE a.tenant_id = $1 AND a.retired_at IS NULL AND NOT EXISTS (
-            SELECT FROM gateway.credential c
-            WHERE c.tenant_id = $1 AND c.credential_id = u.id AND c.kind = 'upstream-' || (u.facts->>'vendor'))
+        WHERE a.tenant_id = $1 AND a.retired_at IS NULL AND (
+            NOT EXISTS (
+                SELECT FROM gateway.credential c
+                WHERE c.tenant_id = $1 AND c.credential_id = u.id AND c.kind = 'upstream-' || (u.facts->>'vendor'))
+            OR EXISTS (
+                SELECT FROM unnest($2::text[], $3::text[]) AS f(id, facts)
+                WHERE f.id = u.id AND NOT u.facts::jsonb @> f.facts::jsonb))
         LIMIT 1
         """
     )

@@ -13,6 +13,8 @@ BEGIN
             coalesce(array_agg(i.key), '{}') || coalesce(array_agg(i.identity_id::text), '{}')
         INTO v_identities, v_phones, v_texts FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND (i.device_id = ANY (p_devices) OR i.identity_id = ANY (p_identities));
+    -- Before the deliveries: a receipt that holds a delivery skips identities that are locked, and does not wait for them.
+    PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_identities) ORDER BY i.identity_id FOR UPDATE;
     -- For the pushes that are being sent now (`erase_late`).
     INSERT INTO gateway.erased_identity (tenant_id, identity_id)
         SELECT p_tenant, u.id FROM unnest(v_identities) AS u(id) ORDER BY u.id ON CONFLICT DO NOTHING;

@@ -58,7 +58,9 @@ BEGIN
         v_ids := v_matched;
         IF v_crosses THEN
             v_ids := gateway.receiving_identities(
-                p_tenant, m.app_id, v_matched, p_prefer, m.audience->'users' IS NOT NULL OR m.audience->'groups' IS NOT NULL,
+                p_tenant, m.app_id, v_matched, p_prefer,
+                -- Notification Hubs name a user by a tag.
+                m.audience->'users' IS NOT NULL OR m.audience->'groups' IS NOT NULL OR m.audience::text ILIKE '%$userid:%',
                 m.content->>'consent' IS NOT DISTINCT FROM 'all');
         END IF;
         v_ended := p.o_ended;

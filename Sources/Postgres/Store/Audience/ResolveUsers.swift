@@ -94,12 +94,17 @@ package struct ResolveUsers: StoreRead {
         )
     }
 
+    /// The user of an alias; the name itself only if it is nobody's alias.
     private static let userOfAlias = """
         CROSS JOIN LATERAL (
             SELECT coalesce((
                 SELECT i.user_id FROM gateway.identity i
                 WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
-                    AND i.user_id IS NOT NULL LIMIT 1), q.value) AS user_id OFFSET 0) AS w
+                    AND i.user_id IS NOT NULL ORDER BY i.user_id LIMIT 1),
+                CASE WHEN NOT EXISTS (
+                    SELECT FROM gateway.identity i
+                    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value) THEN q.value END
+                ) AS user_id OFFSET 0) AS w
         """
 
     /// A name that begins with U+001F is an alias.
