@@ -52,6 +52,12 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         )
     }
 
+    @Test func rulesSeeTheFieldsThatLeave() {
+        let arrived = fields([("Connection", "x-tags, host"), ("X-Tags", "a"), ("Host", "h"), ("X-Other", "b")])
+        #expect(lines(ProxyHeaders.endToEnd(arrived)) == ["Host: h", "X-Other: b"])
+        #expect(lines(ProxyHeaders.endToEnd(fields([("X-Tags", "a")]))) == ["X-Tags: a"])
+    }
+
     // A caller could hide a loop by naming Via as a field of its connection.
     @Test func viaIsNotAFieldOfTheConnection() {
         let kept = ProxyHeaders.request(fields([("Connection", "via"), ("Via", "1.1 front")]), by: name)

@@ -9,6 +9,8 @@ import Secrets
 final class UpstreamProxy: Sendable {
     enum Outcome: Sendable {
         case answered(VendorResponse, ProxiedBody)
+        /// The dialect does not admit the caller. Nothing has left.
+        case refused(AdapterError)
         case failed(ProxiedCall.Failure)
     }
 
@@ -35,7 +37,8 @@ final class UpstreamProxy: Sendable {
     /// - Parameters:
     ///   - call: inflated, with the header `Host` that arrived.
     ///   - compressed: the body as it arrived, if it was compressed.
-    ///   - adapter: that of the call's dialect.
+    ///   - adapter: that of the call's dialect. It admits the caller before anything leaves.
+    ///   - settings: those of the binding.
     ///   - credential: the upstream.
     ///   - kind: that of the call.
     /// - Returns: the upstream's answer, or why there is none.
@@ -43,14 +46,16 @@ final class UpstreamProxy: Sendable {
         _ call: VendorRequest,
         _ compressed: CompressedBody?,
         by adapter: any VendorAdapter,
+        _ settings: BindingSettings,
         to credential: CredentialKey,
         _ kind: CallKind
     ) async -> Outcome {
         if ProxyHeaders.isLoop(call.headers, by: name) { return fails(.loop, credential, kind) }
+        guard let dialect = adapter as? any UpstreamAdapter else { return fails(.unfit, credential, kind) }
+        do throws(AdapterError) { try dialect.admit(call, settings: settings) } catch { return .refused(error) }
         guard let upstream = upstreams.upstream(credential) else { return fails(.notOpen, credential, kind) }
         let host = upstream.server.url.host
-        let prepared = (adapter as? any UpstreamAdapter)?
-            .prepare(call, for: upstream.settings, host: host, at: call.receivedAt)
+        let prepared = dialect.prepare(call, for: upstream.settings, host: host, at: call.receivedAt)
         guard let prepared else { return fails(.unfit, credential, kind) }
         let request = ProxiedCall.request(prepared, of: call, compressed, by: name)
         let started = ContinuousClock.now

@@ -246,6 +246,7 @@ final class VendorEndpoint: Sendable {
         _ hold: inout CallHold,
         on channel: (any Channel)? = nil
     ) async -> VendorResponse {
+        var call = call
         var settings = BindingSettings.unbound
         var shown: ShownProof?
         do throws(AdapterError) {
@@ -257,12 +258,12 @@ final class VendorEndpoint: Sendable {
             do throws(StoreError) {
                 binding = try await bound(key)
                 if let ruled = binding, ruled.routes != nil,
-                    let answer = await routed(call, adapter, ruled, &record, &hold)
+                    let answer = await routed(&call, adapter, ruled, shown, &record, &hold)
                 {
                     return answer
                 }
                 verdict = try await judged(call, caller, adapter, binding, channel)
-            } catch { return await withoutStore(error, key, call, adapter, &record, &hold) }
+            } catch { return await withoutStore(error, key, call, adapter, shown, &record, &hold) }
             guard let binding else { return unbound(call, adapter, shown, &record) }
             settings = binding.settings
             record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
@@ -404,7 +405,7 @@ final class VendorEndpoint: Sendable {
 
     /// Counts a wrong credential of the dialect; without a binding, only if the call showed one.
     @inline(never)
-    private func refusedCredential(_ adapter: any VendorAdapter, _ record: CallRecord, isShown: Bool) {
+    func refusedCredential(_ adapter: any VendorAdapter, _ record: CallRecord, isShown: Bool) {
         guard isShown || record.owner != nil else { return }
         proofs.note(
             .credential,
