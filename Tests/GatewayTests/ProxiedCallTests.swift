@@ -189,6 +189,22 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
 
 /// One call per second asks a store that does not answer.
 @Suite struct StoreOutageTests {
+    // A call that the store refuses must not make it seem to be away.
+    @Test func onlyAStoreThatDoesNotAnswerIsAway() {
+        let start = ContinuousClock.now
+        let codes: [StoreError.Code] = [.conflict, .missing, .outdated, .failed]
+        for code in codes {
+            let outage = StoreOutage()
+            outage.ended(with: StoreError(code, "a test"), at: start)
+            #expect(outage.asks(at: start) && outage.asks(at: start), "\(code)")
+        }
+        for code in [StoreError.Code.unavailable, .timedOut] {
+            let outage = StoreOutage()
+            outage.ended(with: StoreError(code, "a test"), at: start)
+            #expect(!outage.asks(at: start), "\(code)")
+        }
+    }
+
     @Test func oneCallPerSecondAsksAStoreThatDoesNotAnswer() {
         let outage = StoreOutage()
         let start = ContinuousClock.now

@@ -67,6 +67,30 @@ import UpstreamSupport
         }
     }
 
+    // One caller must not make the calls of others wait.
+    @Test func aKeyThatTheStoreRefusesIsUnknown() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { stage in
+            let key = BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: "a\0b")
+            #expect(try await stage.directory.binding(key) == nil)
+            let host = BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: "a", host: "\0")
+            #expect(try await stage.directory.binding(host) == nil)
+        }
+    }
+
+    // Only the calls that rules proxy need not ask a store that did not answer a moment ago.
+    @Test func aCallThatTheGatewayServesAsksTheStore() async throws {
+        let upstream = try await RawServer.start()
+        let rules = [CallRule(kinds: [.send], action: .proxy, upstream: "old")]
+        try await proxying(upstream, rules) { stage in
+            #expect(try await stage.call("send").text == "ok")
+            stage.directory.set(isDown: true)
+            #expect(try await stage.call("send").text == "ok")
+            stage.directory.set(isDown: false)
+            #expect(try await stage.call("register", [], Self.register).status == 200)
+        }
+    }
+
     // The upstream may have received the call already.
     @Test func aCallIsHandedOverOnce() async throws {
         let upstream = try await RawServer.start([.closing("")])

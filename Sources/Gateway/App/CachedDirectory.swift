@@ -96,6 +96,8 @@ final class CachedDirectory: CallDirectory, Sendable {
     func lastKnown(_ key: BindingKey) -> BoundCall? { state.withLockedValue { $0.routed[key] } }
 
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
+        // The store refuses such a text, and has no key with it.
+        if key.value.utf8.contains(0) || key.host?.utf8.contains(0) == true { return nil }
         let now = ContinuousClock.now
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }

@@ -8,6 +8,45 @@ import Routing
 
 /// Calls that the rules of their app take from the gateway (docs/routing.md#proxying).
 extension VendorEndpoint {
+    /// The binding of a call.
+    ///
+    /// - Parameters:
+    ///   - key: names the binding.
+    ///   - call: with its whole body; nil: it has not arrived yet.
+    ///   - adapter: that of the call's dialect.
+    /// - Returns: nil if there is none.
+    /// - Throws: `StoreError` when the store cannot answer now, or did not a moment ago and the rules that are remembered proxy the call.
+    func bound(
+        _ key: BindingKey,
+        of call: VendorRequest?,
+        _ adapter: any VendorAdapter
+    ) async throws(StoreError) -> BoundCall? {
+        if let remembered = directory.remembered(key) { return remembered }
+        if let known = directory.lastKnown(key), !outage.asks(at: .now), await isProxied(call, adapter, known) {
+            throw StoreError(.unavailable, "the store did not answer a moment ago")
+        }
+        do throws(StoreError) {
+            let binding = try await directory.binding(key)
+            outage.answered()
+            return binding
+        } catch {
+            outage.ended(with: error, at: .now)
+            throw error
+        }
+    }
+
+    /// Whether the rules that are remembered proxy a call. True for one that has not arrived: it is read then, and asks again.
+    private func isProxied(
+        _ call: VendorRequest?,
+        _ adapter: any VendorAdapter,
+        _ known: BoundCall
+    ) async -> Bool {
+        guard let routes = known.routes else { return false }
+        guard var arrived = call else { return true }
+        arrived.headers = ProxyHeaders.endToEnd(arrived.headers)
+        return await decided(arrived, adapter, known.settings, routes).isProxy
+    }
+
     /// The answer to a call that the rules give to an upstream, or refuse. Nil: the gateway serves it.
     ///
     /// The vendor authorizes a proxied call, so that no proof for the gateway is looked at. Where the upstream cannot check the caller, because `prepare` replaces the

@@ -11,7 +11,7 @@ import Observability
 /// Processes one vendor call: read, locate, prove, decode, command, encode. It contains no vendor-specific code.
 final class VendorEndpoint: Sendable {
     let directory: any CallDirectory
-    private let outage = StoreOutage()
+    let outage = StoreOutage()
     /// Nil: no call is proxied.
     let proxy: UpstreamProxy?
     private let handler: CommandHandler
@@ -187,7 +187,7 @@ final class VendorEndpoint: Sendable {
         call.body = BodyInflater.isNeeded(call.headers) ? [] : BodyBeginning.completed(beginning) ?? []
         guard let key = adapter.earlyKey(of: call) else { return nil }
         // If the store cannot answer, the call itself says so.
-        do throws(StoreError) { return try await bound(key) == nil ? call : nil } catch { return nil }
+        do throws(StoreError) { return try await bound(key, of: nil, adapter) == nil ? call : nil } catch { return nil }
     }
 
     /// The answer to a call whose beginning names a binding that does not exist.
@@ -256,7 +256,7 @@ final class VendorEndpoint: Sendable {
             let binding: BoundCall?
             let verdict: SenderGate.Verdict
             do throws(StoreError) {
-                binding = try await bound(key)
+                binding = try await bound(key, of: call, adapter)
                 if let ruled = binding, ruled.routes != nil,
                     let answer = await routed(&call, adapter, ruled, shown, &record, &hold)
                 {
@@ -312,21 +312,6 @@ final class VendorEndpoint: Sendable {
             provingKey: verdict.provingKey?.name,
             recipientsPerDay: verdict.provingKey?.recipientsPerDay
         ).traced(receipts != nil)
-    }
-
-    private func bound(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
-        if let remembered = directory.remembered(key) { return remembered }
-        guard directory.lastKnown(key) == nil || outage.asks(at: .now) else {
-            throw StoreError(.unavailable, "the store did not answer a moment ago")
-        }
-        do throws(StoreError) {
-            let binding = try await directory.binding(key)
-            outage.answered()
-            return binding
-        } catch {
-            outage.failed(at: .now)
-            throw error
-        }
     }
 
     private func located(
