@@ -144,9 +144,9 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
 
     @Test func onlyAnUpstreamThatDoesNotAnswerIsAnOutage() {
         let outages: [ProxiedCall.Failure] = [
-            .notOpen, .unreadable, .failed(.busy), .failed(.unsent(.connection)), .failed(.indeterminate(.closed)),
+            .unreadable, .failed(.busy), .failed(.unsent(.connection)), .failed(.indeterminate(.closed)),
         ]
-        let others: [ProxiedCall.Failure] = [.loop, .unfit, .failed(.invalid)]
+        let others: [ProxiedCall.Failure] = [.loop, .unfit, .notOpen, .failed(.invalid)]
         #expect(outages.allSatisfy(\.isOutage) && !others.contains(where: \.isOutage))
     }
 }

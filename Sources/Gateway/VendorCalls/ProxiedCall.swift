@@ -32,10 +32,11 @@ enum ProxiedCall {
         /// Whether the upstream does not answer now, so that the gateway may stand in for it.
         var isOutage: Bool {
             switch self {
-            case .notOpen, .unreadable: true
+            case .unreadable: true
             case .failed(.invalid): false
             case .failed: true
-            case .loop, .unfit: false
+            // A credential that is not open yet, or cannot be opened, says nothing about the upstream.
+            case .loop, .unfit, .notOpen: false
             }
         }
 
