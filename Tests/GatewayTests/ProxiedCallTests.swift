@@ -126,7 +126,7 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
     @Test(arguments: [
         (ProxiedCall.Failure.failed(.busy), CallKind.send, 503, "5"),
         (.failed(.unsent(.connection)), .send, 503, "5"), (.failed(.forbidden), .read, 503, "5"),
-        (.failed(.unresolved), .other, 503, "5"), (.notOpen, .device, 503, "5"),
+        (.failed(.unresolved), .other, 503, "5"), (.notOpen, .device, 503, "5"), (.crowded, .send, 503, "5"),
         (.failed(.indeterminate(.timeout)), .receipt, 503, "5"), (.failed(.indeterminate(.timeout)), .send, 504, ""),
         (.unreadable, .message, 504, ""), (.unreadable, .user, 503, "5"), (.loop, .send, 508, ""),
         (.unfit, .send, 404, ""), (.failed(.invalid), .send, 400, ""),
@@ -146,7 +146,7 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         let outages: [ProxiedCall.Failure] = [
             .unreadable, .failed(.busy), .failed(.unsent(.connection)), .failed(.indeterminate(.closed)),
         ]
-        let others: [ProxiedCall.Failure] = [.loop, .unfit, .notOpen, .failed(.invalid)]
+        let others: [ProxiedCall.Failure] = [.loop, .unfit, .notOpen, .crowded, .failed(.invalid)]
         #expect(outages.allSatisfy(\.isOutage) && !others.contains(where: \.isOutage))
     }
 }
@@ -184,6 +184,33 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
     // The registry adds the unit.
     @Test func theHistogramHasItsNameOnce() {
         #expect(MetricName.upstreamSeconds.timer([]).label == "upstream")
+    }
+}
+
+/// One address has a quarter of the calls of an upstream.
+@Suite struct UpstreamSharesTests {
+    private let old = CredentialKey(tenant: "t", credential: "old")
+
+    @Test func oneAddressDoesNotTakeAllPlaces() {
+        let shares = UpstreamShares()
+        #expect(UpstreamShares.limit * 4 == OutgoingLimits().inFlight)
+        func place(_ address: String?, _ upstream: CredentialKey) -> UpstreamShares.Place? {
+            shares.place(of: address, at: upstream, isLimited: true)
+        }
+        let places = (0..<UpstreamShares.limit).compactMap { _ in place("192.0.2.1", old) }
+        #expect(places.count == UpstreamShares.limit && place("192.0.2.1", old) == nil)
+        // Another address, another upstream, and an address without limits.
+        #expect(place("192.0.2.2", old) != nil)
+        #expect(place("192.0.2.1", CredentialKey(tenant: "t", credential: "new")) != nil)
+        #expect(shares.place(of: "192.0.2.1", at: old, isLimited: false) != nil)
+        // Released once, also if it is released twice.
+        places.first?.release()
+        places.first?.release()
+        let again = place("192.0.2.1", old)
+        #expect(again != nil && place("192.0.2.1", old) == nil)
+        again?.release()
+        for place in places { place.release() }
+        #expect(place("192.0.2.1", old) != nil)
     }
 }
 

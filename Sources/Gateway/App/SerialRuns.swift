@@ -6,7 +6,7 @@ actor SerialRuns {
     func run(_ work: @escaping @Sendable () async -> Void) async {
         let previous = last
         let task = Task {
-            await previous?.value
+            if let previous { await previous.value }
             await work()
         }
         last = task

@@ -24,6 +24,8 @@ enum ProxiedCall {
         case unfit
         /// The credential does not exist any longer, or cannot be opened.
         case notOpen
+        /// Calls of the caller's address have all its places at the upstream (`UpstreamShares`).
+        case crowded
         /// The client's error.
         case failed(OutgoingError)
         /// The answer has a status that no answer may have.
@@ -36,7 +38,7 @@ enum ProxiedCall {
             case .failed(.invalid): false
             case .failed: true
             // A credential that is not open yet, or cannot be opened, says nothing about the upstream.
-            case .loop, .unfit, .notOpen: false
+            case .loop, .unfit, .notOpen, .crowded: false
             }
         }
 
@@ -46,6 +48,7 @@ enum ProxiedCall {
             case .loop: "loop"
             case .unfit: "not a call of this upstream"
             case .notOpen: "upstream not open"
+            case .crowded: "too many calls of the address"
             case .failed(let error): "upstream: \(error)"
             case .unreadable: "upstream: unreadable answer"
             }
@@ -107,7 +110,7 @@ enum ProxiedCall {
         case .loop: return shaped(adapter.refuse(AdapterError(.invalid), for: call, settings: settings), status: 508)
         case .unfit: return adapter.refuse(AdapterError(.notFound), for: call, settings: settings)
         case .failed(.invalid): return adapter.refuse(AdapterError(.invalid), for: call, settings: settings)
-        case .notOpen: return retry(call, adapter, settings)
+        case .notOpen, .crowded: return retry(call, adapter, settings)
         case .failed(let error) where error.isUnsent: return retry(call, adapter, settings)
         case .failed, .unreadable:
             let answer = retry(call, adapter, settings)

@@ -110,7 +110,16 @@ extension VendorEndpoint {
         let credential = CredentialKey(tenant: binding.tenant, credential: proxying.upstream)
         if isRemembered { proxy.counts.countRemembered(credential) }
         hold.wasHandedOver = true
-        switch await proxy.answer(call, hold.compressed, by: adapter, settings, to: credential, proxying.kind) {
+        let outcome = await proxy.answer(
+            call,
+            hold.compressed,
+            by: adapter,
+            settings,
+            to: credential,
+            proxying.kind,
+            isLimited: limits.limiter.applies(to: call.remoteAddress)
+        )
+        switch outcome {
         case .answered(let response, let body):
             record.outcome = .known
             record.reason = "proxied"
@@ -119,6 +128,7 @@ extension VendorEndpoint {
         case .refused(let error): return unadmitted(error, call, adapter, settings, shown, &record)
         case .failed(let failure):
             record.isLogged = true
+            if failure == .crowded { limits.limiter.refused(FixedLimit.upstreamCalls) }
             note(failure, call, adapter, credential)
             if proxying.servesInOutage, failure.isOutage, !isRemembered { return nil }
             record.outcome = .refused
