@@ -69,6 +69,9 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         (["1.1 a, 1.1 b, 1.1 c"], true), (["1.1 a", "1.1 b", "1.1 c"], true),
         (["1.1 push-gateway-0123456789abcdef"], true), (["1.0 a, HTTP/1.1  PUSH-gateway-0123456789abcdef (z)"], true),
         (["1.1 push-gateway-0123456789abcdee"], false), (["push-gateway-0123456789abcdef"], false), ([", ,"], false),
+        // Comments that do not end, and brackets that stand for themselves.
+        (["1.1 a (, 1.1 push-gateway-0123456789abcdef"], true), (["1.1 a (x, 1.1 b, 1.1 c"], true),
+        ([#"1.1 a (\(), 1.1 push-gateway-0123456789abcdef"#], true), ([#"1.1 a (\), y, z), 1.1 b"#], false),
     ])
     func aLoopIsFound(_ via: [String], _ expected: Bool) {
         #expect(ProxyHeaders.isLoop(fields(via.map { ("Via", $0) }), by: name) == expected)

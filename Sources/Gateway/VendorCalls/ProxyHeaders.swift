@@ -70,13 +70,21 @@ enum ProxyHeaders {
         hopByHop.contains(field.name.canonicalName) || named.contains(field.name.canonicalName)
     }
 
-    /// The entries of one field, which commas separate, except in comments.
+    /// The entries of one field, which commas separate, except in comments. A comment that does not end hides nothing: all commas separate then.
     private static func entries(_ value: String) -> [Substring] {
         var depth = 0
-        return value.split { character in
+        // In a comment, the character after a backslash stands for itself.
+        var isQuoted = false
+        let found = value.split { character in
+            if isQuoted {
+                isQuoted = false
+                return false
+            }
+            if depth > 0, character == "\\" { isQuoted = true }
             if character == "(" { depth += 1 }
             if character == ")" { depth = max(0, depth - 1) }
             return character == "," && depth == 0
-        }.filter { !$0.allSatisfy { $0 == " " || $0 == "\t" } }
+        }
+        return (depth == 0 ? found : value.split(separator: ",")).filter { !$0.allSatisfy { $0 == " " || $0 == "\t" } }
     }
 }
