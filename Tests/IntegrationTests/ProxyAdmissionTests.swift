@@ -67,6 +67,18 @@ import UpstreamSupport
         }
     }
 
+    // What follows would be cut off.
+    @Test func aFragmentIsRefused() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { stage in
+            for name in ["send?a#b", "send#b"] {
+                let answer = try await stage.call(name)
+                #expect(answer.status == 400 && answer.text == #"{"relay":"invalid"}"#, "\(name)")
+            }
+            #expect(upstream.requests.isEmpty)
+        }
+    }
+
     // One caller must not make the calls of others wait.
     @Test func aKeyThatTheStoreRefusesIsUnknown() async throws {
         let upstream = try await RawServer.start()

@@ -85,6 +85,7 @@ enum ProxyHeaders {
             if character == ")" { depth = max(0, depth - 1) }
             return character == "," && depth == 0
         }
-        return (depth == 0 ? found : value.split(separator: ",")).filter { !$0.allSatisfy { $0 == " " || $0 == "\t" } }
+        let entries: [Substring] = depth == 0 ? found : value.split(separator: ",")
+        return entries.filter { !$0.allSatisfy { $0 == " " || $0 == "\t" } }
     }
 }

@@ -137,6 +137,10 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let adapter = match.adapter
         guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
+        // No client sends a fragment. The query would end there, so that an upstream got another one than the caller wrote.
+        if request.head.path?.utf8.contains(UInt8(ascii: "#")) == true {
+            return refused(.invalid, call, adapter, &record)
+        }
         do {
             let begun = call
             call.body = try await BodyReader.read(
