@@ -1,3 +1,4 @@
+import Adapters
 import CoreMetrics
 import HTTPTypes
 import Model
@@ -143,6 +144,19 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         let answer = ProxiedCall.answer(to: failure, kind, call(), RelayAdapter(), .unbound)
         #expect(answer.status == status && (answer.headers[.retryAfter] ?? "") == retry)
         #expect(String(decoding: answer.body, as: UTF8.self).hasPrefix(#"{"relay":"#))
+    }
+
+    // A send that may have arrived must not be repeated.
+    @Test func aDialectThatAnswersWith200DoesNotAskToTryAgain() throws {
+        let adapter = try #require(Vendors.all.first { $0.vendor == "ipns" })
+        func text(_ kind: CallKind) -> String {
+            let answer = ProxiedCall.answer(to: .failed(.indeterminate(.timeout)), kind, call(), adapter, .unbound)
+            return "\(answer.status) " + String(decoding: answer.body, as: UTF8.self)
+        }
+        for kind in [CallKind.send, .message, .other] {
+            #expect(text(kind).hasPrefix("200 ") && text(kind).contains("REQUEST TIMED OUT"))
+        }
+        #expect(text(.receipt).hasPrefix("200 ") && text(.receipt).contains("TEMPORARILY UNAVAILABLE"))
     }
 
     @Test func onlyAnUpstreamThatDoesNotAnswerIsAnOutage() {

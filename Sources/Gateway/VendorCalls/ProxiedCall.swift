@@ -98,7 +98,7 @@ enum ProxiedCall {
     /// The answer to a call that has none of the upstream, in the dialect's form.
     ///
     /// A call that has certainly not arrived gets the dialect's "try again". So does one that may be repeated. A send that may have arrived gets 504 without a
-    /// time to try again, because a repetition could push twice. Dialects that answer with 200 keep it.
+    /// time to try again, because a repetition could push twice. Dialects that answer with 200 keep the status, and say that the time is over.
     static func answer(
         to failure: Failure,
         _ kind: CallKind,
@@ -117,9 +117,14 @@ enum ProxiedCall {
             switch kind {
             case .device, .user, .receipt, .read: return answer
             case .message, .send, .other:
-                var answer = shaped(answer, status: 504)
-                answer.headers[.retryAfter] = nil
-                return answer
+                var last = shaped(answer, status: 504)
+                if answer.status < 400 {
+                    // Their "try again" is only in the body.
+                    last = adapter.refuse(AdapterError(.timedOut), for: call, settings: settings)
+                    last.status = answer.status
+                }
+                last.headers[.retryAfter] = nil
+                return last
             }
         }
     }
