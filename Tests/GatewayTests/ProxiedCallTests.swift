@@ -198,6 +198,21 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
 }
 
 @Suite struct UpstreamMetricTests {
+    @Test func aRemovedUpstreamKeepsNoHandles() {
+        let counts = OpenUpstreams().counts
+        let (old, new) = (
+            CredentialKey(tenant: "t", credential: "old"), CredentialKey(tenant: "t", credential: "new")
+        )
+        for key in [old, new] {
+            counts.count(key, .send, .busy)
+            counts.record(.seconds(1), of: key)
+            counts.countRemembered(key)
+        }
+        #expect(counts.handleCount == 6)
+        counts.forget(old)
+        #expect(counts.handleCount == 3)
+    }
+
     // The registry adds the unit.
     @Test func theHistogramHasItsNameOnce() {
         #expect(MetricName.upstreamSeconds.timer([]).label == "upstream")

@@ -18,11 +18,12 @@ final class UpstreamProxy: Sendable {
     private let client: OutgoingClient
     /// The name of this gateway in `Via`.
     let name: String
-    let counts = UpstreamCallCounts()
+    let counts: UpstreamCallCounts
     private let shares = UpstreamShares()
 
     init(upstreams: OpenUpstreams, client: OutgoingClient, name: String) {
         self.upstreams = upstreams
+        counts = upstreams.counts
         self.client = client
         self.name = name
     }
