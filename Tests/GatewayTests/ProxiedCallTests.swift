@@ -219,6 +219,21 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
     }
 }
 
+/// A failing upstream does not fill the log.
+@Suite struct FailureLinesTests {
+    @Test func oneLinePerUpstreamAndSecondHasTheNumberOfCalls() {
+        let lines = FailureLines()
+        let (old, new) = (
+            CredentialKey(tenant: "t", credential: "old"), CredentialKey(tenant: "t", credential: "new")
+        )
+        let start = ContinuousClock.now
+        #expect(lines.count(old, at: start) == 1 && lines.count(new, at: start) == 1)
+        #expect(lines.count(old, at: start) == nil && lines.count(old, at: start + .milliseconds(999)) == nil)
+        #expect(lines.count(old, at: start + .seconds(1)) == 3)
+        #expect(lines.count(old, at: start + .seconds(3)) == 1)
+    }
+}
+
 /// One address has a quarter of the calls of an upstream.
 @Suite struct UpstreamSharesTests {
     private let old = CredentialKey(tenant: "t", credential: "old")

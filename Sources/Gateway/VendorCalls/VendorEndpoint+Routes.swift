@@ -197,12 +197,14 @@ extension VendorEndpoint {
         _ adapter: any VendorAdapter,
         _ credential: CredentialKey
     ) {
-        logger.info(
+        let count = failures.count(credential, at: .now)
+        logger.log(
+            level: count == nil ? .debug : .info,
             "proxied call failed",
             metadata: [
                 LogKey.tenant: "\(credential.tenant)", LogKey.credential: "\(credential.credential)",
                 LogKey.vendor: "\(adapter.vendor)", LogKey.route: "\(call.route)", LogKey.reason: "\(failure.word)",
-                LogKey.peer: "\(call.remoteAddress ?? "?")",
+                LogKey.peer: "\(call.remoteAddress ?? "?")", LogKey.count: "\(count ?? 1)",
             ]
         )
     }

@@ -12,6 +12,7 @@ import Observability
 final class VendorEndpoint: Sendable {
     let directory: any CallDirectory
     let outage = StoreOutage()
+    let failures = FailureLines()
     /// Nil: no call is proxied.
     let proxy: UpstreamProxy?
     private let handler: CommandHandler
