@@ -1,3 +1,4 @@
+import Adapters
 import CoreMetrics
 import HTTPTypes
 import Model
@@ -52,6 +53,12 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         )
     }
 
+    @Test func rulesSeeTheFieldsThatLeave() {
+        let arrived = fields([("Connection", "x-tags, host"), ("X-Tags", "a"), ("Host", "h"), ("X-Other", "b")])
+        #expect(lines(ProxyHeaders.endToEnd(arrived)) == ["Host: h", "X-Other: b"])
+        #expect(lines(ProxyHeaders.endToEnd(fields([("X-Tags", "a")]))) == ["X-Tags: a"])
+    }
+
     // A caller could hide a loop by naming Via as a field of its connection.
     @Test func viaIsNotAFieldOfTheConnection() {
         let kept = ProxyHeaders.request(fields([("Connection", "via"), ("Via", "1.1 front")]), by: name)
@@ -63,6 +70,9 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         (["1.1 a, 1.1 b, 1.1 c"], true), (["1.1 a", "1.1 b", "1.1 c"], true),
         (["1.1 push-gateway-0123456789abcdef"], true), (["1.0 a, HTTP/1.1  PUSH-gateway-0123456789abcdef (z)"], true),
         (["1.1 push-gateway-0123456789abcdee"], false), (["push-gateway-0123456789abcdef"], false), ([", ,"], false),
+        // Comments that do not end, and brackets that stand for themselves.
+        (["1.1 a (, 1.1 push-gateway-0123456789abcdef"], true), (["1.1 a (x, 1.1 b, 1.1 c"], true),
+        ([#"1.1 a (\(), 1.1 push-gateway-0123456789abcdef"#], true), ([#"1.1 a (\), y, z), 1.1 b"#], false),
     ])
     func aLoopIsFound(_ via: [String], _ expected: Bool) {
         #expect(ProxyHeaders.isLoop(fields(via.map { ("Via", $0) }), by: name) == expected)
@@ -120,7 +130,7 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
     @Test(arguments: [
         (ProxiedCall.Failure.failed(.busy), CallKind.send, 503, "5"),
         (.failed(.unsent(.connection)), .send, 503, "5"), (.failed(.forbidden), .read, 503, "5"),
-        (.failed(.unresolved), .other, 503, "5"), (.notOpen, .device, 503, "5"),
+        (.failed(.unresolved), .other, 503, "5"), (.notOpen, .device, 503, "5"), (.crowded, .send, 503, "5"),
         (.failed(.indeterminate(.timeout)), .receipt, 503, "5"), (.failed(.indeterminate(.timeout)), .send, 504, ""),
         (.unreadable, .message, 504, ""), (.unreadable, .user, 503, "5"), (.loop, .send, 508, ""),
         (.unfit, .send, 404, ""), (.failed(.invalid), .send, 400, ""),
@@ -136,11 +146,24 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         #expect(String(decoding: answer.body, as: UTF8.self).hasPrefix(#"{"relay":"#))
     }
 
+    // A send that may have arrived must not be repeated.
+    @Test func aDialectThatAnswersWith200DoesNotAskToTryAgain() throws {
+        let adapter = try #require(Vendors.all.first { $0.vendor == "ipns" })
+        func text(_ kind: CallKind) -> String {
+            let answer = ProxiedCall.answer(to: .failed(.indeterminate(.timeout)), kind, call(), adapter, .unbound)
+            return "\(answer.status) " + String(decoding: answer.body, as: UTF8.self)
+        }
+        for kind in [CallKind.send, .message, .other] {
+            #expect(text(kind).hasPrefix("200 ") && text(kind).contains("REQUEST TIMED OUT"))
+        }
+        #expect(text(.receipt).hasPrefix("200 ") && text(.receipt).contains("TEMPORARILY UNAVAILABLE"))
+    }
+
     @Test func onlyAnUpstreamThatDoesNotAnswerIsAnOutage() {
         let outages: [ProxiedCall.Failure] = [
-            .notOpen, .unreadable, .failed(.busy), .failed(.unsent(.connection)), .failed(.indeterminate(.closed)),
+            .unreadable, .failed(.busy), .failed(.unsent(.connection)), .failed(.indeterminate(.closed)),
         ]
-        let others: [ProxiedCall.Failure] = [.loop, .unfit, .failed(.invalid)]
+        let others: [ProxiedCall.Failure] = [.loop, .unfit, .notOpen, .crowded, .failed(.invalid)]
         #expect(outages.allSatisfy(\.isOutage) && !others.contains(where: \.isOutage))
     }
 }
@@ -175,14 +198,87 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
 }
 
 @Suite struct UpstreamMetricTests {
+    @Test func aRemovedUpstreamKeepsNoHandles() {
+        let counts = OpenUpstreams().counts
+        let (old, new) = (
+            CredentialKey(tenant: "t", credential: "old"), CredentialKey(tenant: "t", credential: "new")
+        )
+        for key in [old, new] {
+            counts.count(key, .send, .busy)
+            counts.record(.seconds(1), of: key)
+            counts.countRemembered(key)
+        }
+        #expect(counts.handleCount == 6)
+        counts.forget(old)
+        #expect(counts.handleCount == 3)
+    }
+
     // The registry adds the unit.
     @Test func theHistogramHasItsNameOnce() {
         #expect(MetricName.upstreamSeconds.timer([]).label == "upstream")
     }
 }
 
+/// A failing upstream does not fill the log.
+@Suite struct FailureLinesTests {
+    @Test func oneLinePerUpstreamAndSecondHasTheNumberOfCalls() {
+        let lines = FailureLines()
+        let (old, new) = (
+            CredentialKey(tenant: "t", credential: "old"), CredentialKey(tenant: "t", credential: "new")
+        )
+        let start = ContinuousClock.now
+        #expect(lines.count(old, at: start) == 1 && lines.count(new, at: start) == 1)
+        #expect(lines.count(old, at: start) == nil && lines.count(old, at: start + .milliseconds(999)) == nil)
+        #expect(lines.count(old, at: start + .seconds(1)) == 3)
+        #expect(lines.count(old, at: start + .seconds(3)) == 1)
+    }
+}
+
+/// One address has a quarter of the calls of an upstream.
+@Suite struct UpstreamSharesTests {
+    private let old = CredentialKey(tenant: "t", credential: "old")
+
+    @Test func oneAddressDoesNotTakeAllPlaces() {
+        let shares = UpstreamShares()
+        #expect(UpstreamShares.limit * 4 == OutgoingLimits().inFlight)
+        func place(_ address: String?, _ upstream: CredentialKey) -> UpstreamShares.Place? {
+            shares.place(of: address, at: upstream, isLimited: true)
+        }
+        let places = (0..<UpstreamShares.limit).compactMap { _ in place("192.0.2.1", old) }
+        #expect(places.count == UpstreamShares.limit && place("192.0.2.1", old) == nil)
+        // Another address, another upstream, and an address without limits.
+        #expect(place("192.0.2.2", old) != nil)
+        #expect(place("192.0.2.1", CredentialKey(tenant: "t", credential: "new")) != nil)
+        #expect(shares.place(of: "192.0.2.1", at: old, isLimited: false) != nil)
+        // Released once, also if it is released twice.
+        places.first?.release()
+        places.first?.release()
+        let again = place("192.0.2.1", old)
+        #expect(again != nil && place("192.0.2.1", old) == nil)
+        again?.release()
+        for place in places { place.release() }
+        #expect(place("192.0.2.1", old) != nil)
+    }
+}
+
 /// One call per second asks a store that does not answer.
 @Suite struct StoreOutageTests {
+    // A call that the store refuses must not make it seem to be away.
+    @Test func onlyAStoreThatDoesNotAnswerIsAway() {
+        let start = ContinuousClock.now
+        let codes: [StoreError.Code] = [.conflict, .missing, .outdated, .failed]
+        for code in codes {
+            let outage = StoreOutage()
+            outage.ended(with: StoreError(code, "a test"), at: start)
+            #expect(outage.asks(at: start) && outage.asks(at: start), "\(code)")
+        }
+        for code in [StoreError.Code.unavailable, .timedOut] {
+            let outage = StoreOutage()
+            outage.ended(with: StoreError(code, "a test"), at: start)
+            #expect(!outage.asks(at: start), "\(code)")
+        }
+    }
+
     @Test func oneCallPerSecondAsksAStoreThatDoesNotAnswer() {
         let outage = StoreOutage()
         let start = ContinuousClock.now

@@ -44,7 +44,7 @@ final class CachedDirectory: CallDirectory, Sendable {
 
     private struct ReadRoutes {
         var version: Int
-        /// Nil: there are none, or this program does not know their format.
+        /// Nil: there are none. Without a table if this program cannot read them.
         var routes: BoundRoutes?
         var isUnread = false
     }
@@ -96,6 +96,8 @@ final class CachedDirectory: CallDirectory, Sendable {
     func lastKnown(_ key: BindingKey) -> BoundCall? { state.withLockedValue { $0.routed[key] } }
 
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
+        // The store refuses such a text, and has no key with it.
+        if key.value.utf8.contains(0) || key.host?.utf8.contains(0) == true { return nil }
         let now = ContinuousClock.now
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }
@@ -121,7 +123,7 @@ final class CachedDirectory: CallDirectory, Sendable {
         )
     }
 
-    /// The rules in force, which are read and parsed once per version. Nil: the app has none, or they have a format that this program does not know.
+    /// The rules in force, which are read and parsed once per version. Nil: the app has none.
     private func routes(_ binding: ResolvedBinding) async throws(StoreError) -> BoundRoutes? {
         guard let version = binding.routeVersion else { return nil }
         let key = AppKey(tenant: binding.tenant, app: binding.app)
@@ -155,13 +157,13 @@ final class CachedDirectory: CallDirectory, Sendable {
             return ReadRoutes(version: version, routes: routes)
         } catch {
             logger?.error(
-                "the routes of an app cannot be read; its calls are served as without routes",
+                "the routes of an app cannot be read; its calls are asked to try again",
                 metadata: [
                     LogKey.tenant: "\(key.tenant)", LogKey.app: "\(key.app)", LogKey.version: "\(version)",
                     LogKey.error: "\(error)",
                 ]
             )
-            return ReadRoutes(version: version, routes: nil, isUnread: true)
+            return ReadRoutes(version: version, routes: BoundRoutes(version: version, table: nil), isUnread: true)
         }
     }
 

@@ -29,6 +29,8 @@ final class ProvisioningService: Service {
     private let listener: PostgresListener?
     private let logger: Logger
     private let opened: OpenCredentials
+    /// A list of credentials that was read earlier must not be applied after a later one.
+    private let runs = SerialRuns()
 
     init(
         directory: PostgresDirectory,
@@ -84,12 +86,15 @@ final class ProvisioningService: Service {
     }
 
     private func changed() async {
-        cache.forget()
+        // In this order, so that new rules take effect when their upstream is open.
         await follow()
+        cache.forget()
     }
 
     /// Updates the open credentials and the running captures from the database.
-    func follow() async {
+    func follow() async { await runs.run { [self] in await followInTurn() } }
+
+    private func followInTurn() async {
         await recorder.refresh()
         let stored: [StoredCredential]
         do { stored = try await directory.credentials() } catch {
@@ -119,11 +124,10 @@ final class ProvisioningService: Service {
             transport.remove(stored.key)
             expiries.note(stored.key, nil)
         }
-        // Its old address or secrets must not be used, also if the new ones cannot be read.
-        upstreams.remove(stored.key)
         do {
             if let settings = try CredentialSecret.openUpstream(stored, with: keyRing) {
                 guard let server = OutgoingServer(stored) else {
+                    upstreams.remove(stored.key)
                     logger.error("the address of an upstream cannot be read", metadata: metadata)
                     return
                 }
@@ -131,12 +135,15 @@ final class ProvisioningService: Service {
                 logger.notice("upstream opened", metadata: metadata)
                 return
             }
+            upstreams.remove(stored.key)
             let credential = try CredentialSecret.open(stored, with: keyRing)
             try transport.open(stored.key, credential)
             expiries.note(stored.key, credential.preflight(for: [], at: engine.clock.now()).expiresAt)
             await engine.forget(stored.key)
             logger.notice("credential opened", metadata: metadata)
         } catch {
+            // Its old address or secrets must not be used.
+            upstreams.remove(stored.key)
             logger.error("credential cannot be opened", metadata: metadata.merging([LogKey.error: "\(error)"]) { $1 })
         }
     }

@@ -2,7 +2,7 @@ import Metrics
 package import Model
 import NIOConcurrencyHelpers
 
-/// Counts calls to upstreams by credential, kind and outcome. The handles are kept, as in `VendorCallCounts`; the provisioned credentials bound their number.
+/// Counts calls to upstreams by credential, kind and outcome. The handles are kept, as in `VendorCallCounts`; the provisioned credentials bound their number, because those of a removed one are dropped.
 package final class UpstreamCallCounts: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// The whole answer has arrived. Statuses are counted by their first digit: the upstream chooses them.
@@ -81,6 +81,20 @@ package final class UpstreamCallCounts: Sendable {
             return made
         }
         counter.increment()
+    }
+
+    /// Drops the handles of a credential that was removed.
+    package func forget(_ credential: CredentialKey) {
+        state.withLockedValue { state in
+            state.counters = state.counters.filter { $0.key.credential != credential }
+            state.timers[credential] = nil
+            state.remembered[credential] = nil
+        }
+    }
+
+    /// The number of handles.
+    var handleCount: Int {
+        state.withLockedValue { $0.counters.count + $0.timers.count + $0.remembered.count }
     }
 
     private static func label(_ credential: CredentialKey) -> (String, String) {

@@ -24,6 +24,8 @@ enum ProxiedCall {
         case unfit
         /// The credential does not exist any longer, or cannot be opened.
         case notOpen
+        /// Calls of the caller's address have all its places at the upstream (`UpstreamShares`).
+        case crowded
         /// The client's error.
         case failed(OutgoingError)
         /// The answer has a status that no answer may have.
@@ -32,10 +34,11 @@ enum ProxiedCall {
         /// Whether the upstream does not answer now, so that the gateway may stand in for it.
         var isOutage: Bool {
             switch self {
-            case .notOpen, .unreadable: true
+            case .unreadable: true
             case .failed(.invalid): false
             case .failed: true
-            case .loop, .unfit: false
+            // A credential that is not open yet, or cannot be opened, says nothing about the upstream.
+            case .loop, .unfit, .notOpen, .crowded: false
             }
         }
 
@@ -45,6 +48,7 @@ enum ProxiedCall {
             case .loop: "loop"
             case .unfit: "not a call of this upstream"
             case .notOpen: "upstream not open"
+            case .crowded: "too many calls of the address"
             case .failed(let error): "upstream: \(error)"
             case .unreadable: "upstream: unreadable answer"
             }
@@ -94,7 +98,7 @@ enum ProxiedCall {
     /// The answer to a call that has none of the upstream, in the dialect's form.
     ///
     /// A call that has certainly not arrived gets the dialect's "try again". So does one that may be repeated. A send that may have arrived gets 504 without a
-    /// time to try again, because a repetition could push twice. Dialects that answer with 200 keep it.
+    /// time to try again, because a repetition could push twice. Dialects that answer with 200 keep the status, and say that the time is over.
     static func answer(
         to failure: Failure,
         _ kind: CallKind,
@@ -106,16 +110,21 @@ enum ProxiedCall {
         case .loop: return shaped(adapter.refuse(AdapterError(.invalid), for: call, settings: settings), status: 508)
         case .unfit: return adapter.refuse(AdapterError(.notFound), for: call, settings: settings)
         case .failed(.invalid): return adapter.refuse(AdapterError(.invalid), for: call, settings: settings)
-        case .notOpen: return retry(call, adapter, settings)
+        case .notOpen, .crowded: return retry(call, adapter, settings)
         case .failed(let error) where error.isUnsent: return retry(call, adapter, settings)
         case .failed, .unreadable:
             let answer = retry(call, adapter, settings)
             switch kind {
             case .device, .user, .receipt, .read: return answer
             case .message, .send, .other:
-                var answer = shaped(answer, status: 504)
-                answer.headers[.retryAfter] = nil
-                return answer
+                var last = shaped(answer, status: 504)
+                if answer.status < 400 {
+                    // Their "try again" is only in the body.
+                    last = adapter.refuse(AdapterError(.timedOut), for: call, settings: settings)
+                    last.status = answer.status
+                }
+                last.headers[.retryAfter] = nil
+                return last
             }
         }
     }

@@ -29,7 +29,12 @@ enum ProxyHeaders {
     }
 
     /// The fields of an answer as the caller gets them.
-    static func answer(_ fields: HTTPFields) -> HTTPFields {
+    static func answer(_ fields: HTTPFields) -> HTTPFields { endToEnd(fields) }
+
+    /// The fields that are not of one connection. Rules, proofs and `prepare` see a call with these alone: a caller could otherwise show them a field and name it in
+    /// `Connection`, so that the upstream does not get it.
+    static func endToEnd(_ fields: HTTPFields) -> HTTPFields {
+        guard fields.contains(where: { hopByHop.contains($0.name.canonicalName) }) else { return fields }
         let named = connectionFields(fields)
         var kept = HTTPFields()
         for field in fields where !isOfConnection(field, named) { kept.append(field) }
@@ -50,7 +55,7 @@ enum ProxyHeaders {
 
     private static let via = HTTPField.Name("Via")
 
-    /// The names that `Connection` lists. `Via` stays, because a caller could otherwise hide a loop.
+    /// The names that `Connection` lists. `Via` stays, because a caller could otherwise hide a loop; `Host`, because it says to whom the call is addressed.
     private static func connectionFields(_ fields: HTTPFields) -> Set<String> {
         var named: Set<String> = []
         for value in fields[values: .connection] {
@@ -58,20 +63,29 @@ enum ProxyHeaders {
                 named.insert(name.lowercased().filter { $0 != " " && $0 != "\t" })
             }
         }
-        return named.subtracting(["via"])
+        return named.subtracting(["via", "host"])
     }
 
     private static func isOfConnection(_ field: HTTPField, _ named: Set<String>) -> Bool {
         hopByHop.contains(field.name.canonicalName) || named.contains(field.name.canonicalName)
     }
 
-    /// The entries of one field, which commas separate, except in comments.
+    /// The entries of one field, which commas separate, except in comments. A comment that does not end hides nothing: all commas separate then.
     private static func entries(_ value: String) -> [Substring] {
         var depth = 0
-        return value.split { character in
+        // In a comment, the character after a backslash stands for itself.
+        var isQuoted = false
+        let found = value.split { character in
+            if isQuoted {
+                isQuoted = false
+                return false
+            }
+            if depth > 0, character == "\\" { isQuoted = true }
             if character == "(" { depth += 1 }
             if character == ")" { depth = max(0, depth - 1) }
             return character == "," && depth == 0
-        }.filter { !$0.allSatisfy { $0 == " " || $0 == "\t" } }
+        }
+        let entries: [Substring] = depth == 0 ? found : value.split(separator: ",")
+        return entries.filter { !$0.allSatisfy { $0 == " " || $0 == "\t" } }
     }
 }

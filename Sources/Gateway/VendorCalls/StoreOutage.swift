@@ -1,6 +1,7 @@
+import Model
 import NIOConcurrencyHelpers
 
-/// Notes that the store does not answer. Meanwhile one call per second asks it, so that the calls whose rules are remembered do not wait for it.
+/// Notes that the store does not answer. Meanwhile one call per second asks it, so that the calls that remembered rules proxy do not wait for it.
 final class StoreOutage: Sendable {
     /// 1 s: calls are served again at the latest this long after the store answers.
     static let pause = Duration.seconds(1)
@@ -15,6 +16,14 @@ final class StoreOutage: Sendable {
             guard now >= due else { return false }
             next = now + Self.pause
             return true
+        }
+    }
+
+    /// Notes the error of a question. Others than these are answers: a caller could otherwise make the calls of all others wait by a call that the store refuses.
+    func ended(with error: StoreError, at now: ContinuousClock.Instant) {
+        switch error.code {
+        case .unavailable, .timedOut: failed(at: now)
+        case .conflict, .missing, .outdated, .exhausted, .failed: answered()
         }
     }
 

@@ -9,6 +9,8 @@ import Secrets
 final class UpstreamProxy: Sendable {
     enum Outcome: Sendable {
         case answered(VendorResponse, ProxiedBody)
+        /// The dialect does not admit the caller. Nothing has left.
+        case refused(AdapterError)
         case failed(ProxiedCall.Failure)
     }
 
@@ -16,10 +18,12 @@ final class UpstreamProxy: Sendable {
     private let client: OutgoingClient
     /// The name of this gateway in `Via`.
     let name: String
-    let counts = UpstreamCallCounts()
+    let counts: UpstreamCallCounts
+    private let shares = UpstreamShares()
 
     init(upstreams: OpenUpstreams, client: OutgoingClient, name: String) {
         self.upstreams = upstreams
+        counts = upstreams.counts
         self.client = client
         self.name = name
     }
@@ -35,32 +39,54 @@ final class UpstreamProxy: Sendable {
     /// - Parameters:
     ///   - call: inflated, with the header `Host` that arrived.
     ///   - compressed: the body as it arrived, if it was compressed.
-    ///   - adapter: that of the call's dialect.
+    ///   - adapter: that of the call's dialect. It admits the caller before anything leaves.
+    ///   - settings: those of the binding.
     ///   - credential: the upstream.
     ///   - kind: that of the call.
+    ///   - isLimited: whether limits apply to the caller's address.
     /// - Returns: the upstream's answer, or why there is none.
     func answer(
         _ call: VendorRequest,
         _ compressed: CompressedBody?,
         by adapter: any VendorAdapter,
+        _ settings: BindingSettings,
         to credential: CredentialKey,
-        _ kind: CallKind
+        _ kind: CallKind,
+        isLimited: Bool
     ) async -> Outcome {
         if ProxyHeaders.isLoop(call.headers, by: name) { return fails(.loop, credential, kind) }
+        guard let dialect = adapter as? any UpstreamAdapter else { return fails(.unfit, credential, kind) }
+        do throws(AdapterError) { try dialect.admit(call, settings: settings) } catch { return .refused(error) }
         guard let upstream = upstreams.upstream(credential) else { return fails(.notOpen, credential, kind) }
         let host = upstream.server.url.host
-        let prepared = (adapter as? any UpstreamAdapter)?
-            .prepare(call, for: upstream.settings, host: host, at: call.receivedAt)
+        let prepared = dialect.prepare(call, for: upstream.settings, host: host, at: call.receivedAt)
         guard let prepared else { return fails(.unfit, credential, kind) }
+        guard let place = shares.place(of: call.remoteAddress, at: credential, isLimited: isLimited) else {
+            return fails(.crowded, credential, kind)
+        }
         let request = ProxiedCall.request(prepared, of: call, compressed, by: name)
+        let outcome = await answer(to: request, upstream.server, kind, place)
+        // A stream has its place until it ends.
+        if case .answered(_, .stream) = outcome { return outcome }
+        place.release()
+        return outcome
+    }
+
+    private func answer(
+        to request: OutgoingRequest,
+        _ server: OutgoingServer,
+        _ kind: CallKind,
+        _ place: UpstreamShares.Place
+    ) async -> Outcome {
+        let credential = server.credential
         let started = ContinuousClock.now
         do throws(OutgoingError) {
-            let response = try await client.call(request, to: upstream.server)
+            let response = try await client.call(request, to: server)
             counts.record(ContinuousClock.now - started, of: credential)
             guard ProxiedCall.isStatus(response.status) else { return fails(.unreadable, credential, kind) }
             let head = VendorResponse(status: response.status, headers: ProxyHeaders.answer(response.fields))
             guard let length = ProxiedCall.wholeLength(response.status, head.headers, of: request.method) else {
-                let meter = UpstreamMeter(counts, credential, kind, status: response.status)
+                let meter = UpstreamMeter(counts, credential, kind, status: response.status, place)
                 return .answered(head, .stream(UpstreamStream(response.body, meter)))
             }
             let bytes = try await response.body.bytes(upTo: length)
@@ -77,7 +103,7 @@ final class UpstreamProxy: Sendable {
         case .failed(.busy): counts.count(credential, kind, .busy)
         case .failed(let error): counts.count(credential, kind, error.isUnsent ? .unsent : .unanswered)
         case .unreadable: counts.count(credential, kind, .broken)
-        case .unfit, .notOpen: counts.count(credential, kind, .unsent)
+        case .unfit, .notOpen, .crowded: counts.count(credential, kind, .unsent)
         }
         return .failed(failure)
     }

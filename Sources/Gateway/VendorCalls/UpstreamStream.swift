@@ -74,7 +74,7 @@ final class UpstreamStream: Sendable {
     }
 }
 
-/// Counts how a streamed answer ended, once. One that nobody read was abandoned.
+/// Counts how a streamed answer ended, once, and releases its place. One that nobody read was abandoned.
 final class UpstreamMeter: Sendable {
     enum End: Sendable, Hashable { case complete, broken, abandoned }
 
@@ -82,13 +82,21 @@ final class UpstreamMeter: Sendable {
     private let credential: CredentialKey
     private let kind: CallKind
     private let status: Int
+    private let place: UpstreamShares.Place
     private let isOpen = NIOLockedValueBox(true)
 
-    init(_ counts: UpstreamCallCounts, _ credential: CredentialKey, _ kind: CallKind, status: Int) {
+    init(
+        _ counts: UpstreamCallCounts,
+        _ credential: CredentialKey,
+        _ kind: CallKind,
+        status: Int,
+        _ place: UpstreamShares.Place
+    ) {
         self.counts = counts
         self.credential = credential
         self.kind = kind
         self.status = status
+        self.place = place
     }
 
     deinit { ended(.abandoned) }
@@ -99,6 +107,7 @@ final class UpstreamMeter: Sendable {
             return isOpen
         }
         guard isFirst else { return }
+        place.release()
         switch end {
         case .complete: counts.count(credential, kind, .answered(status: status))
         case .broken: counts.count(credential, kind, .broken)

@@ -12,6 +12,8 @@ struct CallHold: Sendable {
     var room: LargeBodies.Room?
     /// The body of an upstream's answer; nil: the gateway answers.
     var proxied: ProxiedBody?
+    /// Whether an upstream may have received the call, which is then not handed over again.
+    var wasHandedOver = false
 }
 
 /// The answer to a vendor's call: the gateway's own, or that of an upstream.

@@ -8,31 +8,74 @@ import Routing
 
 /// Calls that the rules of their app take from the gateway (docs/routing.md#proxying).
 extension VendorEndpoint {
-    /// The answer to a call that the rules give to an upstream, or refuse. Nil: the gateway serves it.
-    ///
-    /// A proxied call is authorized by the vendor, so that no proof of the caller is looked at. A call that the gateway serves passes its own checks or is refused;
-    /// it never becomes a proxied one.
+    /// The binding of a call.
     ///
     /// - Parameters:
-    ///   - call: with its whole body, inflated.
+    ///   - key: names the binding.
+    ///   - call: with its whole body; nil: it has not arrived yet.
+    ///   - adapter: that of the call's dialect.
+    /// - Returns: nil if there is none.
+    /// - Throws: `StoreError` when the store cannot answer now, or did not a moment ago and the rules that are remembered proxy the call.
+    func bound(
+        _ key: BindingKey,
+        of call: VendorRequest?,
+        _ adapter: any VendorAdapter
+    ) async throws(StoreError) -> BoundCall? {
+        if let remembered = directory.remembered(key) { return remembered }
+        if let known = directory.lastKnown(key), !outage.asks(at: .now), await isProxied(call, adapter, known) {
+            throw StoreError(.unavailable, "the store did not answer a moment ago")
+        }
+        do throws(StoreError) {
+            let binding = try await directory.binding(key)
+            outage.answered()
+            return binding
+        } catch {
+            outage.ended(with: error, at: .now)
+            throw error
+        }
+    }
+
+    /// Whether the rules that are remembered proxy a call. True for one that has not arrived: it is read then, and asks again.
+    private func isProxied(
+        _ call: VendorRequest?,
+        _ adapter: any VendorAdapter,
+        _ known: BoundCall
+    ) async -> Bool {
+        guard let routes = known.routes else { return false }
+        guard var arrived = call else { return true }
+        arrived.headers = ProxyHeaders.endToEnd(arrived.headers)
+        return await decided(arrived, adapter, known.settings, routes).isProxy
+    }
+
+    /// The answer to a call that the rules give to an upstream, or refuse. Nil: the gateway serves it.
+    ///
+    /// The vendor authorizes a proxied call, so that no proof for the gateway is looked at. Where the upstream cannot check the caller, because `prepare` replaces the
+    /// caller's credential, the dialect checks it (`UpstreamAdapter.admit`). A call that the gateway serves passes its own checks or is refused; it never becomes a
+    /// proxied one.
+    ///
+    /// - Parameters:
+    ///   - call: with its whole body, inflated. It loses the fields of its connection, which the upstream does not get, so that rules and proofs see what the upstream sees.
     ///   - adapter: that of the call's dialect.
     ///   - binding: its app's rules decide.
+    ///   - shown: the credential that the call shows.
     ///   - record: gets what happened.
     ///   - hold: has the body as it arrived, and gets the body of the answer.
     ///   - isRemembered: the binding is an old one, because the store does not answer. Only proxied calls have an answer then.
     /// - Returns: the answer, without its body if that is a stream.
     @inline(never)
     func routed(
-        _ call: VendorRequest,
+        _ call: inout VendorRequest,
         _ adapter: any VendorAdapter,
         _ binding: BoundCall,
+        _ shown: ShownProof?,
         _ record: inout CallRecord,
         _ hold: inout CallHold,
         isRemembered: Bool = false
     ) async -> VendorResponse? {
         guard let routes = binding.routes else { return nil }
+        call.headers = ProxyHeaders.endToEnd(call.headers)
         let settings = binding.settings
-        let decision = await decided(call, adapter, settings, routes.table)
+        let decision = await decided(call, adapter, settings, routes)
         if isRemembered, !decision.isProxy { return nil }
         record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
         switch decision {
@@ -46,39 +89,87 @@ extension VendorEndpoint {
             record.reason = "ruleOfLaterVersion"
             return ProxiedCall.retry(call, adapter, settings)
         case .proxy(let proxying):
-            guard let proxy else { return ProxiedCall.retry(call, adapter, settings) }
-            let credential = CredentialKey(tenant: binding.tenant, credential: proxying.upstream)
-            if isRemembered { proxy.counts.countRemembered(credential) }
-            switch await proxy.answer(call, hold.compressed, by: adapter, to: credential, proxying.kind) {
-            case .answered(let response, let body):
-                record.outcome = .known
-                record.reason = "proxied"
-                hold.proxied = body
-                return response
-            case .failed(let failure):
-                record.isLogged = true
-                note(failure, call, adapter, credential)
-                if proxying.servesInOutage, failure.isOutage, !isRemembered { return nil }
-                record.outcome = .refused
-                record.reason = "upstream"
-                return ProxiedCall.answer(to: failure, proxying.kind, call, adapter, settings)
-            }
+            return await proxied(call, adapter, binding, proxying, shown, &record, &hold, isRemembered: isRemembered)
         }
     }
 
+    /// The answer of the upstream, or the dialect's answer to a call that has none. Nil: the gateway serves the call in its place.
+    @inline(never)
+    private func proxied(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall,
+        _ proxying: CallRouter.Proxying,
+        _ shown: ShownProof?,
+        _ record: inout CallRecord,
+        _ hold: inout CallHold,
+        isRemembered: Bool
+    ) async -> VendorResponse? {
+        let settings = binding.settings
+        guard let proxy else { return ProxiedCall.retry(call, adapter, settings) }
+        let credential = CredentialKey(tenant: binding.tenant, credential: proxying.upstream)
+        if isRemembered { proxy.counts.countRemembered(credential) }
+        hold.wasHandedOver = true
+        let outcome = await proxy.answer(
+            call,
+            hold.compressed,
+            by: adapter,
+            settings,
+            to: credential,
+            proxying.kind,
+            isLimited: limits.limiter.applies(to: call.remoteAddress)
+        )
+        switch outcome {
+        case .answered(let response, let body):
+            record.outcome = .known
+            record.reason = "proxied"
+            hold.proxied = body
+            return response
+        case .refused(let error): return unadmitted(error, call, adapter, settings, shown, &record)
+        case .failed(let failure):
+            record.isLogged = true
+            if failure == .crowded { limits.limiter.refused(FixedLimit.upstreamCalls) }
+            note(failure, call, adapter, credential)
+            if proxying.servesInOutage, failure.isOutage, !isRemembered { return nil }
+            record.outcome = .refused
+            record.reason = "upstream"
+            return ProxiedCall.answer(to: failure, proxying.kind, call, adapter, settings)
+        }
+    }
+
+    /// The answer to a call whose caller the dialect does not admit to the upstream. It counts as a failed proof, as in a call that the gateway serves.
+    private func unadmitted(
+        _ error: AdapterError,
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings,
+        _ shown: ShownProof?,
+        _ record: inout CallRecord
+    ) -> VendorResponse {
+        if error.code == .unauthorized {
+            refusedCredential(adapter, record, isShown: shown != nil)
+            if let excess = limits.failed(shown) { return limited(excess, call, adapter, &record, settings) }
+        }
+        note(call, adapter, "\(error)")
+        record.refused(error, isLogged: true)
+        return adapter.refuse(error, for: call, settings: settings)
+    }
+
     /// The answer to a call whose binding or proof the store cannot find now: that of the upstream if the rules that are remembered proxy the call, otherwise the
-    /// dialect's "try again".
+    /// dialect's "try again". A call that an upstream may have received already is not handed over again.
     @inline(never)
     func withoutStore(
         _ error: StoreError,
         _ key: BindingKey,
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
+        _ shown: ShownProof?,
         _ record: inout CallRecord,
         _ hold: inout CallHold
     ) async -> VendorResponse {
-        if let known = directory.lastKnown(key),
-            let answer = await routed(call, adapter, known, &record, &hold, isRemembered: true)
+        var call = call
+        if !hold.wasHandedOver, let known = directory.lastKnown(key),
+            let answer = await routed(&call, adapter, known, shown, &record, &hold, isRemembered: true)
         {
             return answer
         }
@@ -91,8 +182,9 @@ extension VendorEndpoint {
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings,
-        _ table: RouteTable
+        _ routes: BoundRoutes
     ) async -> CallRouter.Decision {
+        guard let table = routes.table else { return .unready }
         guard call.body.count > LargeBodies.smallBytes else {
             return CallRouter.decide(call, adapter, settings, table)
         }
@@ -105,12 +197,14 @@ extension VendorEndpoint {
         _ adapter: any VendorAdapter,
         _ credential: CredentialKey
     ) {
-        logger.info(
+        let count = failures.count(credential, at: .now)
+        logger.log(
+            level: count == nil ? .debug : .info,
             "proxied call failed",
             metadata: [
                 LogKey.tenant: "\(credential.tenant)", LogKey.credential: "\(credential.credential)",
                 LogKey.vendor: "\(adapter.vendor)", LogKey.route: "\(call.route)", LogKey.reason: "\(failure.word)",
-                LogKey.peer: "\(call.remoteAddress ?? "?")",
+                LogKey.peer: "\(call.remoteAddress ?? "?")", LogKey.count: "\(count ?? 1)",
             ]
         )
     }

@@ -11,7 +11,8 @@ import Observability
 /// Processes one vendor call: read, locate, prove, decode, command, encode. It contains no vendor-specific code.
 final class VendorEndpoint: Sendable {
     let directory: any CallDirectory
-    private let outage = StoreOutage()
+    let outage = StoreOutage()
+    let failures = FailureLines()
     /// Nil: no call is proxied.
     let proxy: UpstreamProxy?
     private let handler: CommandHandler
@@ -137,6 +138,10 @@ final class VendorEndpoint: Sendable {
     ) async -> VendorResponse {
         let adapter = match.adapter
         guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
+        // No client sends a fragment. The query would end there, so that an upstream got another one than the caller wrote.
+        if request.head.path?.utf8.contains(UInt8(ascii: "#")) == true {
+            return refused(.invalid, call, adapter, &record)
+        }
         do {
             let begun = call
             call.body = try await BodyReader.read(
@@ -187,7 +192,7 @@ final class VendorEndpoint: Sendable {
         call.body = BodyInflater.isNeeded(call.headers) ? [] : BodyBeginning.completed(beginning) ?? []
         guard let key = adapter.earlyKey(of: call) else { return nil }
         // If the store cannot answer, the call itself says so.
-        do throws(StoreError) { return try await bound(key) == nil ? call : nil } catch { return nil }
+        do throws(StoreError) { return try await bound(key, of: nil, adapter) == nil ? call : nil } catch { return nil }
     }
 
     /// The answer to a call whose beginning names a binding that does not exist.
@@ -246,6 +251,7 @@ final class VendorEndpoint: Sendable {
         _ hold: inout CallHold,
         on channel: (any Channel)? = nil
     ) async -> VendorResponse {
+        var call = call
         var settings = BindingSettings.unbound
         var shown: ShownProof?
         do throws(AdapterError) {
@@ -255,14 +261,14 @@ final class VendorEndpoint: Sendable {
             let binding: BoundCall?
             let verdict: SenderGate.Verdict
             do throws(StoreError) {
-                binding = try await bound(key)
+                binding = try await bound(key, of: call, adapter)
                 if let ruled = binding, ruled.routes != nil,
-                    let answer = await routed(call, adapter, ruled, &record, &hold)
+                    let answer = await routed(&call, adapter, ruled, shown, &record, &hold)
                 {
                     return answer
                 }
                 verdict = try await judged(call, caller, adapter, binding, channel)
-            } catch { return await withoutStore(error, key, call, adapter, &record, &hold) }
+            } catch { return await withoutStore(error, key, call, adapter, shown, &record, &hold) }
             guard let binding else { return unbound(call, adapter, shown, &record) }
             settings = binding.settings
             record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
@@ -311,21 +317,6 @@ final class VendorEndpoint: Sendable {
             provingKey: verdict.provingKey?.name,
             recipientsPerDay: verdict.provingKey?.recipientsPerDay
         ).traced(receipts != nil)
-    }
-
-    private func bound(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
-        if let remembered = directory.remembered(key) { return remembered }
-        guard directory.lastKnown(key) == nil || outage.asks(at: .now) else {
-            throw StoreError(.unavailable, "the store did not answer a moment ago")
-        }
-        do throws(StoreError) {
-            let binding = try await directory.binding(key)
-            outage.answered()
-            return binding
-        } catch {
-            outage.failed(at: .now)
-            throw error
-        }
     }
 
     private func located(
@@ -404,7 +395,7 @@ final class VendorEndpoint: Sendable {
 
     /// Counts a wrong credential of the dialect; without a binding, only if the call showed one.
     @inline(never)
-    private func refusedCredential(_ adapter: any VendorAdapter, _ record: CallRecord, isShown: Bool) {
+    func refusedCredential(_ adapter: any VendorAdapter, _ record: CallRecord, isShown: Bool) {
         guard isShown || record.owner != nil else { return }
         proofs.note(
             .credential,

@@ -32,6 +32,8 @@ struct ProxyStage: Sendable {
         private struct State {
             var rules: RouteRules?
             var isDown = false
+            var keysAreDown = false
+            var isUnreadable = false
             var known: [BindingKey: BoundCall] = [:]
             var lookUps = 0
         }
@@ -48,6 +50,12 @@ struct ProxyStage: Sendable {
         /// Whether the store does not answer.
         func set(isDown: Bool) { state.withLockedValue { $0.isDown = isDown } }
 
+        /// Whether the store does not answer questions for API keys.
+        func set(keysAreDown: Bool) { state.withLockedValue { $0.keysAreDown = keysAreDown } }
+
+        /// Whether the program cannot read the rules.
+        func set(isUnreadable: Bool) { state.withLockedValue { $0.isUnreadable = isUnreadable } }
+
         /// The look-ups so far.
         var lookUps: Int { state.withLockedValue { $0.lookUps } }
 
@@ -56,9 +64,9 @@ struct ProxyStage: Sendable {
         func lastKnown(_ key: BindingKey) -> BoundCall? { state.withLockedValue { $0.known[key] } }
 
         func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
-            let (isDown, rules) = state.withLockedValue { state in
+            let (isDown, isUnreadable, rules) = state.withLockedValue { state in
                 state.lookUps += 1
-                return (state.isDown, state.rules)
+                return (state.isDown, state.isUnreadable, state.rules)
             }
             guard !isDown else { throw StoreError(.unavailable, "the test has stopped it") }
             guard let found = try await base.binding(key) else { return nil }
@@ -68,13 +76,18 @@ struct ProxyStage: Sendable {
                 tenant: found.tenant,
                 app: found.app,
                 settings: found.settings,
-                routes: BoundRoutes(version: 1, table: table)
+                routes: BoundRoutes(version: 1, table: isUnreadable ? nil : table)
             )
             state.withLockedValue { $0.known[key] = bound }
             return bound
         }
 
-        func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant? { try await base.apiKey(secret) }
+        func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant? {
+            guard !state.withLockedValue({ $0.keysAreDown }) else {
+                throw StoreError(.unavailable, "the test has stopped it")
+            }
+            return try await base.apiKey(secret)
+        }
     }
 
     /// Keeps the captured calls of the stage's app.

@@ -29,7 +29,8 @@ package struct RelayAdapter: UpstreamAdapter {
     package func locate(_ request: VendorRequest) throws(AdapterError) -> (BindingKey, CallerKind) {
         guard let app = request.header("X-Relay-App") else { throw AdapterError(.missing, field: "app") }
         let key = BindingKey(vendor: vendor, kind: "app", value: app)
-        return (key, request.route == "send" ? .sender : .device)
+        let isSender = request.route == "send" || request.header("X-Relay-Sender") != nil
+        return (key, isSender ? .sender : .device)
     }
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
@@ -100,6 +101,10 @@ package struct RelayAdapter: UpstreamAdapter {
     }
 
     package func appVersion(in request: VendorRequest) -> String? { request.header("X-Relay-Version") }
+
+    package func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) {
+        if request.header("X-Relay-Unsigned") != nil { throw AdapterError(.unauthorized) }
+    }
 
     package func prepare(
         _ request: VendorRequest,

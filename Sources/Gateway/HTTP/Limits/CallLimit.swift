@@ -34,6 +34,8 @@ package enum FixedLimit: String, Sendable, CaseIterable {
     case streams
     /// Imports at once.
     case imports
+    /// Calls of one address that are in flight to one upstream (`UpstreamShares`).
+    case upstreamCalls = "upstream.calls"
 }
 
 /// The settings of the limits of calls of one node.

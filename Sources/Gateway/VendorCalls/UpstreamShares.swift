@@ -1,0 +1,58 @@
+import GatewayHTTP
+import Model
+import NIOConcurrencyHelpers
+
+/// Limits the calls of one address that are in flight to one upstream, so that one client cannot use up the calls that the upstream may have in flight on this node.
+final class UpstreamShares: Sendable {
+    /// 64: a quarter of the calls of an upstream (`OutgoingLimits.inFlight`). Many phones may share an address, and a call takes a fraction of a second.
+    static let limit = 64
+
+    private struct Key: Hashable {
+        var upstream: CredentialKey
+        var network: LimitedName
+    }
+
+    /// The place of one call, until it is released.
+    final class Place: Sendable {
+        private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
+
+        fileprivate init(_ onRelease: @escaping @Sendable () -> Void) {
+            self.onRelease = NIOLockedValueBox(onRelease)
+        }
+
+        func release() {
+            onRelease.withLockedValue { box -> (@Sendable () -> Void)? in
+                defer { box = nil }
+                return box
+            }?()
+        }
+
+        deinit { release() }
+    }
+
+    /// An entry exists only while a call is in flight.
+    private let counts = NIOLockedValueBox<[Key: Int]>([:])
+
+    /// A place for a call of an address.
+    ///
+    /// - Parameter isLimited: false: there is always one.
+    /// - Returns: nil if calls of its address have all places already.
+    func place(of address: String?, at upstream: CredentialKey, isLimited: Bool) -> Place? {
+        guard isLimited else { return Place {} }
+        let key = Key(upstream: upstream, network: .network(address))
+        let isAdmitted = counts.withLockedValue { counts in
+            let count = counts[key, default: 0]
+            guard count < Self.limit else { return false }
+            counts[key] = count + 1
+            return true
+        }
+        return isAdmitted ? Place { [self] in end(key) } : nil
+    }
+
+    private func end(_ key: Key) {
+        counts.withLockedValue { counts in
+            let left = counts[key, default: 1] - 1
+            counts[key] = left > 0 ? left : nil
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Model
+import Routing
+import Testing
+import UpstreamSupport
+
+@testable import Gateway
+
+/// Which calls reach the upstream (docs/routing.md#proxying).
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ProxyAdmissionTests {
+    private static let proxyAll = [CallRule(action: .proxy, upstream: "old")]
+    private static let register = Array(#"{"device":"D1","token":"\#(String(repeating: "5b", count: 32))"}"#.utf8)
+
+    private func proxying(
+        _ upstream: RawServer,
+        _ rules: [CallRule] = ProxyAdmissionTests.proxyAll,
+        _ body: @escaping @Sendable (ProxyStage) async throws -> Void
+    ) async throws {
+        try await ProxyStage.on(upstream.port) { stage in
+            stage.directory.set(rules)
+            try await body(stage)
+        }
+        await upstream.stop()
+    }
+
+    // The upstream cannot check a caller whose credential `prepare` replaces.
+    @Test func aCallerThatTheDialectDoesNotAdmitDoesNotReachTheUpstream() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { stage in
+            let refused = try await stage.call("send", ["X-Relay-Unsigned: 1"])
+            #expect(refused.status == 401 && refused.text == #"{"relay":"unauthorized"}"#)
+            #expect(upstream.requests.isEmpty)
+            #expect(try await stage.call("send").text == "ok")
+            // Also by rules that are remembered.
+            stage.directory.set(isDown: true)
+            let count = upstream.requests.count
+            #expect(try await stage.call("send", ["X-Relay-Unsigned: 1"]).status == 401)
+            #expect(upstream.requests.count == count)
+            #expect(try await stage.call("send").text == "ok")
+        }
+    }
+
+    // A caller could otherwise show the rules a field that the upstream does not get.
+    @Test func rulesDoNotSeeTheFieldsOfTheConnection() async throws {
+        let upstream = try await RawServer.start()
+        let rules = [
+            CallRule(appVersions: VersionRange(from: "3.9"), action: .proxy, upstream: "old"),
+            CallRule(action: .refuse),
+        ]
+        try await proxying(upstream, rules) { stage in
+            #expect(try await stage.call("send", ["X-Relay-Version: 3.10"]).text == "ok")
+            let hidden = try await stage.call("send", ["X-Relay-Version: 3.10", "Connection: X-Relay-Version"])
+            #expect(hidden.status == 404)
+            #expect(upstream.requests.count == 1)
+        }
+    }
+
+    // Either side could push.
+    @Test func rulesThatCannotBeReadAreAnsweredByNeitherSide() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { stage in
+            stage.directory.set(isUnreadable: true)
+            for name in ["register", "send"] {
+                let answer = try await stage.call(name, [], Self.register)
+                #expect(answer.status == 503 && answer.text == #"{"relay":"unavailable"}"#)
+            }
+            #expect(upstream.requests.isEmpty)
+        }
+    }
+
+    // What follows would be cut off.
+    @Test func aFragmentIsRefused() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { stage in
+            for name in ["send?a#b", "send#b"] {
+                let answer = try await stage.call(name)
+                #expect(answer.status == 400 && answer.text == #"{"relay":"invalid"}"#, "\(name)")
+            }
+            #expect(upstream.requests.isEmpty)
+        }
+    }
+
+    // One caller must not make the calls of others wait.
+    @Test func aKeyThatTheStoreRefusesIsUnknown() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { stage in
+            let key = BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: "a\0b")
+            #expect(try await stage.directory.binding(key) == nil)
+            let host = BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: "a", host: "\0")
+            #expect(try await stage.directory.binding(host) == nil)
+        }
+    }
+
+    // Only the calls that rules proxy need not ask a store that did not answer a moment ago.
+    @Test func aCallThatTheGatewayServesAsksTheStore() async throws {
+        let upstream = try await RawServer.start()
+        let rules = [CallRule(kinds: [.send], action: .proxy, upstream: "old")]
+        try await proxying(upstream, rules) { stage in
+            #expect(try await stage.call("send").text == "ok")
+            stage.directory.set(isDown: true)
+            #expect(try await stage.call("send").text == "ok")
+            stage.directory.set(isDown: false)
+            #expect(try await stage.call("register", [], Self.register).status == 200)
+        }
+    }
+
+    // The upstream may have received the call already.
+    @Test func aCallIsHandedOverOnce() async throws {
+        let upstream = try await RawServer.start([.closing("")])
+        let rules = [CallRule(kinds: [.device], action: .proxy, upstream: "old", servesInOutage: true)]
+        try await proxying(upstream, rules) { stage in
+            stage.directory.set(keysAreDown: true)
+            let fields = ["X-Relay-Sender: 1", "X-API-Key: a key that must be looked up"]
+            let answer = try await stage.call("register", fields, Self.register)
+            #expect(answer.status == 503 && answer.field("retry-after") == "5")
+            #expect(upstream.requests.count == 1)
+        }
+    }
+}

@@ -1,0 +1,1 @@
+One address has at most 64 calls in flight to one upstream of a node, a quarter of all; further ones get the dialect's "try again" and count in `calls_limited_total` as `upstream.calls` (docs/routing.md#proxying).
