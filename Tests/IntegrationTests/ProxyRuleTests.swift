@@ -6,8 +6,7 @@ import UpstreamSupport
 @testable import CommandSupport
 
 /// Calls that rules of a provisioning file give to an upstream, in a gateway as a process (docs/routing.md#proxying).
-@Suite(.timeLimit(.minutes(10)), .disabled("until versions of rules are stored and RationalOwl's adapter states kinds"))
-struct ProxyRuleTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyRuleTests {
     @Test func appliedRulesProxyCallsAlsoWithoutTheDatabase() async throws {
         let upstream = try await RawServer.start()
         let world = try World(serveArguments: ["--upstream-allow", "127.0.0.0/8"])

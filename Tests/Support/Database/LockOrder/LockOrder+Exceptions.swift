@@ -77,6 +77,11 @@ extension LockOrder {
         Exception("import_identities", nil, "one row after the other, in the order of the file"),
         Exception("put_users > move_user", "user_group group_member group_count", "groups behind identities"),
         Exception("erase_rows", nil, "deliveries and counts are changed before slices, identities and devices"),
+        Exception(
+            "erase_late",
+            "message message_media message_variable page",
+            "the messages of deliveries are found by changing these"
+        ),
         Exception("erase_users", nil, "the user's own rows are deleted behind the devices"),
         Exception("erase_user", nil, "the user's own rows are deleted behind the devices"),
         Exception("forget_user", nil, "badges are deleted before marks"),
