@@ -15,7 +15,7 @@ import UpstreamSupport
         _ rules: [CallRule] = ProxyAdmissionTests.proxyAll,
         _ body: @escaping @Sendable (ProxyStage) async throws -> Void
     ) async throws {
-        try await ProxyStage.on(upstream.port) { stage in
+        try await ProxyStage.on(upstream.port) { (stage) async throws in
             stage.directory.set(rules)
             try await body(stage)
         }
@@ -25,7 +25,7 @@ import UpstreamSupport
     // The upstream cannot check a caller whose credential `prepare` replaces.
     @Test func aCallerThatTheDialectDoesNotAdmitDoesNotReachTheUpstream() async throws {
         let upstream = try await RawServer.start()
-        try await proxying(upstream) { stage in
+        try await proxying(upstream) { (stage) async throws in
             let refused = try await stage.call("send", ["X-Relay-Unsigned: 1"])
             #expect(refused.status == 401 && refused.text == #"{"relay":"unauthorized"}"#)
             #expect(upstream.requests.isEmpty)
@@ -46,7 +46,7 @@ import UpstreamSupport
             CallRule(appVersions: VersionRange(from: "3.9"), action: .proxy, upstream: "old"),
             CallRule(action: .refuse),
         ]
-        try await proxying(upstream, rules) { stage in
+        try await proxying(upstream, rules) { (stage) async throws in
             #expect(try await stage.call("send", ["X-Relay-Version: 3.10"]).text == "ok")
             let hidden = try await stage.call("send", ["X-Relay-Version: 3.10", "Connection: X-Relay-Version"])
             #expect(hidden.status == 404)
@@ -57,7 +57,7 @@ import UpstreamSupport
     // Either side could push.
     @Test func rulesThatCannotBeReadAreAnsweredByNeitherSide() async throws {
         let upstream = try await RawServer.start()
-        try await proxying(upstream) { stage in
+        try await proxying(upstream) { (stage) async throws in
             stage.directory.set(isUnreadable: true)
             for name in ["register", "send"] {
                 let answer = try await stage.call(name, [], Self.register)
@@ -70,7 +70,7 @@ import UpstreamSupport
     // What follows would be cut off.
     @Test func aFragmentIsRefused() async throws {
         let upstream = try await RawServer.start()
-        try await proxying(upstream) { stage in
+        try await proxying(upstream) { (stage) async throws in
             for name in ["send?a#b", "send#b"] {
                 let answer = try await stage.call(name)
                 #expect(answer.status == 400 && answer.text == #"{"relay":"invalid"}"#, "\(name)")
@@ -82,7 +82,7 @@ import UpstreamSupport
     // One caller must not make the calls of others wait.
     @Test func aKeyThatTheStoreRefusesIsUnknown() async throws {
         let upstream = try await RawServer.start()
-        try await proxying(upstream) { stage in
+        try await proxying(upstream) { (stage) async throws in
             let key = BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: "a\0b")
             #expect(try await stage.directory.binding(key) == nil)
             let host = BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: "a", host: "\0")
@@ -94,7 +94,7 @@ import UpstreamSupport
     @Test func aCallThatTheGatewayServesAsksTheStore() async throws {
         let upstream = try await RawServer.start()
         let rules = [CallRule(kinds: [.send], action: .proxy, upstream: "old")]
-        try await proxying(upstream, rules) { stage in
+        try await proxying(upstream, rules) { (stage) async throws in
             #expect(try await stage.call("send").text == "ok")
             stage.directory.set(isDown: true)
             #expect(try await stage.call("send").text == "ok")
@@ -107,7 +107,7 @@ import UpstreamSupport
     @Test func aCallIsHandedOverOnce() async throws {
         let upstream = try await RawServer.start([.closing("")])
         let rules = [CallRule(kinds: [.device], action: .proxy, upstream: "old", servesInOutage: true)]
-        try await proxying(upstream, rules) { stage in
+        try await proxying(upstream, rules) { (stage) async throws in
             stage.directory.set(keysAreDown: true)
             let fields = ["X-Relay-Sender: 1", "X-API-Key: a key that must be looked up"]
             let answer = try await stage.call("register", fields, Self.register)

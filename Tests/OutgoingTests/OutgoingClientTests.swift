@@ -162,7 +162,7 @@ import UpstreamSupport
 
     @Test func aCallWithoutAnAnswerMayHaveArrived() async throws {
         let upstream = try await RawServer.start([.silence])
-        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(300) }
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(1500) }
         for body in [[], [UInt8(1)]] { #expect(await caller.failure(body: body) == .indeterminate(.timeout)) }
         upstream.script([.closing("")])
         let patient = try Caller("http://127.0.0.1:\(upstream.port)")
