@@ -230,7 +230,7 @@ import Testing
             try await admin.script(
                 """
                 INSERT INTO gateway.property_count (tenant_id, day, app_id, property, value, variant)
-                SELECT 'acme', \(day), 'shop', '\(property.rawValue)', '9' || n, '' FROM generate_series(1, \(CountedValue.limit - 1)) AS n
+                SELECT 'acme', \(day), 'shop', '\(property.rawValue)', '9000' || n, '' FROM generate_series(1, \(CountedValue.limit - 1)) AS n
                 """
             )
         }

@@ -1,6 +1,6 @@
 -- Outcomes that arrive after the erasure of their device: `erased_identity`, `erase_late`.
 -- Oldest program: 39
--- Routines: b2e4178e1beba5c7
+-- Routines: c5da7fed408c1f49
 -- An identity that was erased during the last day. A node that was sending to it at that moment reports the outcome afterwards, with what it had read before the
 -- erasure; maintenance makes such deliveries anonymous (`erase_late`).
 CREATE TABLE gateway.erased_identity (

@@ -60,7 +60,7 @@ BEGIN
             v_ids := gateway.receiving_identities(
                 p_tenant, m.app_id, v_matched, p_prefer,
                 -- Notification Hubs name a user by a tag.
-                m.audience->'users' IS NOT NULL OR m.audience->'groups' IS NOT NULL OR m.audience::text ILIKE '%$userid:%',
+                m.audience->'users' IS NOT NULL OR m.audience->'groups' IS NOT NULL OR (m.audience::text ILIKE '%$userid:%') IS TRUE,
                 m.content->>'consent' IS NOT DISTINCT FROM 'all');
         END IF;
         v_ended := p.o_ended;
