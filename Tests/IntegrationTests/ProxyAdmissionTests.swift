@@ -67,7 +67,7 @@ import UpstreamSupport
         }
     }
 
-    // What follows would be cut off.
+    // The rest of the target would be cut off.
     @Test func aFragmentIsRefused() async throws {
         let upstream = try await RawServer.start()
         try await proxying(upstream) { (stage) async throws in

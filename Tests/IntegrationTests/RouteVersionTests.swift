@@ -60,7 +60,7 @@ struct RouteVersionTests {
                 (["calls": [["action": "guess"]]], "calls[0].action: must be one of"),
                 (["calls": [["action": "serve"], ["action": "serve"]]], "calls[1]: no call reaches it"),
                 (["calls": [["action": "proxy", "upstream": "old"]]], "calls[0]: 'old' is not a credential"),
-                (["duplicateGuard": ["window": "10m"]], "duplicateGuard: duplicateGuard is understood, but this version"),
+                (["duplicateGuard": ["window": "10m"]], "duplicateGuard is understood, but this version"),
                 (["deliveries": [["paths": ["none"]]]], "deliveries[0]: path none is understood"),
                 (["duplicateGuard": ["window": "1d"]], "duplicateGuard.window: must be a time"),
                 (["rules": []], "rules: is not a known field"), (["calls": "serve"], "calls: must be a list"),

@@ -35,7 +35,10 @@ final class UpstreamShares: Sendable {
 
     /// A place for a call of an address.
     ///
-    /// - Parameter isLimited: false: there is always one.
+    /// - Parameters:
+    ///   - address: the caller's.
+    ///   - upstream: the upstream that gets the call.
+    ///   - isLimited: false: there is always one.
     /// - Returns: nil if calls of its address have all places already.
     func place(of address: String?, at upstream: CredentialKey, isLimited: Bool) -> Place? {
         guard isLimited else { return Place {} }

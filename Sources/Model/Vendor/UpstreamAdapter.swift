@@ -7,6 +7,7 @@ package protocol UpstreamAdapter: UpstreamVendor {
     /// - Parameters:
     ///   - request: the call as it arrived, body included.
     ///   - settings: those of the binding, which may give calls further names; the defaults without a binding.
+    /// - Returns: exactly one for every documented call.
     func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind
 
     /// The targets that a call of kind `.send` names. `.audience` for other kinds and for requests that cannot be read.
