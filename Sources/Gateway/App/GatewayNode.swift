@@ -271,8 +271,10 @@ extension GatewayNode {
                     identifiers: base.identifiers,
                     logger: base.logger,
                     recorder: provisioning.recorder,
-                    certificates: base.configuration.tlsClientCAFile.map { _ in PeerCertificateReader() },
-                    proofs: proofs,
+                    proofs: CallerProofs(
+                        certificates: base.configuration.tlsClientCAFile.map { _ in PeerCertificateReader() },
+                        refused: proofs
+                    ),
                     multiStep: base.vendors.multiStep,
                     receipts: tracing?.receipts
                 ),

@@ -28,7 +28,7 @@ final class VendorEndpoint: Sendable {
     private let receipts: ReceiptTracing?
     private let counts = VendorCallCounts()
 
-    /// Without a recorder, no call is captured; without a reader of certificates, none is looked at, because no listener asks clients for one.
+    /// Without a recorder, no call is captured.
     init(
         directory: any CallDirectory,
         proxy: UpstreamProxy? = nil,
@@ -39,8 +39,7 @@ final class VendorEndpoint: Sendable {
         identifiers: any IdentifierSource,
         logger: Logger,
         recorder: CaptureRecorder? = nil,
-        certificates: PeerCertificateReader? = nil,
-        proofs: RefusedProofs = RefusedProofs(),
+        proofs: CallerProofs = CallerProofs(),
         multiStep: [Vendor: any MultiStepVendor],
         receipts: ReceiptTracing? = nil
     ) {
@@ -53,8 +52,8 @@ final class VendorEndpoint: Sendable {
         self.identifiers = identifiers
         self.logger = logger
         self.recorder = recorder
-        self.certificates = certificates
-        self.proofs = proofs
+        certificates = proofs.certificates
+        self.proofs = proofs.refused
         self.multiStep = multiStep
         self.receipts = receipts
     }

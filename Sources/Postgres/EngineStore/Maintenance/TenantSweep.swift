@@ -70,26 +70,33 @@ struct TenantSweep: Sendable {
                 limit: rows,
                 isFunction: true
             ),
-            Sweep(step: .verifications, statement: MaintenanceSQL.dropVerifications(id), limit: rows),
-            Sweep(step: .expectations, statement: MaintenanceSQL.dropExpectations(id), limit: rows),
-            Sweep(step: .activityTokens, statement: MaintenanceSQL.dropActivityTokens(id), limit: rows),
+        ]
+        sweeps += Self.people(id)
+        sweeps.append(Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))))
+        self.sweeps = (sweeps + Self.figures(id, before: now.back(policy.analytics), today))[...]
+    }
+
+    /// What is kept about devices and users for a time.
+    private static func people(_ id: PostgresValue) -> [Sweep] {
+        [
+            Sweep(step: .verifications, statement: MaintenanceSQL.dropVerifications(id), limit: MaintenanceSQL.rows),
+            Sweep(step: .expectations, statement: MaintenanceSQL.dropExpectations(id), limit: MaintenanceSQL.rows),
+            Sweep(step: .activityTokens, statement: MaintenanceSQL.dropActivityTokens(id), limit: MaintenanceSQL.rows),
             Sweep(
                 step: .identities,
                 statement: MaintenanceSQL.endIdentities(id),
                 limit: MaintenanceSQL.identities,
                 isFunction: true
             ),
-            Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: rows),
+            Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: MaintenanceSQL.rows),
             Sweep(
                 step: .erasures,
                 statement: MaintenanceSQL.eraseLate(id),
                 limit: MaintenanceSQL.identities,
                 isFunction: true
             ),
-            Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: rows),
-            Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))),
+            Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: MaintenanceSQL.rows),
         ]
-        self.sweeps = (sweeps + Self.figures(id, before: now.back(policy.analytics), today))[...]
     }
 
     private static func deliveries(_ tenant: PostgresValue, before day: PostgresValue) -> Sweep {

@@ -1,0 +1,9 @@
+import GatewayHTTP
+
+/// What callers show to prove who they are.
+struct CallerProofs: Sendable {
+    /// Reads the certificates of clients. Nil: none is looked at, because no listener asks clients for one.
+    var certificates: PeerCertificateReader?
+    /// Counts the proofs that are refused.
+    var refused = RefusedProofs()
+}
