@@ -76,7 +76,7 @@ struct TenantSweep: Sendable {
         self.sweeps = (sweeps + Self.figures(id, before: now.back(policy.analytics), today))[...]
     }
 
-    /// What is kept about devices and users for a time.
+    /// Rows about devices and users that are kept for a time.
     private static func people(_ id: PostgresValue) -> [Sweep] {
         [
             Sweep(step: .verifications, statement: MaintenanceSQL.dropVerifications(id), limit: MaintenanceSQL.rows),
