@@ -242,8 +242,12 @@ extension RouteOperations {
         ("rule", .text(example: "calls[0]"), true), ("problem", .text(example: "at most 2 paths"), true),
     ])
 
+    /// The place of a rule. The lists of the overlay and of the base follow each other.
+    private static let place = JSONSchema.integer(0...Int64(2 * RouteLimits.rules - 1)).nullable
+        .described("The rule that applies; null: none.")
+
     private static let call = JSONSchema.object([
-        ("rule", JSONSchema.integer(0...63).nullable.described("The rule that applies; null: none."), true),
+        ("rule", place, true),
         ("action", .words(CallAction.allCases.map(\.rawValue)), true),
         ("upstream", JSONSchema.text(example: "old-braze").nullable, true),
         ("split", JSONSchema.flag.described("Whether the delivery rules split the send."), true),
@@ -253,7 +257,7 @@ extension RouteOperations {
 
     private static let delivery = JSONSchema.object([
         ("target", JSONSchema.text(example: "user-1").nullable, true),
-        ("rule", JSONSchema.integer(0...63).nullable.described("The rule that applies; null: none."), true),
+        ("rule", place, true),
         (
             "bucket",
             JSONSchema.integer(0...Int64(UInt32.max)).nullable.described("The bucket of the last rollout looked at."),
