@@ -211,6 +211,8 @@ var parts: [Part] = [
         "Webhooks",
         [.ours("Model"), .ours("Outgoing"), crypto, httpClient, lifecycle, locks, log, nioCore, nioPosix, nioHTTP1]
     ),
+    // Calls that the gateway has answered and that go to upstreams later.
+    .library("Forwarding", [.ours("Model"), .ours("Outgoing"), httpTypes, lifecycle]),
 
     // Traces of sampled calls, and their exporter.
     .library(
@@ -276,7 +278,10 @@ var parts: [Part] = [
     .library(
         "Observability",
         path: "Sources/Gateway/Observability",
-        [.ours("EngineStore"), .ours("Model"), .ours("Webhooks"), coreMetrics, lifecycle, locks, log, metrics]
+        [
+            .ours("EngineStore"), .ours("Forwarding"), .ours("Model"), .ours("Webhooks"), coreMetrics, lifecycle, locks,
+            log, metrics,
+        ]
     ),
     .library(
         "GatewayHTTP",
@@ -369,8 +374,8 @@ var parts: [Part] = [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
             .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
-            .ours("Imports"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("Forwarding"), .ours("GatewayHTTP"),
+            .ours("HTTP2"), .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"),
             .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore,
@@ -503,6 +508,10 @@ var parts: [Part] = [
             nioHTTP1, httpClient,
         ]
     ),
+    .tests(
+        "ForwardingTests",
+        [.ours("Forwarding"), .ours("Model"), .ours("TestKit"), lifecycle, locks, log]
+    ),
     .tests("TracesTests", [.ours("Model"), .ours("Traces"), locks, log, tracing]),
     .tests(
         "HTTP2Tests",
@@ -572,7 +581,8 @@ var parts: [Part] = [
             .ours("GatewayHTTP"),
             .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
-            .ours("AppleCalls"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"), .ours("TestKit"),
+            .ours("AppleCalls"), .ours("Forwarding"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"),
+            .ours("TestKit"),
             .ours("TestVendors"), .ours("UPMC"), .ours("UpstreamSupport"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Outgoing"), .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1,

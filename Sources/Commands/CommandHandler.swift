@@ -39,22 +39,35 @@ package struct CommandHandler: Sendable {
     package var now: Timestamp { clock.now() }
 
     /// Returns one reply per command, in order. Never throws: failures of the store become `.refused(.unavailable)`.
-    package func perform(_ commands: [Command], in scope: CallScope) async -> CallResult {
+    ///
+    /// - Parameter forwarding: the call if its upstream receives it too, unless a command is refused. Not for submissions.
+    package func perform(
+        _ commands: [Command],
+        in scope: CallScope,
+        forwarding: CallForwarding? = nil
+    ) async -> CallResult {
         guard commands.count <= CommandLimits.commandsPerCall else {
             let refusal = Refusal.tooMany("commands", limit: CommandLimits.commandsPerCall)
             return CallResult(replies: commands.map { _ in .refused(refusal) })
         }
         let context = RuleContext(call: scope, now: clock.now(), identifiers: identifiers, policy: policy)
-        if let plans = Self.plans(commands, context) { return CallResult(replies: await run(plans, in: scope.tenant)) }
-        return await performInTurn(commands, context)
+        if let plans = Self.plans(commands, context) {
+            guard let forwarding else { return CallResult(replies: await run(plans, in: scope.tenant)) }
+            return CallResult(replies: await run(plans, of: commands, forwarding, in: scope.tenant))
+        }
+        return await performInTurn(commands, context, forwarding)
     }
 
     /// Performs the commands one after the other, because some read before they write.
-    private func performInTurn(_ commands: [Command], _ context: RuleContext) async -> CallResult {
+    private func performInTurn(
+        _ commands: [Command],
+        _ context: RuleContext,
+        _ forwarding: CallForwarding?
+    ) async -> CallResult {
         let scope = context.call
         var result = CallResult(replies: [])
         var plans: [Plan] = []
-        for command in commands {
+        for (index, command) in commands.enumerated() {
             if case .submission(.submit(let submission)) = command {
                 result.replies += await run(plans, in: scope.tenant)
                 plans = []
@@ -64,12 +77,20 @@ package struct CommandHandler: Sendable {
             } else if case .user(let command) = command {
                 result.replies += await run(plans, in: scope.tenant)
                 plans = []
-                result.replies.append(await run(ProfileRules.plan(command, context), in: scope.tenant))
+                // The call is forwarded with its last transaction.
+                let last = index == commands.count - 1 ? forwarding : nil
+                let plan = ProfileRules.plan(command, context)
+                result.replies.append(await run(plan, in: scope.tenant, last, after: result.replies))
             } else {
                 plans.append(Self.plan(command, context))
             }
         }
-        result.replies += await run(plans, in: scope.tenant)
+        if let forwarding, !plans.isEmpty {
+            let earlier = result.replies
+            result.replies += await run(plans, of: commands, forwarding, after: earlier, in: scope.tenant)
+        } else {
+            result.replies += await run(plans, in: scope.tenant)
+        }
         return result
     }
 
@@ -148,6 +169,21 @@ package struct CommandHandler: Sendable {
         }
     }
 
+    /// Runs `plans` as one transaction that forwards the call. Without the store no reply is known, because the call is not forwarded.
+    private func run(
+        _ plans: [Plan],
+        of commands: [Command],
+        _ forwarding: CallForwarding,
+        after earlier: [Reply] = [],
+        in tenant: TenantID
+    ) async -> [Reply] {
+        do {
+            return try await run(forwarding.added(to: plans, of: commands, after: earlier), in: tenant)
+        } catch {
+            return plans.map { _ in .refused(refusal(of: error)) }
+        }
+    }
+
     @inline(never)
     private func replies(of plans: [Plan], without error: StoreError) -> [Reply] {
         plans.map { $0.known ?? .refused(refusal(of: error)) }
@@ -169,11 +205,17 @@ package struct CommandHandler: Sendable {
     }
 
     /// Runs `plan` and returns its reply. It is repeated from its reads if another call changed a user in the meantime.
-    private func run(_ plan: UserPlan, in tenant: TenantID) async -> Reply {
+    private func run(
+        _ plan: UserPlan,
+        in tenant: TenantID,
+        _ forwarding: CallForwarding?,
+        after earlier: [Reply]
+    ) async -> Reply {
         do {
             return try await repeatingConflicts(times: CommandLimits.userRetries) { () async throws(StoreError) in
                 let act = try await store.run(plan, in: tenant)
-                return try await store.run(act, in: tenant)
+                let last = forwarding?.added(to: act, after: earlier) ?? act
+                return try await store.run(last, in: tenant)
             }
         } catch {
             return .refused(refusal(of: error))

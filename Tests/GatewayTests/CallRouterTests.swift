@@ -55,14 +55,17 @@ import UpstreamSupport
 
     // Such rules cannot be stored by this version. A later one may have stored them, and neither side may answer then.
     @Test(arguments: [
-        CallRule(kinds: [.device], action: .serveAndForward, upstream: "old"),
         CallRule(kinds: [.receipt], action: .followMessage, upstream: "old"),
         CallRule(kinds: [.read], action: .serve, upstream: "old", proxiesMisses: true),
         CallRule(action: .proxy),
     ])
     func whatIsNotCarriedOutYetIsAnsweredByNeitherSide(_ rule: CallRule) {
-        let route = ["device": "register", "receipt": "receipt", "read": "read"][rule.kinds.first?.rawValue ?? ""]
+        let route = ["receipt": "receipt", "read": "read"][rule.kinds.first?.rawValue ?? ""]
         #expect(decide([rule], route ?? "send") == .unready)
+    }
+
+    @Test func aForwardedCallIsServed() {
+        #expect(decide([CallRule(kinds: [.device], action: .serveAndForward, upstream: "old")], "register") == .serve)
     }
 
     @Test func aSendThatWouldBeSplitIsAnsweredByNeitherSide() throws {

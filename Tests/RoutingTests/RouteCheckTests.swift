@@ -205,9 +205,10 @@ import Testing
         (#"{"calls":[{"kinds":["send"],"action":"proxy","upstream":"old"}]}"#, ""),
         (#"{"calls":[{"kinds":["device"],"action":"proxy","upstream":"old","onOutage":"serve"}]}"#, ""),
         (#"{"calls":[{"kinds":["send"],"action":"serve"},{"action":"refuse"}]}"#, ""),
+        (#"{"calls":[{"kinds":["device","user","receipt"],"action":"serveAndForward","upstream":"old"}]}"#, ""),
         (
-            #"{"calls":[{"kinds":["device"],"action":"serveAndForward","upstream":"old"}]}"#,
-            "calls[0] action serveAndForward"
+            #"{"calls":[{"kinds":["device","message"],"action":"serveAndForward","upstream":"old"}]}"#,
+            "calls[0] serveAndForward of kind message"
         ),
         (
             #"{"calls":[{"action":"serve"},{"kinds":["read"],"action":"followMessage","upstream":"old"}]}"#,

@@ -276,7 +276,8 @@ extension GatewayNode {
                         refused: proofs
                     ),
                     multiStep: base.vendors.multiStep,
-                    receipts: tracing?.receipts
+                    receipts: tracing?.receipts,
+                    forwardsAs: proxy.name
                 ),
                 native: nativeAPI(),
                 proxies: proxies,
@@ -387,6 +388,7 @@ extension GatewayNode {
             ),
             delivery.engine,
             webhookDispatcher(),
+            forwarder(),
             MaintenanceService(
                 maintenance: PostgresMaintenance(engine: engine, node: base.node),
                 counts: PostgresCountKeeper(engine: engine, node: base.node),

@@ -55,6 +55,13 @@ package enum MetricName: String, CaseIterable {
     case callbacksFailingSeconds = "callbacks_failing_seconds"
     case callbacksStopped = "callbacks_stopped"
 
+    // Forwarded calls.
+    case outboxCalls = "outbox_calls_total"
+    case outboxLeftOut = "outbox_left_out_total"
+    case outboxWaiting = "outbox_waiting"
+    case outboxOldest = "outbox_oldest_seconds"
+    case outboxFull = "outbox_full"
+
     // The event reader.
     case readerLag = "analytics_lag_events"
     case readerLagSeconds = "analytics_lag_seconds"

@@ -68,7 +68,9 @@ enum CallRouter {
         case .proxy:
             guard let upstream = found.upstream else { return .unready }
             return .proxy(Proxying(upstream: upstream, kind: kind, servesInOutage: found.servesInOutage))
-        case .serveAndForward, .followMessage: return .unready
+        // The call is given to the upstream's queue when the gateway serves it (`forwardOrder`).
+        case .serveAndForward: return .serve
+        case .followMessage: return .unready
         }
     }
 }

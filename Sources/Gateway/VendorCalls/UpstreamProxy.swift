@@ -15,7 +15,7 @@ final class UpstreamProxy: Sendable {
     }
 
     private let upstreams: OpenUpstreams
-    private let client: OutgoingClient
+    let client: OutgoingClient
     /// The name of this gateway in `Via`.
     let name: String
     let counts: UpstreamCallCounts

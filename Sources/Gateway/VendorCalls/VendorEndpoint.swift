@@ -24,8 +24,10 @@ final class VendorEndpoint: Sendable {
     let logger: Logger
     let recorder: CaptureRecorder?
     private let certificates: PeerCertificateReader?
-    private let multiStep: [Vendor: any MultiStepVendor]
+    let multiStep: [Vendor: any MultiStepVendor]
     private let receipts: ReceiptTracing?
+    /// The name of this gateway in `Via`. Nil: no call is forwarded.
+    let forwardsAs: String?
     private let counts = VendorCallCounts()
 
     /// Without a recorder, no call is captured.
@@ -41,7 +43,8 @@ final class VendorEndpoint: Sendable {
         recorder: CaptureRecorder? = nil,
         proofs: CallerProofs = CallerProofs(),
         multiStep: [Vendor: any MultiStepVendor],
-        receipts: ReceiptTracing? = nil
+        receipts: ReceiptTracing? = nil,
+        forwardsAs: String? = nil
     ) {
         self.directory = directory
         self.proxy = proxy
@@ -56,6 +59,7 @@ final class VendorEndpoint: Sendable {
         self.proofs = proofs.refused
         self.multiStep = multiStep
         self.receipts = receipts
+        self.forwardsAs = forwardsAs
     }
 
     /// The answer to `request`, always in the vendor's format, or that of an upstream.
@@ -278,7 +282,8 @@ final class VendorEndpoint: Sendable {
             limits.proved(shown)
             let scope = scope(of: call, caller, adapter, binding, verdict)
             let names = CallNames([], isOfDevice: caller == .device)
-            switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names) {
+            let order = forwardOrder(call, adapter, binding)
+            switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names, order) {
             case .success(let replies):
                 record.answered(replies)
                 return adapter.encode(replies, for: call, settings: settings)
@@ -345,12 +350,15 @@ final class VendorEndpoint: Sendable {
         by adapter: any VendorAdapter,
         _ tokens: UserTokenRules?,
         in scope: CallScope,
-        _ earlier: CallNames
+        _ earlier: CallNames,
+        _ order: ForwardOrder?
     ) async throws(AdapterError) -> Swift.Result<[Reply], LimitExcess> {
         var earlier = earlier
         var commands = commands
+        var order = order
         if let excess = try prove(&commands, of: call, adapter, tokens, scope) { return .failure(excess) }
-        var result = await perform(commands, in: scope, after: earlier)
+        order?.add(commands)
+        var result = await perform(commands, in: scope, after: earlier, order?.forwarding)
         guard let multiStep = multiStep[scope.vendor] else { return result }
         earlier.add(commands)
         for _ in 0..<Self.sequelLimit {
@@ -358,7 +366,8 @@ final class VendorEndpoint: Sendable {
             var sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
             if sequel.isEmpty { break }
             if let excess = try prove(&sequel, of: call, adapter, tokens, scope) { return .failure(excess) }
-            result = await perform(withBodyHash(sequel, call.body), in: scope, after: earlier)
+            order?.add(sequel)
+            result = await perform(withBodyHash(sequel, call.body), in: scope, after: earlier, order?.forwarding)
             earlier.add(sequel)
         }
         return result
@@ -411,10 +420,11 @@ final class VendorEndpoint: Sendable {
     private func perform(
         _ commands: [Command],
         in scope: CallScope,
-        after earlier: CallNames
+        after earlier: CallNames,
+        _ forwarding: CallForwarding?
     ) async -> Swift.Result<[Reply], LimitExcess> {
         guard let limited = limitedCall(CallNames(commands, isOfDevice: earlier.isOfDevice), scope) else {
-            return .success(await carriedOut(commands, scope))
+            return .success(await carriedOut(commands, scope, forwarding))
         }
         let reserved: Bool
         switch limits.admission(limited.names, limited.caller, after: earlier) {
@@ -426,13 +436,13 @@ final class VendorEndpoint: Sendable {
             guard found.contains(where: CallNames.Identity.isKnown) else { return .failure(excess) }
             reserved = false
         }
-        let replies = await carriedOut(commands, scope)
+        let replies = await carriedOut(commands, scope, forwarding)
         limits.settle(limited.names, replies, reserved: reserved, limited.caller)
         return .success(replies)
     }
 
-    private func carriedOut(_ commands: [Command], _ scope: CallScope) async -> [Reply] {
-        let result = await handler.perform(commands, in: scope)
+    private func carriedOut(_ commands: [Command], _ scope: CallScope, _ forwarding: CallForwarding?) async -> [Reply] {
+        let result = await handler.perform(commands, in: scope, forwarding: forwarding)
         if !result.handover.isEmpty { handOver(result.handover) }
         limits.report(result.replies, of: scope.app, in: scope.tenant)
         receipts?.note(commands, result.replies, in: scope)

@@ -6,7 +6,7 @@
 package struct StatementBatch: Sendable {
     /// The merged statement, with the parameters that all calls share. One array per value of `row` follows them.
     var shared: Statement
-    /// The values of this call: text, uuid or timestamptz.
+    /// The values of this call: text, uuid, timestamptz or bytea.
     var row: [PostgresValue]
     /// The subject of the call: two calls with the same subject are not merged. Nil: no restriction.
     var subject: String?
@@ -134,6 +134,7 @@ extension PostgresValue {
         case .text: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
         case .uuid: .uuids(values.map { if case .uuid(let uuid) = $0 { uuid } else { nil } })
         case .timestamp: .timestamps(values.map { if case .timestamp(let time) = $0 { time } else { nil } })
+        case .bytes: .byteArrays(values.map { if case .bytes(let bytes) = $0 { bytes } else { nil } })
         default: nil
         }
     }

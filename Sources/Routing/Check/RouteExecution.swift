@@ -1,6 +1,8 @@
 /// The rules that this version of the gateway carries out. Rules with anything else are refused when they are stored: a rule that is stored is in force.
 package enum RouteExecution {
-    private static let actions: Set<CallAction> = [.serve, .proxy, .refuse]
+    private static let actions: Set<CallAction> = [.serve, .proxy, .serveAndForward, .refuse]
+    /// A read changes nothing, and a change of a message belongs to the side that sent it.
+    private static let forwarded: Set<CallKind> = [.device, .user, .receipt]
 
     /// The first thing that this version does not carry out, with its place. Nil: all of it.
     package static func unsupported(in rules: RouteRules) -> (place: String, what: String)? {
@@ -16,6 +18,11 @@ package enum RouteExecution {
 
     private static func unsupported(in rule: CallRule) -> String? {
         if !actions.contains(rule.action) { return "action \(rule.action.rawValue)" }
+        if rule.action == .serveAndForward,
+            let kind = CallKind.allCases.first(where: { rule.applies(to: $0) && !forwarded.contains($0) })
+        {
+            return "serveAndForward of kind \(kind.rawValue)"
+        }
         if rule.rollout != nil { return "rollout" }
         return rule.proxiesMisses ? "onMiss" : nil
     }

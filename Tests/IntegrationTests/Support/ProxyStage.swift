@@ -3,6 +3,7 @@ import Commands
 import DatabaseSupport
 import DeliveryEngine
 import EngineStore
+import Forwarding
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -161,6 +162,7 @@ struct ProxyStage: Sendable {
         _ upstreamPort: Int,
         host: String = "127.0.0.1",
         limits: OutgoingLimits = ProxyStage.patient,
+        forwarding policy: ForwardPolicy? = nil,
         _ body: @escaping @Sendable (ProxyStage) async throws -> Void
     ) async throws {
         let logger = Logger(label: "proxy") { _ in SwiftLogNoOpLogHandler() }
@@ -200,12 +202,28 @@ struct ProxyStage: Sendable {
             let recorder = CaptureRecorder(sink: captures, logger: logger)
             await recorder.refresh()
             let responder = IdentifiedResponder(
-                responder(database, directory, proxy, recorder, clock, logger),
+                responder(database, directory, proxy, recorder, clock, logger, forwards: policy != nil),
                 identifiers: identifiers,
                 clock: clock,
                 logger: logger
             )
-            try await serve(responder, recorder, logger) { port in
+            let forwarder = Forwarder(
+                store: PostgresForwardStore(engine: database.engine),
+                caller: UpstreamForwardCaller(
+                    client: client,
+                    adapters: [RelayAdapter.vendor: RelayAdapter()],
+                    name: name,
+                    clock: clock
+                ) { key in
+                    upstreams.upstream(key).map { found in
+                        UpstreamForwardCaller.Target(server: found.server, settings: found.settings)
+                    }
+                },
+                node: "proxy",
+                policy: policy ?? ForwardPolicy(),
+                clock: ContinuousClock()
+            )
+            try await serve(responder, recorder, logger, policy == nil ? nil : forwarder) { port in
                 try await body(
                     ProxyStage(
                         port: port,
@@ -254,7 +272,8 @@ struct ProxyStage: Sendable {
         _ proxy: UpstreamProxy,
         _ recorder: CaptureRecorder,
         _ clock: DatabaseClock,
-        _ logger: Logger
+        _ logger: Logger,
+        forwards: Bool
     ) -> Responder {
         let limiter = CallLimiter(.off, logger: logger)
         let identifiers = SystemIdentifiers()
@@ -277,7 +296,8 @@ struct ProxyStage: Sendable {
                 identifiers: identifiers,
                 logger: logger,
                 recorder: recorder,
-                multiStep: [:]
+                multiStep: [:],
+                forwardsAs: forwards ? name : nil
             )
         )
     }
@@ -286,6 +306,7 @@ struct ProxyStage: Sendable {
         _ responder: IdentifiedResponder<Responder>,
         _ recorder: CaptureRecorder,
         _ logger: Logger,
+        _ forwarder: (any Service)?,
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         let addresses = BoundAddresses(expected: 1)
@@ -300,6 +321,7 @@ struct ProxyStage: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             group.addTask { await recorder.drain() }
+            if let forwarder { group.addTask { try await forwarder.run() } }
             await addresses.allOpen()
             try await body(addresses.first(.http)?.port ?? 0)
             group.cancelAll()

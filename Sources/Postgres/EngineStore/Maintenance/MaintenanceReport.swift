@@ -43,6 +43,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     /// Acts of users.
     package var actsRemoved = 0
     package var talliesRemoved = 0
+    /// Forwarded calls that waited too long.
+    package var forwardedRemoved = 0
     /// Latencies, sketches, changes of devices, and marks of receipts.
     package var figuresRemoved = 0
     package var nodesSwept = 0
@@ -71,6 +73,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         expectations
     case activityTokens = "activity tokens"
     case identities, captures, challenges, erasures
+    case forwarded = "forwarded calls"
     case keyDays = "days of keys"
     case counts, countedReasons = "counts by reason"
     case figures
@@ -98,6 +101,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .captures: \.capturesRemoved
         case .challenges: \.challengesRemoved
         case .erasures: \.erasuresRepeated
+        case .forwarded: \.forwardedRemoved
         case .keyDays: \.keyDaysRemoved
         case .counts, .countedReasons: \.countsRemoved
         case .figures: \.figuresRemoved

@@ -169,6 +169,19 @@ enum MaintenanceSQL {
     /// Deliveries of erased identities that were recorded after the erasure.
     static let eraseLate = StoreSQL.tenant("SELECT gateway.erase_late($1, \(identities)) AS count")
 
+    /// Forwarded calls that have waited for their upstream for too long. Claims delete queues without calls.
+    static let dropForwarded = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstream, no) IN (
+            SELECT x.ordering_key, x.app_id, x.upstream, x.no FROM gateway.outbox_upstream u
+            CROSS JOIN LATERAL (
+                SELECT o.ordering_key, o.app_id, o.upstream, o.no FROM gateway.outbox o
+                WHERE o.tenant_id = $1 AND o.upstream = u.upstream AND o.called_at < now() - $2::interval
+                ORDER BY o.called_at LIMIT \(rows)) AS x
+            WHERE u.tenant_id = $1 LIMIT \(rows))
+        """
+    )
+
     /// Counts of messages that were due before the quarter hour `$2`: about as many rows as the limit, at whole quarter hours.
     static let dropCounts = StoreSQL.tenant(counts("counter"))
     static let dropReasons = StoreSQL.tenant(counts("counter_reason"))

@@ -22,6 +22,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var acts: Duration
     /// Counts of deliveries, and the figures of the event reader, by whole days.
     package var analytics = Duration.seconds(400 * 86400)
+    /// Forwarded calls that wait for an upstream. A vendor that missed more days needs an export of the devices.
+    package var forwarded = Duration.seconds(7 * 86400)
     /// How often a user did something, counted from the last time.
     package var tallies: Duration
     /// After this time without a heartbeat, a node counts as dead.

@@ -72,7 +72,7 @@ struct TenantSweep: Sendable {
             ),
         ]
         sweeps += Self.people(id)
-        sweeps.append(Sweep(step: .captures, statement: CaptureSQL.drop(id, .interval(policy.captures))))
+        sweeps += Self.traces(id, policy)
         self.sweeps = (sweeps + Self.figures(id, before: now.back(policy.analytics), today))[...]
     }
 
@@ -88,14 +88,27 @@ struct TenantSweep: Sendable {
                 limit: MaintenanceSQL.identities,
                 isFunction: true
             ),
-            Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(id), limit: MaintenanceSQL.rows),
+        ]
+    }
+
+    /// Challenges, late deliveries of erased identities, waiting calls, days of keys and captures.
+    private static func traces(_ tenant: PostgresValue, _ policy: RetentionPolicy) -> [Sweep] {
+        let rows = MaintenanceSQL.rows
+        return [
+            Sweep(step: .challenges, statement: MaintenanceSQL.dropChallenges(tenant), limit: rows),
             Sweep(
                 step: .erasures,
-                statement: MaintenanceSQL.eraseLate(id),
+                statement: MaintenanceSQL.eraseLate(tenant),
                 limit: MaintenanceSQL.identities,
                 isFunction: true
             ),
-            Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(id), limit: MaintenanceSQL.rows),
+            Sweep(
+                step: .forwarded,
+                statement: MaintenanceSQL.dropForwarded(tenant, .interval(policy.forwarded)),
+                limit: rows
+            ),
+            Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(tenant), limit: rows),
+            Sweep(step: .captures, statement: CaptureSQL.drop(tenant, .interval(policy.captures))),
         ]
     }
 

@@ -6,6 +6,9 @@ DECLARE
     v_count bigint := 0;
     v_groups integer := 0;
     v_expected integer;
+    v_apps text[];
+    v_vendors text[];
+    v_keys text[];
     g record;
 BEGIN
     DELETE FROM gateway.expected_user e USING gateway.app a
@@ -24,12 +27,17 @@ BEGIN
         WHERE a.tenant_id = p_tenant AND i.user_id = p_user;
     IF v_identities IS NULL AND v_groups = 0 AND v_expected = 0 THEN
         -- The audit may still name the user, for example for an expectation that has ended.
+        PERFORM gateway.forget_forwarded(p_tenant, ARRAY[NULL::text], ARRAY[NULL::text], ARRAY[p_user]);
         PERFORM gateway.forget_subjects(p_tenant, ARRAY['user ' || p_user]);
         RETURN 0;
     END IF;
     IF v_identities IS NOT NULL THEN
+        SELECT array_agg(i.app_id), array_agg(i.vendor), array_agg(i.key) INTO v_apps, v_vendors, v_keys FROM gateway.identity i
+            WHERE i.tenant_id = p_tenant AND (i.device_id = ANY (v_devices) OR i.identity_id = ANY (v_identities));
         v_count := gateway.erase_rows(p_tenant, array_remove(v_devices, NULL), v_identities);
     END IF;
+    PERFORM gateway.forget_forwarded(
+        p_tenant, array_append(v_apps, NULL::text), array_append(v_vendors, NULL::text), array_append(v_keys, p_user));
     PERFORM gateway.write_audit(
         p_tenant, p_actor, ARRAY['erase'], ARRAY['user ' || p_user],
         ARRAY[json_build_object('devices', v_count, 'identities', coalesce(cardinality(v_identities), 0), 'groups', v_groups)::text]);

@@ -6,6 +6,7 @@ DECLARE
     v_devices uuid[];
     v_known text[];
     v_expected text[];
+    v_keys text[];
     g record;
 BEGIN
     WITH r AS (
@@ -23,6 +24,8 @@ BEGIN
         UNION ALL
         SELECT u FROM unnest(v_expected) AS u) AS k;
     IF cardinality(v_known) = 0 THEN
+        PERFORM gateway.forget_forwarded(
+            p_tenant, array_fill(p_app, ARRAY[cardinality(p_users)]), array_fill(p_vendor, ARRAY[cardinality(p_users)]), p_users);
         PERFORM gateway.forget_subjects(p_tenant, ARRAY(SELECT 'user ' || u FROM unnest(p_users) AS u ORDER BY u));
         RETURN 0;
     END IF;
@@ -39,6 +42,8 @@ BEGIN
         WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_identities) AND i.device_id IS NOT NULL AND NOT EXISTS (
             SELECT FROM gateway.identity o
             WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.identity_id <> ALL (v_identities));
+    SELECT coalesce(array_agg(i.key), '{}') INTO v_keys FROM gateway.identity i
+        WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_identities);
     IF cardinality(v_identities) > 0 THEN
         PERFORM gateway.erase_rows(p_tenant, v_devices, v_identities);
     END IF;
@@ -52,6 +57,9 @@ BEGIN
         AND holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u));
     DELETE FROM gateway.campaign_mark
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
+    v_keys := v_keys || v_known;
+    PERFORM gateway.forget_forwarded(
+        p_tenant, array_fill(p_app, ARRAY[cardinality(v_keys)]), array_fill(p_vendor, ARRAY[cardinality(v_keys)]), v_keys);
     PERFORM gateway.write_audit(
         p_tenant, p_actor, array_agg('erase'::text), array_agg('user ' || u ORDER BY u), array_agg('{}'::text)) FROM unnest(v_known) AS u;
     PERFORM gateway.forget_subjects(p_tenant, array_agg('user ' || u ORDER BY u)) FROM unnest(v_known) AS u;

@@ -47,6 +47,7 @@ extension LockOrder {
         Exception("erase_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("forward_calls", "outbox_queue", after: "outbox", "queue by queue, in the order of their keys"),
         Exception("tag_device", "identity", after: "identity_tag", "identity by identity, in the order of ids"),
         // `uses_windows` and `shares_devices` are written once in the life of an app. A deadlock at that moment is repeated by the pool.
         Exception("set_clock", "app", "written once in the life of an app"),
@@ -77,6 +78,7 @@ extension LockOrder {
         Exception("import_identities", nil, "one row after the other, in the order of the file"),
         Exception("put_users > move_user", "user_group group_member group_count", "groups behind identities"),
         Exception("erase_rows", nil, "deliveries and counts are changed before slices, identities and devices"),
+        Exception("erase_devices", "outbox", "waiting calls are removed behind the devices"),
         Exception(
             "erase_late",
             "message message_media message_variable page",

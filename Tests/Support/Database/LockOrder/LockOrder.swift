@@ -13,7 +13,7 @@ package struct LockOrder: Sendable {
         campaign schedule message message_ref message_label message_media message_variable message_number page media
         lane slice message_open delivery
         badge_mark badge inbox_open
-        webhook name:senders sender capture captured_exchange
+        webhook name:senders sender outbox_upstream outbox_queue outbox capture captured_exchange
         event_reader receipt_mark latency device_sketch device_change property_count
         name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
         name:audit audit_key audit_subject audit audit_checkpoint audit_copy

@@ -1,0 +1,17 @@
+package import Model
+
+/// The calls that may reach the vendor later (docs/routing.md#forwarding). All that change a device or report a message may: they have the device's own ID.
+extension IPNSAdapter: ForwardingVendor {
+    /// The code is in the body, below 200 (docs/contracts/ipns.md#2.4).
+    package func verdict(of response: VendorResponse) -> ForwardVerdict {
+        guard response.status == 200 else { return ForwardVerdict(status: response.status) }
+        guard let body = (try? JSONParser.parse(response.body))?.object,
+            let text = (body["RT"] ?? body["rtCode"])?.lenientString
+        else { return .failed("unreadable answer", after: nil) }
+        switch IPNSCode(rawValue: text) {
+        case .success: return .accepted
+        case .failure: return .failed("code \(text.prefix(8))", after: nil)
+        default: return .refused("code \(text.prefix(8))")  // the call is wrong, or its subject unknown
+        }
+    }
+}

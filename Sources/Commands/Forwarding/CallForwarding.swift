@@ -1,0 +1,57 @@
+package import Model
+import Store
+
+/// A call that its upstream receives later. The operation belongs to the transaction that completes the call, so that both happen or neither.
+package struct CallForwarding: Sendable {
+    package var call: ForwardedCall
+    package var subject: ForwardedSubject
+    /// Whether the call is complete with the replies to its last commands. Nil: it always is, because the dialect has no calls of several steps.
+    package var isComplete: (@Sendable ([Reply]) -> Bool)?
+
+    package init(
+        _ call: ForwardedCall,
+        about subject: ForwardedSubject,
+        isComplete: (@Sendable ([Reply]) -> Bool)? = nil
+    ) {
+        self.call = call
+        self.subject = subject
+        self.isComplete = isComplete
+    }
+}
+
+extension CallForwarding {
+    /// The request for the plans of `commands` that forwards the call unless a reply is a refusal. Registrations alone have none, so that the call is added in
+    /// the same round trip, and together with those of other calls.
+    func added(
+        to plans: [Plan],
+        of commands: [Command],
+        after earlier: [Reply] = []
+    ) -> StoreRequest<[Reply]> {
+        let request = StoreRequest.all(plans)
+        let operation = ForwardCalls(call, about: subject)
+        if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
+        if isComplete == nil, commands.allSatisfy(Self.isRegistration), !plans.contains(where: { $0.isSettled }) {
+            return request.adding(operation)
+        }
+        return request.ending { replies in forwards(earlier + replies) ? [operation] : [] }
+    }
+
+    /// The plan that forwards the call unless its own reply or one of the earlier ones is a refusal.
+    func added(to plan: Plan, after earlier: [Reply]) -> Plan {
+        let operation = ForwardCalls(call, about: subject)
+        if let known = plan.known { return forwards(earlier + [known]) ? plan.adding(operation) : plan }
+        return plan.ending { reply in forwards(earlier + [reply]) ? [operation] : [] }
+    }
+
+    private func forwards(_ replies: [Reply]) -> Bool {
+        let isRefused = replies.contains { reply in
+            if case .refused = reply { true } else { false }
+        }
+        guard !isRefused else { return false }
+        return isComplete?(replies) ?? true
+    }
+
+    private static func isRegistration(_ command: Command) -> Bool {
+        if case .registration(.register) = command { true } else { false }
+    }
+}

@@ -1,0 +1,108 @@
+import HTTPTypes
+package import Model
+package import Outgoing
+
+/// Makes forwarded calls through the client of upstreams, with the authorization of the credential.
+package struct UpstreamForwardCaller: ForwardCaller {
+    /// An upstream that this node can call.
+    package struct Target: Sendable {
+        package var server: OutgoingServer
+        /// Contains secrets.
+        package var settings: UpstreamSettings
+
+        package init(server: OutgoingServer, settings: UpstreamSettings) {
+            self.server = server
+            self.settings = settings
+        }
+    }
+
+    /// 1 MiB of an answer are read: the code of a dialect that answers with 200 is in its body.
+    private static let answerBytes = 1 << 20
+    private static let via = HTTPField.Name("Via")
+
+    private let client: OutgoingClient
+    private let adapters: [Vendor: any VendorAdapter]
+    private let name: String
+    private let clock: any WallClock
+    private let find: @Sendable (CredentialKey) -> Target?
+
+    /// - Parameters:
+    ///   - client: the client of upstreams.
+    ///   - adapters: the dialects.
+    ///   - name: the name of this gateway in `Via`.
+    ///   - clock: the time for signatures.
+    ///   - find: the upstream of a credential; nil: it does not exist, or cannot be opened on this node.
+    package init(
+        client: OutgoingClient,
+        adapters: [Vendor: any VendorAdapter],
+        name: String,
+        clock: any WallClock,
+        find: @escaping @Sendable (CredentialKey) -> Target?
+    ) {
+        self.client = client
+        self.adapters = adapters
+        self.name = name
+        self.clock = clock
+        self.find = find
+    }
+
+    package func call(_ lease: ForwardLease) async -> ForwardVerdict {
+        guard let target = find(lease.queue.credential) else { return .failed("upstream not open", after: nil) }
+        let adapter = adapters[lease.call.vendor]
+        guard let request = request(of: lease.call, adapter, target) else {
+            return .refused("not a call of this upstream")
+        }
+        do throws(OutgoingError) {
+            let response = try await client.call(request, to: target.server)
+            let status = response.status
+            var answer = VendorResponse(status: status, headers: response.fields)
+            // A longer answer ends the call; its status is the answer.
+            do throws(OutgoingError) { answer.body = try await response.body.bytes(upTo: Self.answerBytes) } catch {
+                guard error == .indeterminate(.tooLong) else { throw error }
+            }
+            guard let forwarding = adapter as? any ForwardingVendor else {
+                return ForwardVerdict(status: status, retryAfter: Self.retryAfter(answer))
+            }
+            let verdict = forwarding.verdict(of: answer)
+            if case .failed(let reason, after: nil) = verdict { return .failed(reason, after: Self.retryAfter(answer)) }
+            return verdict
+        } catch {
+            switch error {
+            case .busy: return .busy
+            // The credential's certificates are an operator's fault, and the target is the caller's.
+            case .invalid where target.server.trustRoots.map({ OutgoingServer.areCertificates($0) }) ?? true:
+                return .refused("\(error)")
+            default: return .failed("\(error)", after: nil)
+            }
+        }
+    }
+
+    private func request(
+        of call: ForwardedCall,
+        _ adapter: (any VendorAdapter)?,
+        _ target: Target
+    ) -> OutgoingRequest? {
+        let now = clock.now()
+        var request = call.request(at: now)
+        if let forwarding = adapter as? any ForwardingVendor {
+            request = forwarding.authorized(request, for: target.settings)
+        }
+        guard let upstream = adapter as? any UpstreamAdapter,
+            var prepared = upstream.prepare(request, for: target.settings, host: target.server.url.host, at: now)
+        else { return nil }
+        if let via = Self.via { prepared.headers.append(HTTPField(name: via, value: "1.1 \(name)")) }
+        return OutgoingRequest(
+            method: prepared.method,
+            target: prepared.path + (prepared.query.map { "?\($0)" } ?? ""),
+            fields: prepared.headers,
+            body: prepared.body
+        )
+    }
+
+    /// `Retry-After` in seconds; nil: absent, or a date.
+    private static func retryAfter(_ answer: VendorResponse) -> Duration? {
+        guard let text = answer.headers[.retryAfter], let seconds = Int64(text), seconds >= 0 else { return nil }
+        // The policy's own limit is lower.
+        return .seconds(min(seconds, 86_400))
+    }
+}

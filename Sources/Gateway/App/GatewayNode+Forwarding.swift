@@ -1,0 +1,32 @@
+import DeliveryEngine
+import EngineStore
+import Forwarding
+import Logging
+import Model
+import Observability
+import Outgoing
+import ServiceLifecycle
+
+// Calls that upstreams receive after they were answered.
+extension GatewayNode {
+    /// Makes the calls that wait for upstreams, through the client of proxied calls: both share its limits.
+    func forwarder() -> any Service {
+        let log = ForwardLog(logger: base.logger)
+        let upstreams = provisioning.upstreams
+        return Forwarder(
+            store: PostgresForwardStore(engine: base.database.engine),
+            caller: UpstreamForwardCaller(
+                client: proxy.client,
+                adapters: base.vendors.byVendor,
+                name: proxy.name,
+                clock: base.clock
+            ) { key in
+                upstreams.upstream(key).map { UpstreamForwardCaller.Target(server: $0.server, settings: $0.settings) }
+            },
+            node: base.node,
+            policy: ForwardPolicy().scaled(by: base.configuration.retryScale),
+            clock: ContinuousClock(),
+            observe: { log.note($0) }
+        )
+    }
+}

@@ -1,0 +1,77 @@
+import Commands
+import GatewayHTTP
+import HTTPTypes
+import Model
+import Observability
+import Routing
+
+/// A call that the gateway answers and that its upstream receives later, by a rule with `serveAndForward`, or with `onOutage: serve`.
+struct ForwardOrder: Sendable {
+    private let call: ForwardedCall
+    /// Whether nothing follows some replies. Nil: nothing ever does.
+    private let isComplete: (@Sendable ([Reply]) -> Bool)?
+    /// The commands of the call so far: they name whom it is about.
+    private var commands: [Command] = []
+
+    init(_ call: ForwardedCall, isComplete: (@Sendable ([Reply]) -> Bool)?) {
+        self.call = call
+        self.isComplete = isComplete
+    }
+
+    /// Notes the next commands of the call.
+    mutating func add(_ commands: [Command]) { self.commands += commands }
+
+    /// The order with the commands so far.
+    var forwarding: CallForwarding {
+        CallForwarding(call, about: ForwardedSubject(commands), isComplete: isComplete)
+    }
+}
+
+/// Calls that the rules of their app give to both sides (docs/routing.md#forwarding).
+extension VendorEndpoint {
+    /// The kinds of calls that can be forwarded: a read changes nothing, and a send or a change of a message would be carried out twice.
+    private static let forwardedKinds: Set<CallKind> = [.device, .user, .receipt]
+
+    /// The call as its upstream receives it later. Nil: by the rules it does not, or the call cannot be made later, or it has passed this gateway already.
+    @inline(never)
+    func forwardOrder(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall
+    ) -> ForwardOrder? {
+        guard let table = binding.routes?.table, let name = forwardsAs, let upstream = adapter as? any UpstreamAdapter
+        else { return nil }
+        let rules = table.rules.calls
+        guard rules.contains(where: { $0.action == .serveAndForward || $0.servesInOutage }) else { return nil }
+        let kind = upstream.kind(of: call, settings: binding.settings)
+        guard Self.forwardedKinds.contains(kind) else { return nil }
+        var asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
+        if rules.contains(where: { $0.appVersions != nil }) { asked.appVersion = upstream.appVersion(in: call) }
+        let found = table.decide(asked)
+        // The gateway serves a proxied call only while its upstream does not answer.
+        let isForwarded = found.action == .serveAndForward || (found.action == .proxy && found.servesInOutage)
+        guard isForwarded, let credential = found.upstream else { return nil }
+        guard (adapter as? any ForwardingVendor)?.mayForward(call) ?? true, !ProxyHeaders.isLoop(call.headers, by: name)
+        else {
+            MetricName.outboxLeftOut.count([("vendor", "\(adapter.vendor)"), ("route", call.route)])
+            return nil
+        }
+        return ForwardOrder(
+            ForwardedCall(call, app: binding.app, vendor: adapter.vendor, upstream: credential, kind: kind),
+            isComplete: completion(of: call, adapter, binding.settings)
+        )
+    }
+
+    /// Whether the adapter has no further commands after some replies, for dialects with calls of several steps.
+    private func completion(
+        of call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings
+    ) -> (@Sendable ([Reply]) -> Bool)? {
+        guard let multiStep = multiStep[adapter.vendor] else { return nil }
+        return { replies in
+            let sequel = try? multiStep.sequel(to: replies, of: call, settings: settings)
+            return sequel?.isEmpty ?? false
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// What the answer of an upstream to a forwarded call means.
+package enum ForwardVerdict: Sendable, Hashable {
+    case accepted
+    /// The upstream refuses this call, and would refuse it again. The reason is a fixed text, a status or a code.
+    case refused(String)
+    /// The upstream refuses the credential: no call is made until it works again.
+    case credential(String)
+    /// Nobody knows whether the call arrived, or it did not. It is made again, not before `after` (nil: the gateway chooses).
+    case failed(String, after: Duration?)
+    /// The gateway has no room for the call now. Says nothing about the upstream.
+    case busy
+    /// The call was ended by the shutdown of this node.
+    case canceled
+
+    /// The meaning of a status alone: 408, 425, 429 and 5xx are failures, 401 and 403 refuse the credential, all others outside 2xx refuse the call.
+    package init(status: Int, retryAfter: Duration? = nil) {
+        switch status {
+        case 200...299, 304: self = .accepted
+        case 401, 403: self = .credential("HTTP \(status)")
+        case 408, 425, 429, 500...599: self = .failed("HTTP \(status)", after: retryAfter)
+        default: self = .refused("HTTP \(status)")
+        }
+    }
+}
+
+/// A dialect whose calls can be forwarded in another way than by their kind and status alone. Pure.
+///
+/// Without it, `device`, `user` and `receipt` calls are forwarded, and the status decides.
+package protocol ForwardingVendor: VendorAdapter {
+    /// Whether the call may be made at the upstream later, and again when its answer was lost: a repetition must change nothing, and the call must contain no
+    /// name that only the side knows that answered an earlier one.
+    func mayForward(_ request: VendorRequest) -> Bool
+
+    /// The call with the authorization of the credential, because the caller's own was not stored. Applied before `prepare`.
+    func authorized(_ request: VendorRequest, for upstream: UpstreamSettings) -> VendorRequest
+
+    /// The meaning of an answer; its body is at most 1 MiB. A longer one is empty here.
+    func verdict(of response: VendorResponse) -> ForwardVerdict
+}
+
+extension ForwardingVendor {
+    package func mayForward(_ request: VendorRequest) -> Bool { true }
+
+    package func authorized(_ request: VendorRequest, for upstream: UpstreamSettings) -> VendorRequest { request }
+
+    package func verdict(of response: VendorResponse) -> ForwardVerdict {
+        ForwardVerdict(status: response.status)
+    }
+}

@@ -1,0 +1,102 @@
+import Adapters
+import HTTPTypes
+import Model
+import Testing
+
+/// Which calls of each dialect may reach the vendor later, and what its answers mean.
+@Suite struct ForwardingVendorTests {
+    private func vendor(_ vendor: Vendor) throws -> any ForwardingVendor {
+        try #require(VendorCatalog.product.byVendor[vendor] as? any ForwardingVendor)
+    }
+
+    private func request(
+        _ path: String,
+        _ body: String = "",
+        route: String = "",
+        method: HTTPRequest.Method = .post
+    ) -> VendorRequest {
+        VendorRequest(route: route, method: method, path: path, body: Array(body.utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("/users/track", #"{"attributes":[{"external_id":"u","city":"Seoul"}]}"#, true),
+            ("/users/track", #"{"attributes":[{"external_id":"u","visits":{"inc":1}}]}"#, false),
+            ("/users/track", #"{"attributes":[{"external_id":"u","colors":{"add":["red"]}}]}"#, false),
+            ("/users/track", #"{"attributes":[{"external_id":"u","pets":{"$add":[{"id":1}]}}]}"#, false),
+            ("/users/track", #"{"events":[{"external_id":"u","name":"x","time":"2026-01-01T00:00:00Z"}]}"#, false),
+            ("/users/track", #"{"attributes":[{"external_id":"u"}],"events":[]}"#, true),
+            ("/users/track", "no JSON", false), ("/users/delete", #"{"external_ids":["u"]}"#, true),
+            ("/subscription/status/set", "{}", true), ("/api/v3/data", "{}", true),
+            ("/api/v3/content_cards/sync", "{}", false),
+        ]
+    )
+    func brazeForwardsWhatMayBeRepeated(_ path: String, _ body: String, _ isForwarded: Bool) throws {
+        #expect(try vendor(.braze).mayForward(request(path, body)) == isForwarded)
+    }
+
+    @Test func brazeShowsTheKeyOfTheCredentialForCallsOfBackEndsOnly() throws {
+        let upstream = UpstreamSettings(vendor: .braze, secrets: ["restKey": "secret"])
+        let track = try vendor(.braze).authorized(request("/users/track", "{}"), for: upstream)
+        #expect(track.headers[.authorization] == "Bearer secret")
+        let data = try vendor(.braze).authorized(request("/api/v3/data", "{}"), for: upstream)
+        #expect(data.headers[.authorization] == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("/shop/installations/1", true), ("/shop/Installations/1", true), ("/shop/registrations", false),
+            ("/shop/registrations/1", false), ("/shop/registrationids", false), ("/shop", false),
+        ]
+    )
+    func hubsForwardsInstallations(_ path: String, _ isForwarded: Bool) throws {
+        #expect(try vendor(.notificationHubs).mayForward(request(path, method: .put)) == isForwarded)
+    }
+
+    @Test(
+        arguments: [
+            ("rcv_register_service_and_user", false), ("new_rcv_register_service_and_user", true),
+            ("rcv_register_usergroup", false), ("rcv_register_usergroup_user", false), ("asking_authorization", false),
+            ("rcv_register_sent_ack", true), ("rcv_register_message", false),
+        ]
+    )
+    func upmcForwardsWhatBothSidesKnow(_ name: String, _ isForwarded: Bool) throws {
+        #expect(try vendor(.upmc).mayForward(request("/upmc/\(name).ctl")) == isForwarded)
+    }
+
+    @Test(arguments: [("installApp", true), ("notiRead", true), ("reqAuthNumber", false), ("deviceRegister", false)])
+    func rationalOwlForwardsWhatBothSidesKnow(_ route: String, _ isForwarded: Bool) throws {
+        #expect(try vendor(.rationalOwl).mayForward(request("/", route: route)) == isForwarded)
+    }
+
+    @Test(
+        arguments: [
+            ("upmc", #"{"HEADER":{"RESULT_CODE":"0000"}}"#, "accepted"),
+            ("upmc", #"{"HEADER":{"RESULT_CODE":"500"}}"#, "failed"),
+            ("upmc", #"{"HEADER":{"RESULT_CODE":"40100"}}"#, "credential"),
+            ("upmc", #"{"HEADER":{"RESULT_CODE":"4400"}}"#, "refused"), ("upmc", "<html>", "failed"),
+            ("ipns", #"{"RT":"0000"}"#, "accepted"), ("ipns", #"{"RT":"9999"}"#, "failed"),
+            ("ipns", #"{"rtCode":"2003"}"#, "refused"), ("rationalowl", #"{"rc":1}"#, "accepted"),
+            ("rationalowl", #"{"rc":-301}"#, "accepted"), ("rationalowl", #"{"rc":-201}"#, "refused"),
+            ("rationalowl", "ok", "accepted"), ("braze", #"{"message":"success"}"#, "accepted"),
+        ]
+    )
+    func aCodeBelow200IsUnderstood(_ name: String, _ body: String, _ meaning: String) throws {
+        let verdict = try vendor(Vendor(rawValue: name)).verdict(
+            of: VendorResponse(status: 200, body: Array(body.utf8))
+        )
+        switch verdict {
+        case .accepted: #expect(meaning == "accepted")
+        case .refused: #expect(meaning == "refused")
+        case .credential: #expect(meaning == "credential")
+        case .failed: #expect(meaning == "failed")
+        case .busy, .canceled: Issue.record("not a meaning of an answer")
+        }
+    }
+
+    @Test func aQuotaOfHubsIsNoRefusedCredential() throws {
+        let hubs = try vendor(.notificationHubs)
+        #expect(hubs.verdict(of: VendorResponse(status: 403)) == .failed("HTTP 403", after: nil))
+        #expect(hubs.verdict(of: VendorResponse(status: 401)) == .credential("HTTP 401"))
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Forwarding
+import Model
+import Outgoing
+import Routing
+import Testing
+import UpstreamSupport
+
+@testable import Gateway
+
+/// Calls that the gateway answers and that an upstream receives later, over real sockets (docs/routing.md#forwarding).
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ForwardingTests {
+    private static let rules = [
+        CallRule(kinds: [.device, .user, .receipt], action: .serveAndForward, upstream: "old")
+    ]
+
+    /// The waits of the product, a fiftieth as long.
+    private static var quick: ForwardPolicy {
+        var policy = ForwardPolicy().scaled(by: 0.02)
+        policy.interval = .milliseconds(50)
+        return policy
+    }
+
+    private static func body(_ device: String, _ number: Int) -> [UInt8] {
+        let token = String(repeating: "5b", count: 31) + device.suffix(2)
+        return Array(#"{"device":"\#(device)","token":"\#(token)","user":"u-\#(device)","n":\#(number)}"#.utf8)
+    }
+
+    private static func arrived(_ upstream: RawServer) -> [String: [Int]] {
+        var arrived: [String: [Int]] = [:]
+        for request in upstream.requests {
+            guard let body = (try? JSONParser.parse(request.body))?.object, let device = body["device"]?.string,
+                let number = body["n"]?.int
+            else { continue }
+            // Only a call whose answer was lost arrives twice, and then at once.
+            if arrived[device]?.last != Int(number) { arrived[device, default: []].append(Int(number)) }
+        }
+        return arrived
+    }
+
+    private func waits(_ what: String, _ isDone: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while !isDone() {
+            guard ContinuousClock.now < end else {
+                Issue.record("\(what): it did not happen in time")
+                return
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    @Test func anUpstreamThatReturnsReceivesEverythingInOrder() async throws {
+        let first = try await RawServer.start()
+        let port = first.port
+        await first.stop()
+        let devices = ["D-01", "D-02", "D-03"]
+        try await ProxyStage.on(port, forwarding: Self.quick) { stage in
+            stage.directory.set(Self.rules)
+            for number in 1...5 {
+                for device in devices {
+                    let started = ContinuousClock.now
+                    let answer = try await stage.call(
+                        "register",
+                        ["Authorization: Bearer theirs"],
+                        Self.body(device, number)
+                    )
+                    #expect(answer.status == 200 && answer.text.contains("registered"))
+                    // The caller does not wait for the upstream.
+                    #expect(ContinuousClock.now - started < .seconds(10))
+                }
+            }
+            // A call that the gateway refuses does not leave.
+            #expect(try await stage.call("receipt", [], Self.body("D-01", 99)).status == 400)
+            let upstream = try await RawServer.start(port: port)
+            try await waits("every call arrives") { Self.arrived(upstream).values.map(\.count).reduce(0, +) >= 15 }
+            for device in devices { #expect(Self.arrived(upstream)[device] == [1, 2, 3, 4, 5]) }
+            let call = try #require(upstream.requests.first)
+            #expect(call.head.first == "POST /relay/register HTTP/1.1")
+            #expect(call.field("authorization") == nil && call.field("via") == "1.1 \(ProxyStage.name)")
+            #expect(call.field("content-type") == "application/json")
+            await upstream.stop()
+        }
+    }
+
+    @Test func aCallThatIsServedInAnOutageIsForwarded() async throws {
+        let first = try await RawServer.start()
+        let port = first.port
+        await first.stop()
+        try await ProxyStage.on(port, forwarding: Self.quick) { stage in
+            stage.directory.set([
+                CallRule(kinds: [.device], action: .proxy, upstream: "old", servesInOutage: true)
+            ])
+            let answer = try await stage.call("register", [], Self.body("D-31", 1))
+            #expect(answer.status == 200 && answer.text.contains("registered"))
+            let upstream = try await RawServer.start(port: port)
+            try await waits("the call arrives") { Self.arrived(upstream)["D-31"] == [1] }
+            // While the upstream answers, the call is its own.
+            #expect(try await stage.call("register", [], Self.body("D-31", 2)).text == "ok")
+            #expect(Self.arrived(upstream)["D-31"] == [1, 2])
+            await upstream.stop()
+        }
+    }
+
+    @Test func aRefusedCallDoesNotStopItsQueueAndAnUnavailableOneDoes() async throws {
+        let upstream = try await RawServer.start()
+        let answers = ["400 Bad Request", "503 Service Unavailable", "503 Service Unavailable"]
+        let empty = "\r\nContent-Length: 0\r\n\r\n"
+        upstream.script(answers.map { RawServer.Answer.text("HTTP/1.1 \($0)\(empty)") } + [RawServer.ok])
+        try await ProxyStage.on(upstream.port, forwarding: Self.quick) { stage in
+            stage.directory.set(Self.rules)
+            for number in 1...3 { _ = try await stage.call("register", [], Self.body("D-11", number)) }
+            try await waits("every call arrives") { Self.arrived(upstream)["D-11"]?.last == 3 }
+            #expect(Self.arrived(upstream)["D-11"] == [1, 2, 3])
+            // The refused call was made once, the unavailable one until it was taken.
+            #expect(upstream.requests.count == 5)
+        }
+        await upstream.stop()
+    }
+
+    @Test func equalRegistrationsAndCallsThatWereHereBeforeAreLeftOut() async throws {
+        let first = try await RawServer.start()
+        let port = first.port
+        await first.stop()
+        try await ProxyStage.on(port, forwarding: Self.quick) { stage in
+            stage.directory.set(Self.rules)
+            for _ in 1...3 { _ = try await stage.call("register", [], Self.body("D-21", 1)) }
+            let answer = try await stage.call("register", ["Via: 1.1 \(ProxyStage.name)"], Self.body("D-22", 1))
+            #expect(answer.status == 200)
+            _ = try await stage.call("register", [], Self.body("D-21", 2))
+            let upstream = try await RawServer.start(port: port)
+            try await waits("every call arrives") { Self.arrived(upstream)["D-21"]?.last == 2 }
+            #expect(upstream.requests.count == 2 && Self.arrived(upstream)["D-22"] == nil)
+            await upstream.stop()
+        }
+    }
+}
