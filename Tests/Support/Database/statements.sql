@@ -830,6 +830,43 @@ SELECT count(*) FILTER (WHERE l.is_unread) AS unread FROM (
     ORDER BY d.message_id DESC LIMIT $3) AS l;
 
 -- role gateway_call
+SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_older) AS older,
+    count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_older AND p.is_changed) AS changed,
+    count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_older AND NOT p.is_changed) AS unchanged
+FROM (
+    SELECT i.identity_id IS NULL AS is_new,
+        coalesce($14::timestamptz IS NOT NULL AND (i.state <> 'active'
+            OR greatest(i.registered_at, (to_json(i)->>'seen_at')::timestamptz) > greatest($14, u.registered)
+            OR u.token <> d.token AND d.token_registered_at > greatest($14, u.registered)
+            OR u.token = d.token AND d.token_state <> 'active'), false) AS is_older,
+        i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
+            OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
+            OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
+            OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
+            OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
+            OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
+                AND u.first IS NOT NULL
+            OR gateway.client_after(i.client, u.client::jsonb) IS DISTINCT FROM i.client
+            OR NOT u.accepts AND i.accepts_push
+            OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
+                <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
+                    WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
+    FROM unnest(
+        $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
+        $12::text[], $13::text[], $15::boolean[], $16::timestamptz[], $17::text[])
+        AS u(key, token, user_id, name, phone, zone, first, last, tags, client, accepts, registered, platform)
+    LEFT JOIN LATERAL (
+        SELECT x.key FROM gateway.device y
+        JOIN gateway.identity x ON x.tenant_id = $1 AND x.device_id = y.device_id AND x.app_id = $2 AND x.vendor = $3
+            AND x.state = 'active'
+        WHERE u.key LIKE 'token-%' AND y.tenant_id = $1 AND y.app_id = $2 AND y.platform = u.platform
+            AND y.token_digest = md5(u.token) AND y.token = u.token
+        ORDER BY y.token_registered_at DESC, x.identity_id LIMIT 1) AS h ON true
+    CROSS JOIN LATERAL (SELECT coalesce(h.key, u.key) AS key OFFSET 0) AS k
+    LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = k.key
+    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p;
+
+-- role gateway_call
 SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_changed) AS changed,
     count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_changed) AS unchanged
 FROM (
@@ -1151,6 +1188,20 @@ SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, 
 FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = $2;
 
 -- role gateway_call
+SELECT i.identity_id, ARRAY(
+        SELECT m.group_name FROM gateway.group_member m
+        WHERE m.tenant_id = $1 AND m.user_id = i.user_id AND m.app_id = i.app_id AND m.vendor = i.vendor
+    ) AS groups,
+    b.count AS badge, coalesce(p.consents, '{}') AS consents, coalesce(p.consent_facts, '{}') AS consent_facts
+FROM gateway.identity i
+CROSS JOIN LATERAL (SELECT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder OFFSET 0) AS h
+LEFT JOIN gateway.badge b
+    ON b.tenant_id = $1 AND b.app_id = i.app_id AND b.vendor = i.vendor AND b.holder = h.holder
+LEFT JOIN gateway.user_profile p
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+WHERE i.tenant_id = $1 AND i.identity_id = ANY ($2);
+
+-- role gateway_call
 SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -1228,6 +1279,12 @@ SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, 
 -- role gateway_call
 SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20);
 
+-- role gateway_call
+SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
+-- role gateway_call
+SELECT import_rows AS outcomes FROM gateway.import_rows(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
 -- role gateway_engine
 SELECT k.due_day, k.message_id, k.target_id, k.is_early, k.is_received, k.is_read
 FROM unnest($2::integer[], $3::uuid[], $4::uuid[]) AS u(due_day, message, target)
@@ -1263,6 +1320,9 @@ SELECT k.place FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
     WITH ORDINALITY AS k(vendor, kind, value, host, place)
 JOIN gateway.binding b ON b.vendor = k.vendor AND b.kind = k.kind AND b.value = k.value AND b.host = k.host
 WHERE b.tenant_id <> $1 ORDER BY k.place;
+
+-- role gateway_call
+SELECT keep_users AS is_repeat FROM gateway.keep_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_repeat => $4, p_users => $5, p_anonymous => $6, p_accepts => $7, p_opted => $8, p_attributes => $9, p_consents => $10, p_said => $11, p_revisions => $12, p_labels => $13, p_names => $14, p_named => $15, p_actors => $16, p_digests => $17, p_kinds => $18, p_acts => $19, p_ats => $20, p_data => $21, p_from => $22, p_to => $23);
 
 -- role gateway_call
 SELECT keep_users AS is_repeat FROM gateway.keep_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_repeat => $4, p_users => $5, p_anonymous => $6, p_accepts => $7, p_opted => $8, p_attributes => $9, p_consents => $10, p_revisions => $11, p_labels => $12, p_names => $13, p_named => $14, p_actors => $15, p_digests => $16, p_kinds => $17, p_acts => $18, p_ats => $19, p_data => $20, p_from => $21, p_to => $22);

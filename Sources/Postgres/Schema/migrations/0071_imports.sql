@@ -1,5 +1,7 @@
--- When users decided about their consents and who said so, for imports that never go back in time.
+-- Imports that never go back in time: when users decided about their consents and who said so, and the columns of imports and their times (`import_new`,
+-- `import_rows`).
 -- Oldest program: 39
 -- Routines: 0000000000000000
 ALTER TABLE gateway.user_profile ADD COLUMN consent_facts json NOT NULL DEFAULT '{}';
 DROP FUNCTION IF EXISTS gateway.keep_users;
+DROP FUNCTION IF EXISTS gateway.import_new;

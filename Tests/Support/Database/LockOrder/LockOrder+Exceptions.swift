@@ -48,6 +48,8 @@ extension LockOrder {
         Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("forward_calls", "outbox_queue", after: "outbox", "queue by queue, in the order of their keys"),
+        Exception("import_people > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("import_people > put_group", "name:groups user_group", "group by group, in the order of names"),
         Exception("tag_device", "identity", after: "identity_tag", "identity by identity, in the order of ids"),
         // `uses_windows` and `shares_devices` are written once in the life of an app. A deadlock at that moment is repeated by the pool.
         Exception("set_clock", "app", "written once in the life of an app"),
@@ -55,7 +57,12 @@ extension LockOrder {
         Exception("set_preferences > set_clock", "app", "written once in the life of an app"),
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
-        Exception("import_new", "app", after: "client_version", "written once in the life of an app"),
+        Exception(
+            "import_new",
+            "app",
+            after: "client_version name:groups user_profile user_group group_member group_count",
+            "written once in the life of an app"
+        ),
         // A new version is inserted under a lock that is only tried, so no transaction waits for the row.
         Exception("register_identity > client_number", "client_version", "never waits for another transaction"),
         Exception("register_many", "device", after: "client_version", "never waits for another transaction"),
@@ -75,6 +82,7 @@ extension LockOrder {
         Exception("set_preferences", "device", "the identity is locked before its device"),
         Exception("end_identities", nil, "one identity after the other, each with its events"),
         Exception("import_each", nil, "one row after the other, in the order of the file"),
+        Exception("import_rows", nil, "one row after the other, in the order of the file"),
         Exception("import_identities", nil, "one row after the other, in the order of the file"),
         Exception("put_users > move_user", "user_group group_member group_count", "groups behind identities"),
         Exception("erase_rows", nil, "deliveries and counts are changed before slices, identities and devices"),
