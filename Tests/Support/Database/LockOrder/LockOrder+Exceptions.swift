@@ -77,6 +77,13 @@ extension LockOrder {
     package static let registrationFaults: [Exception] = [
         Exception("register_identity", "name:phone identity identity_tag device", "a replaced identity is found late"),
         Exception("register_identity", "name:quota", after: "identity_count", "a replaced identity is counted first"),
+        Exception(
+            "register_identity > meet_expectation",
+            "expected_user",
+            after: "name:token",
+            "an imported identity is found by its token before its user is known"
+        ),
+        Exception("register_identity > move_badge", "badge_mark badge", "a replaced identity is counted first"),
         Exception("unregister_identities", "device", "the identity is locked before its device"),
         Exception("update_token", "identity device", "the device is locked behind a replaced identity"),
         Exception("set_preferences", "device", "the identity is locked before its device"),
