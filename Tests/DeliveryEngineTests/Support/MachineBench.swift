@@ -19,6 +19,8 @@ struct MachineBench {
     var batches: [Int] = []
     var records: [SliceProgress] = []
     var verdicts: [TokenVerdict] = []
+    /// The answers in which verdicts on tokens were looked for.
+    var answers: [TokenAnswers] = []
     var signs: [CredentialSign] = []
     var loads = 0
     var asks = 0
@@ -143,7 +145,9 @@ struct MachineBench {
                 onTheirWay += pushes
                 batches.append(pushes.count)
             case .judge(_, let sign): signs.append(sign)
-            case .condemn(let found, _): verdicts += found
+            case .condemn(let found, let among):
+                verdicts += found
+                answers.append(among)
             case .record(let progress): records.append(progress)
             case .release: isReleased = true
             case .finish: isFinished = true
