@@ -260,7 +260,7 @@ var parts: [Part] = [
     .library(
         "PostgresBackup",
         path: "Sources/Postgres/Backup",
-        [.ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), log, subprocess]
+        [.ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), crypto, log, subprocess]
     ),
     .library("PlanCheck", path: "Sources/Postgres/Plans", [.ours("PostgresClient")]),
     .library(
