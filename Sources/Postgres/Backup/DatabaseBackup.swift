@@ -100,7 +100,7 @@ package struct DatabaseBackup: Sendable {
         let stored = try await asking { (admin) throws(PostgresError) in
             try await Self.ask(admin, "SELECT max(key_id) AS key FROM gateway.master_key").optionalText("key")
         }
-        guard let key = stored.map({ id in ours.last { $0.id == id } }) ?? ours.last else {
+        guard let key = ours.last(where: { stored == nil || $0.id == stored }) else {
             let names = ours.map(\.id).joined(separator: ", ")
             throw BackupError(
                 .key,
