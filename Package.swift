@@ -289,7 +289,7 @@ var parts: [Part] = [
         [
             .ours("Model"), .ours("Observability"), .ours("Routing"), .ours("Traces"), tracing, hummingbird,
             hummingbirdCore,
-            certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
+            certificates, crypto, httpTypes, lifecycle, locks, log, metrics, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
             .product("NIOHTTPTypes", .nioExtras),
