@@ -2,7 +2,7 @@ import Testing
 
 @testable import GatewayBench
 
-/// The threshold of `bench neighbour` (I9).
+/// The thresholds of `bench neighbour` (I9) and `bench retention`.
 @Suite struct NeighbourLimitTests {
     @Test func aRatioAboveTheLimitFails() {
         #expect(BenchNeighbour.excesses(accept: 1.5, push: 1.2, limit: 1.5) == [])
@@ -10,6 +10,18 @@ import Testing
             BenchNeighbour.excesses(accept: 1.6, push: 2, limit: 1.5) == [
                 "p99 of accepts is 1.60 times that without trouble, more than 1.50",
                 "p99 of accept → APNs is 2.00 times that without trouble, more than 1.50",
+            ]
+        )
+    }
+
+    @Test func aRoundThatTakesTooLongOrLeavesRowsFails() {
+        let fine = RetentionSample(seconds: 299, left: 0, without: 10, with: 12, maximum: 40)
+        #expect(fine.excesses(limit: 1.2) == [])
+        let bad = RetentionSample(seconds: 301, left: 7, without: 10, with: 13, maximum: 40)
+        #expect(
+            bad.excesses(limit: 1.2) == [
+                "the round took 301 s, longer than the period of 300 s", "7 old rows are left",
+                "p99 of accepts is 1.30 times that without maintenance, more than 1.20",
             ]
         )
     }
