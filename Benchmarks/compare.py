@@ -3,12 +3,12 @@
 
     Benchmarks/compare.py calls                    registrations, receipts and reads, relative to a minimal HTTP server
     Benchmarks/compare.py deliver                  a message to many devices, relative to the lower of two upper limits
-    Benchmarks/compare.py bodies                   p99 of small calls beside twelve bodies of 10 MB, relative to p99 without them
+    Benchmarks/compare.py bodies                   p99 of small calls during twelve bodies of 10 MB, relative to p99 without them
     Benchmarks/compare.py all                      the three of them
     Benchmarks/compare.py calls --before COMMIT    each pair also measures COMMIT, and the ratio of the two rates has a bar
     Benchmarks/compare.py --help
 
-Bars: receipts and reads 0.55 of the minimal server, registrations 0.35; deliveries 0.8 of the lower limit; with --before, each rate 0.97 of that before; p99 beside large
+Bars: receipts and reads 0.55 of the minimal server, registrations 0.35; deliveries 0.8 of the lower limit; with --before, each rate 0.97 of that before; p99 during large
 bodies 1.5 times that without. The programs are built in release mode (scripts/bench, scripts/older) unless --programs and --before-programs name directories. The
 machine must be idle: other work changes every figure. A ratio is the median of the pairs' ratios, so that work in between affects both sides.
 """
@@ -91,8 +91,8 @@ def deliver_figures(after, before):
 def bodies_figures(result):
     # The bench prints the medians of its own pairs.
     return [
-        Figure("accept p99 beside large bodies, of without", [result["acceptP99Ratio"]], BODIES_BAR, is_ceiling=True),
-        Figure("accept to push p99 beside large bodies, of without", [result["acceptToPushP99Ratio"]], BODIES_BAR, is_ceiling=True),
+        Figure("accept p99 during large bodies, of without", [result["acceptP99Ratio"]], BODIES_BAR, is_ceiling=True),
+        Figure("accept to push p99 during large bodies, of without", [result["acceptToPushP99Ratio"]], BODIES_BAR, is_ceiling=True),
     ]
 
 

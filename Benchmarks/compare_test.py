@@ -71,7 +71,7 @@ class RunTests(unittest.TestCase):
         folder = self.program("""echo '{"acceptP99Ratio":1.2,"acceptToPushP99Ratio":1.8}'; exit 1\n""")
         status, text = self.outcome("bodies", "--programs", folder)
         self.assertEqual(status, 1)
-        self.assertRegex(text, r"accept p99 beside large bodies, of without +1\.200 .* yes")
+        self.assertRegex(text, r"accept p99 during large bodies, of without +1\.200 .* yes")
         self.assertRegex(text, r"accept to push p99 .* 1\.800 .* NO")
 
     def test_a_bench_that_fails_ends_the_run(self):

@@ -22,7 +22,7 @@ struct RetentionSample: Sendable {
 
     var ratio: Double { BenchNeighbour.ratio(of: with, to: without) }
 
-    /// What exceeds its limit, as sentences.
+    /// The sentences about limits that are exceeded; none if all are kept.
     func excesses(limit: Double) -> [String] {
         var excesses: [String] = []
         if seconds > Self.period {

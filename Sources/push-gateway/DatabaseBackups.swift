@@ -110,7 +110,7 @@ extension BackupKeys {
     ///
     /// - Parameters:
     ///   - configuration: where they are.
-    ///   - advice: what to do when there is no file.
+    ///   - advice: what to do when the file is missing.
     fileprivate init(_ configuration: GatewayConfiguration, missing advice: String) {
         let source = configuration.masterKeySource
         self.init { () async throws(BackupError) in

@@ -104,7 +104,7 @@ struct ClientPrograms: Sendable, Equatable {
         }
     }
 
-    /// Runs a program to its end and writes to its input what `next` returns. A program that ends before it has read everything is no error by itself.
+    /// Runs a program to its end and writes to its input what `next` returns. A program may end before it has read everything.
     ///
     /// - Returns: whether it succeeded, and its output on both channels.
     /// - Throws: `failed` when it could not be started; the error of `next`.
