@@ -6,12 +6,12 @@ import Testing
 
 @testable import Gateway
 
-/// This version and an older one on one database, as real processes. `scripts/soak versions COMMIT` builds the older program and runs this test.
-@Suite(.serialized, .timeLimit(.minutes(20)), .enabled(if: OlderVersionTests.older != nil))
-struct OlderVersionTests {
-    /// The older program, beside its schema files.
-    static let older = ProcessInfo.processInfo.environment["OLDER_PROGRAM"]
+/// The older program, in one folder with its schema files.
+private let olderProgram = ProcessInfo.processInfo.environment["OLDER_PROGRAM"]
 
+/// This version and an older one on one database, as real processes. `scripts/soak versions COMMIT` builds the older program and runs this test.
+@Suite(.serialized, .timeLimit(.minutes(20)), .enabled(if: olderProgram != nil))
+struct OlderVersionTests {
     /// One of the two nodes. Both have the same master key, and a data directory of their own.
     private final class Node {
         let name: String
@@ -107,7 +107,7 @@ struct OlderVersionTests {
     }
 
     @Test func twoVersionsServeOneDatabase() async throws {
-        let program = try #require(Self.older)
+        let program = try #require(olderProgram)
         try await World.onExternalDatabase(simulatorArguments: ["--mode", "accept"]) { world, cluster, _ in
             let url = cluster.superuserConnectionString
             let older = Node("older", program: program, world, url)
@@ -116,12 +116,12 @@ struct OlderVersionTests {
                 await older.end()
                 await newer.end()
             } after: {
-                try await serve(world, older, newer, olderProgram: program)
+                try await serve(world, older, newer, program)
             }
         }
     }
 
-    private func serve(_ world: World, _ older: Node, _ newer: Node, olderProgram: String) async throws {
+    private func serve(_ world: World, _ older: Node, _ newer: Node, _ olderProgram: String) async throws {
         // The older version made the database and serves it while the newer one migrates.
         let present = world.gatewayProgram
         try await world.startSimulator()
