@@ -38,10 +38,19 @@ class FigureTests(unittest.TestCase):
         self.assertEqual([figure.name for figure in figures if "before" in figure.name], ["read, of before"])
 
     def test_deliveries(self):
-        new = {"ratioToCeiling": 0.81, "perSecond": 96, "postgresCpuMicroseconds": 14}
-        old = {"ratioToCeiling": 0.84, "perSecond": 100, "postgresCpuMicroseconds": 16}
-        self.assertEqual([figure.passes for figure in compare.deliver_figures([new], [])], [True])
-        self.assertEqual([figure.passes for figure in compare.deliver_figures([new], [old])], [True, False, True])
+        new = {"ratioToCeiling": 0.81, "perSecond": 96, "postgresCpuMicroseconds": 14, "rssMiB": 101}
+        old = {"ratioToCeiling": 0.84, "perSecond": 100, "postgresCpuMicroseconds": 16, "rssMiB": 90}
+        self.assertEqual([figure.passes for figure in compare.deliver_figures([new], [])], [True, False])
+        self.assertEqual([figure.passes for figure in compare.deliver_figures([new], [old])], [True, False, False, True])
+
+    def test_the_time_per_delivery_may_not_grow_with_the_devices(self):
+        rates = {10_000: 70, 100_000: 100, 1_000_000: 100, 10_000_000: 80}
+        figures = compare.scale_figures({devices: {"perSecond": rate} for devices, rate in rates.items()})
+        self.assertEqual([figure.passes for figure in figures], [True, True, False])
+
+    def test_webhooks(self):
+        results = [{"order": "log", "perSecond": 5}, {"order": "device", "perSecond": 20_001}, {"campaignRatio": 0.89}]
+        self.assertEqual([figure.passes for figure in compare.webhook_figures(results)], [True, False])
 
     def test_the_order_of_pairs_alternates(self):
         order = []
@@ -79,6 +88,17 @@ class RunTests(unittest.TestCase):
         with self.assertRaises(SystemExit) as ending:
             self.outcome("deliver", "--programs", folder, "--pairs", "1")
         self.assertIn("status 1", str(ending.exception))
+
+    def test_a_start_ends_with_its_address_file(self):
+        script = """while [ "$1" != --address-file ]; do shift; done; sleep 0.05; echo '{}' >"$2"; exec sleep 60\n"""
+        status, text = self.outcome("start", "--programs", self.program(script))
+        self.assertEqual(status, 0)
+        self.assertRegex(text, r"start on an empty database, seconds +0\.")
+
+    def test_a_gateway_that_does_not_start_ends_the_run(self):
+        with self.assertRaises(SystemExit) as ending:
+            self.outcome("start", "--programs", self.program("echo no database; exit 1\n"))
+        self.assertIn("no database", str(ending.exception))
 
     def test_two_programs_are_measured(self):
         line = """echo progress; echo '{{"call":"read","ratioToHello":{}}}'\n"""

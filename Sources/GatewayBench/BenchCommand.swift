@@ -39,8 +39,8 @@ struct BenchDeliver: AsyncParsableCommand {
             """
     )
 
-    /// 5,000,000: more rows do not fit on one machine together with a benchmark database.
-    static let deviceLimit = 5_000_000
+    /// 10,000,000: more rows do not fit on one machine together with a benchmark database.
+    static let deviceLimit = 10_000_000
     /// 8 nodes: more processes on one machine only compete for the cores.
     static let nodeLimit = 8
 
