@@ -18,7 +18,8 @@ struct BenchWebhooks: AsyncParsableCommand {
     @Option(help: "Number of events.") var events = 500_000
     @Option(help: "Number of devices.") var devices = 50_000
     @Option(help: "The least rate in the order of devices, in events per second.") var leastRate = 20_000
-    @Flag(help: "Measure a message to all devices too, without and with a webhook that catches up.") var campaign = false
+    @Flag(help: "Measure a message to all devices too, without a webhook that catches up and with one.")
+    var campaign = false
     @Option(help: "The least share of its rate that the message must keep.") var leastShare = 0.9
     @Option(help: "The apns-accept-server program. Default: in the directory of this program.") var peer: String?
     @Flag(help: "Print JSON.") var json = false

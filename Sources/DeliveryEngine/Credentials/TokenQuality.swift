@@ -5,7 +5,7 @@ package import Model
 ///
 /// The cause can also be tokens that somebody invented and registered. Pushes that the peer accepts in the same environment show that key, topic and
 /// environment are right. So while the monitor is stopped, every four accepted pushes permit one quarantine, as many as before it stopped: invented
-/// tokens become fewer with every send, and a mistake, with which nothing is accepted, costs no token.
+/// tokens become fewer with every send, and a mistake, with which nothing is accepted, costs no further token.
 ///
 /// Dead tokens do not count and are always marked: they carry their own time, an old audience has many, and nobody can invent them. The environments of
 /// an app are separate, because tokens can be invented for the one that the app does not use. A pure value. Source of the figures:
