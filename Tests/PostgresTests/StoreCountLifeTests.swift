@@ -121,6 +121,41 @@ import Testing
         #expect(try await maintenance.run().countsRemoved == 2 * 2 * Int(Self.day), "397 days for this tenant")
     }
 
+    // Each start of a process has an id of its own. Counts do not contain it.
+    @Test func countsHaveAsManyRowsAfterAThousandStartsAsAfterOne() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        // The largest number of rows of a quarter hour, because the test may run in two of them.
+        func rows() async throws -> [Int] {
+            while try await keeper.fold() ?? 0 > 0 {}
+            let found = try await admin.query(
+                """
+                SELECT (SELECT count(*) FROM gateway.counter_delta) AS open, (
+                        SELECT max(n) FROM (SELECT count(*) AS n FROM gateway.counter GROUP BY quarter) x) AS counts, (
+                        SELECT max(n) FROM (SELECT count(*) AS n FROM gateway.counter_reason GROUP BY quarter) x) AS reasons
+                """
+            ).only()
+            return [try found.int("open"), try found.int("counts"), try found.int("reasons")]
+        }
+        var first: [Int] = []
+        for number in 1...1000 {
+            let node = NodeID("start-\(number)")
+            var message = try await fixture.message(to: [(TargetID(UUID()), nil)])
+            message.claim = NewMessage.Claim(node: node, lease: .seconds(600))
+            try await fixture.accept(message)
+            let progress = try await fixture.progress(fixture.lease(of: message), [0], .failed)
+            _ = try await fixture.delivery.record(progress, by: node)
+            if number == 1 { first = try await rows() }
+        }
+        #expect(first[0] == 0 && first[1] > 0 && first[2] == 1, "\(first)")
+        #expect(try await rows() == first)
+        let sums = try await admin.query(
+            "SELECT sum(targets)::bigint AS targets, sum(rejected)::bigint AS rejected FROM gateway.counter"
+        ).only()
+        #expect(try sums.int("targets") == 1000 && sums.int("rejected") == 1000)
+    }
+
     // MARK: The nightly recount
 
     private static func night(_ now: Timestamp) -> Timestamp {
