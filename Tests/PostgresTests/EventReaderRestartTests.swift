@@ -33,7 +33,7 @@ struct EventReaderRestartTests {
         case stopped
     }
 
-    /// What one process has: sessions and an id.
+    /// The sessions and the id of one process.
     private struct Reader: Sendable {
         let pool: PostgresPool
         let reader: PostgresEventReader
