@@ -190,7 +190,7 @@ struct AnalyticsFill {
         CREATE FUNCTION bench_counts(p_owner integer, p_days integer) RETURNS void LANGUAGE plpgsql AS $$
         DECLARE
             v_today integer := bench_today();
-            -- The figures of the reader of other tenants are those of 92 days, because there is no room for more.
+            -- Other tenants have figures of the reader for 92 days only: more of them would fill the disk.
             v_first integer := CASE p_owner WHEN 0 THEN v_today - p_days + 1 ELSE v_today - 91 END;
         BEGIN
             CREATE TEMP TABLE IF NOT EXISTS span (quarter integer, times integer) ON COMMIT DELETE ROWS;

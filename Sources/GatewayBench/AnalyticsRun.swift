@@ -29,6 +29,17 @@ struct AnalyticsSample: Sendable {
     private static let noise = 5.0
 
     var ratio: Double { max(all, Self.noise) / max(tenth, Self.noise) }
+
+    /// The values above their limits, as sentences. `limit`: the largest p95; `most`: the largest ratio.
+    func excesses(limit: Double, ratio most: Double) -> [String] {
+        var found: [String] = []
+        if all > limit { found.append("p95 of \(name) is " + String(format: "%.0f ms, more than %.0f", all, limit)) }
+        if ratio > most {
+            let text = String(format: "%.2f times that with a tenth, more than %.2f", ratio, most)
+            found.append("p95 of \(name) is \(text)")
+        }
+        return found
+    }
 }
 
 /// Makes the calls one after the other, and measures each.

@@ -45,7 +45,7 @@ struct BenchAnalytics: AsyncParsableCommand {
         }
     }
 
-    /// What a run found.
+    /// The findings of a run.
     private struct Result {
         var samples: [AnalyticsSample]
         /// The peak memory of the gateway, with a tenth, with all, and after an export.
@@ -88,18 +88,8 @@ struct BenchAnalytics: AsyncParsableCommand {
         return Result(samples: samples, peaks: peaks, exported: exported)
     }
 
-    /// What is above its limit, as sentences.
     private func excesses(_ sample: AnalyticsSample) -> [String] {
-        var found: [String] = []
-        let most = sample.isLong ? longLimit : limit
-        if sample.all > most {
-            found.append("p95 of \(sample.name) is " + String(format: "%.0f ms, more than %.0f", sample.all, most))
-        }
-        if sample.ratio > ratio {
-            let text = String(format: "%.2f times that with a tenth, more than %.2f", sample.ratio, ratio)
-            found.append("p95 of \(sample.name) is \(text)")
-        }
-        return found
+        sample.excesses(limit: sample.isLong ? longLimit : limit, ratio: ratio)
     }
 
     private func report(_ stage: BenchStage, _ result: Result) async throws {
