@@ -11,7 +11,7 @@ package struct Bench: AsyncParsableCommand {
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchPlans.self, BenchRetention.self, BenchTags.self, BenchTrack.self,
-            BenchWebhooks.self, BenchAnalytics.self,
+            BenchWebhooks.self, BenchAnalytics.self, BenchReader.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )

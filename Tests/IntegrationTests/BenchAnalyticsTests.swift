@@ -2,7 +2,7 @@ import Testing
 
 @testable import GatewayBench
 
-/// The limits of `bench analytics`.
+/// The limits of `bench analytics` and `bench reader`.
 @Suite struct BenchAnalyticsTests {
     @Test(arguments: [
         (40.0, 44.0, 0), (40, 199, 1), (190, 210, 1), (100, 400, 2),
@@ -20,5 +20,27 @@ import Testing
         let calls = AnalyticsRun.countCalls(days: 399)
         #expect(calls.count { $0.isLong } * 2 == calls.count && calls.allSatisfy { $0.isLong == ($0.days == 399) })
         #expect(Set(calls.map(\.name)).count == calls.count)
+    }
+
+    private func pair(_ with: Double, _ catchUp: Double, _ followed: Double, _ lag: Double) -> ReaderPair {
+        func sample(_ seconds: Double, catchUp: Double = 0, lag: Double = 0) -> ReaderSample {
+            ReaderSample(seconds: seconds, cpu: 9, catchUp: catchUp, catchUpCPU: 1, lag: lag)
+        }
+        return ReaderPair(
+            without: sample(100),
+            with: sample(with, catchUp: catchUp),
+            followed: sample(followed, lag: lag)
+        )
+    }
+
+    @Test func aSlowReaderAndALateOneAreExcesses() {
+        let limits = ReaderLimits(rate: 0.95, followedRate: 0.9, catchUp: 0.5, lag: 0.1)
+        #expect(limits.excesses([pair(104, 50, 110, 10)]) == [])
+        let slow = limits.excesses([pair(106, 50, 110, 10)])
+        #expect(slow == ["the relative rate with the reader is 0.943, less than 0.950"])
+        #expect(limits.excesses([pair(100, 51, 120, 13)]).count == 3)
+        // A median is not moved by one pair.
+        #expect(limits.excesses([pair(100, 10, 100, 1), pair(200, 190, 900, 800), pair(100, 10, 100, 1)]) == [])
+        #expect(pair(100, 10, 100, 1).cpuShare == 0.1)
     }
 }
