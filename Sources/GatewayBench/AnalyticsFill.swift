@@ -99,9 +99,10 @@ struct AnalyticsFill {
             FROM generate_series(0, \(apps - 1)) AS a;
         INSERT INTO gateway.tenant (tenant_id) SELECT DISTINCT tenant_id FROM bench_app ON CONFLICT DO NOTHING;
         INSERT INTO gateway.app (tenant_id, app_id, origin) SELECT tenant_id, app_id, 'api' FROM bench_app ON CONFLICT DO NOTHING;
-        INSERT INTO gateway.counter_fold (tenant_id, minute, rolled)
-            SELECT DISTINCT tenant_id, floor(extract(epoch FROM now()) / 60)::integer - 60, (bench_today() - 92) * 96 FROM bench_app
-            ON CONFLICT (tenant_id) DO UPDATE SET rolled = excluded.rolled;
+        -- No day may be recounted, because the counts are not those of the deliveries.
+        INSERT INTO gateway.counter_fold (tenant_id, minute, rolled, kept_from)
+            SELECT DISTINCT tenant_id, floor(extract(epoch FROM now()) / 60)::integer - 60, (bench_today() - 92) * 96, bench_today() + 9
+            FROM bench_app ON CONFLICT (tenant_id) DO UPDATE SET rolled = excluded.rolled, kept_from = excluded.kept_from;
         INSERT INTO gateway.event_reader (tenant_id, cursor, since, key)
             SELECT DISTINCT tenant_id, 0, now() - \(days) * interval '1 day', '\\x000102030405060708090a0b0c0d0e0f'::bytea FROM bench_app
             ON CONFLICT (tenant_id) DO UPDATE SET since = excluded.since;

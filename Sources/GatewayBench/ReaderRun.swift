@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import Gateway
 import Model
 import PostgresClient
 
