@@ -33,8 +33,9 @@ struct BenchAnalytics: AsyncParsableCommand {
             throw ValidationError("--deliveries must be 10000 to 100000000")
         }
         guard (2...1000).contains(tenants) else { throw ValidationError("--tenants must be 2 to 1000") }
-        guard (tenants...10_000).contains(apps) else {
-            throw ValidationError("--apps must be the number of tenants to 10000")
+        // With more apps per tenant, a question about 400 days of all of them is refused.
+        guard (tenants...4 * tenants).contains(apps) else {
+            throw ValidationError("--apps must be one to four times the number of tenants")
         }
         guard (100...Self.dayLimit).contains(days) else {
             throw ValidationError("--days must be 100 to \(Self.dayLimit)")
