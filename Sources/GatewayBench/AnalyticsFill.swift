@@ -191,7 +191,7 @@ struct AnalyticsFill {
         CREATE FUNCTION bench_counts(p_owner integer, p_days integer) RETURNS void LANGUAGE plpgsql AS $$
         DECLARE
             v_today integer := bench_today();
-            -- Other tenants have figures of the reader for 92 days only: more of them would fill the disk.
+            -- Other tenants have sketches and properties for 92 days only: more of them would fill the disk.
             v_first integer := CASE p_owner WHEN 0 THEN v_today - p_days + 1 ELSE v_today - 91 END;
         BEGIN
             CREATE TEMP TABLE IF NOT EXISTS span (quarter integer, times integer) ON COMMIT DELETE ROWS;
@@ -212,9 +212,8 @@ struct AnalyticsFill {
                     AS t(transport, stage, reason, count)
                 WHERE b.owner = p_owner;
             INSERT INTO gateway.latency (tenant_id, quarter, app_id, vendor, kind, histogram)
-                SELECT b.tenant_id, q, b.app_id, 'native', k, \(histogram)
-                FROM bench_app b, generate_series(v_first * 96, v_today * 96 + 95) AS q,
-                    unnest(ARRAY['delivery', 'transport', 'receipt', 'read']) AS k
+                SELECT b.tenant_id, s.quarter, b.app_id, 'native', k, \(histogram)
+                FROM bench_app b, span s, unnest(ARRAY['delivery', 'transport', 'receipt', 'read']) AS k
                 WHERE b.owner = p_owner;
             INSERT INTO gateway.device_sketch (tenant_id, day, app_id, subject, stage, sketch)
                 SELECT b.tenant_id, d, b.app_id, u, g, \(sketch)

@@ -106,12 +106,12 @@ struct AnalyticsRun {
                 call("funnel by app and transport", "funnel?by=app,transport", list("groups")),
                 call("timeseries by day", "timeseries?interval=day", list("series")),
                 call("losses", "losses", list("losses")),
-                // Of all apps of the tenant, a longer range has more histograms than a question may read.
+                call("latency", "latency", list("latencies")),
                 call("latency of an app", "latency?app=\(BenchStage.app)", list("latencies")),
                 call("devices", "devices") { ($0["total"]?["devicesReached"]?.int ?? 0) > 0 },
                 call("versions", "versions", list("groups")), call("campaigns", "campaigns", list("groups")),
                 call("hours", "hours", list("groups")),
-            ] + (isLong ? [] : [call("latency", "latency", list("latencies"))])
+            ]
         }
     }
 

@@ -2,7 +2,7 @@ package import Model
 import PostgresClient
 
 extension PostgresQueryStore {
-    /// 200,000 histograms of one question: the quarter hours of 400 days of one app, one vendor and every kind. About 20 MB here.
+    /// 200,000 histograms of one question: the quarter hours of 92 days of five apps, with one vendor and every kind. About 20 MB here.
     package static let latencyRowLimit = 200_000
     /// 10,000 sketches of one question: about 40 MB here. An app has 2,400 in 400 days.
     package static let sketchRowLimit = 10_000
