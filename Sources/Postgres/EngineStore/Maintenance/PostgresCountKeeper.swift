@@ -56,7 +56,8 @@ package struct PostgresCountKeeper: Sendable {
         }
     }
 
-    /// Merges the counts and latencies of quarter hours that are older than `quarterHourLife` into days of their app's time zone. It is safe to stop and repeat.
+    /// Merges the counts and latencies of quarter hours that are older than `quarterHourLife` into days of their app's time zone. It is safe to stop and to
+    /// repeat.
     ///
     /// - Parameter now: the database's time.
     /// - Returns: the number of transactions; nil if another node does it.
