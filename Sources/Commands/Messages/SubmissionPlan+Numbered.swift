@@ -57,6 +57,10 @@ extension SubmissionPlan {
                 request = request.adding(SetPace(message.id, isExpanded ? pace.coarsened : pace))
             }
         }
+        // The first number of the gateway while an upstream numbers messages too.
+        if let from = context.call.settings[BindingSettings.numbersFrom]?.lenientInt, from > 0 {
+            request = request.adding(RaiseNumbers(context.scope, from: from))
+        }
         return request.adding(SequenceMessage(context.scope, message.id)) { $0.number = $1 }
     }
 
