@@ -14,6 +14,8 @@ struct CallHold: Sendable {
     var proxied: ProxiedBody?
     /// Whether an upstream may have received the call, which is then not handed over again.
     var wasHandedOver = false
+    /// The connection of the call; nil: it did not arrive at a listener.
+    var channel: (any Channel)?
 }
 
 /// The answer to a vendor's call: the gateway's own, or that of an upstream.

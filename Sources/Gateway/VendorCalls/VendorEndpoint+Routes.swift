@@ -124,6 +124,7 @@ extension VendorEndpoint {
             record.outcome = .known
             record.reason = "proxied"
             hold.proxied = body
+            await observe(call, adapter, binding, proxying, response, hold, isRemembered: isRemembered)
             return response
         case .refused(let error): return unadmitted(error, call, adapter, settings, shown, &record)
         case .failed(let failure):
@@ -222,12 +223,15 @@ extension VendorEndpoint {
         guard let proxied = hold.proxied else { return recorder.offer(call, answer, record, vendor: vendor) }
         guard recorder.isWanted(record, vendor: vendor) else { return }
         switch proxied {
-        case .whole: recorder.offer(call, answer.inflated, record, vendor: vendor)
+        case .whole:
+            let shown = answer.inflated(limitBytes: CaptureMask.bodyLimitBytes) ?? answer
+            recorder.offer(call, shown, record, vendor: vendor)
         case .stream(let stream):
             // One more than is shown, so that a longer body counts as too long.
-            stream.tap(limitBytes: CaptureMask.bodyLimitBytes + 1) { bytes in
+            stream.tap(limitBytes: CaptureMask.bodyLimitBytes + 1) { bytes, _ in
                 let whole = VendorResponse(status: answer.status, headers: answer.headers, body: bytes)
-                recorder.offer(call, whole.inflated, record, vendor: vendor)
+                let shown = whole.inflated(limitBytes: CaptureMask.bodyLimitBytes) ?? whole
+                recorder.offer(call, shown, record, vendor: vendor)
             }
         }
     }
@@ -235,18 +239,4 @@ extension VendorEndpoint {
 
 extension CallRouter.Decision {
     fileprivate var isProxy: Bool { if case .proxy = self { true } else { false } }
-}
-
-extension VendorResponse {
-    /// The answer with its body inflated, if it is compressed and its end has been read.
-    fileprivate var inflated: VendorResponse {
-        guard BodyInflater.isNeeded(headers),
-            let body = try? BodyInflater.inflated(
-                body,
-                coding: headers[.contentEncoding] ?? "",
-                limitBytes: CaptureMask.bodyLimitBytes
-            )
-        else { return self }
-        return VendorResponse(status: status, headers: headers, body: body)
-    }
 }

@@ -15,7 +15,9 @@ final class VendorEndpoint: Sendable {
     let failures = FailureLines()
     /// Nil: no call is proxied.
     let proxy: UpstreamProxy?
-    private let handler: CommandHandler
+    /// Nil: proxied calls are not observed.
+    let observer: CallObserver?
+    let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
     let limits: VendorLimits
     let proofs: RefusedProofs
@@ -23,7 +25,7 @@ final class VendorEndpoint: Sendable {
     let identifiers: any IdentifierSource
     let logger: Logger
     let recorder: CaptureRecorder?
-    private let certificates: PeerCertificateReader?
+    let certificates: PeerCertificateReader?
     let multiStep: [Vendor: any MultiStepVendor]
     private let receipts: ReceiptTracing?
     /// The name of this gateway in `Via`. Nil: no call is forwarded.
@@ -34,6 +36,7 @@ final class VendorEndpoint: Sendable {
     init(
         directory: any CallDirectory,
         proxy: UpstreamProxy? = nil,
+        observer: CallObserver? = nil,
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
         limiter: CallLimiter,
@@ -48,6 +51,7 @@ final class VendorEndpoint: Sendable {
     ) {
         self.directory = directory
         self.proxy = proxy
+        self.observer = observer
         self.handler = handler
         self.handOver = handOver
         limits = VendorLimits(limiter: limiter)
@@ -73,6 +77,7 @@ final class VendorEndpoint: Sendable {
         var call = begun(request, match, client)
         var record = CallRecord()
         var hold = CallHold()
+        hold.channel = channel
         let response = await answer(&call, request, match, channel, &record, &hold)
         ended(call, response, record, hold, match, started)
         return VendorAnswer(response: response, proxied: hold.proxied, room: hold.room)

@@ -32,6 +32,9 @@ package protocol UpstreamAdapter: UpstreamVendor {
     /// - Returns: empty if the upstream did not accept the call, if it establishes nothing, or if it cannot be read.
     func observedCommands(_ request: VendorRequest, response: VendorResponse, settings: BindingSettings) -> [Command]
 
+    /// Whether the upstream's answers to reads establish something too: a poll marks the messages that it returns as received.
+    var observesReads: Bool { get }
+
     /// The name of the message that a receipt, a read or a change of a message is about, as stored names are spelled; nil: it names none.
     func reference(in request: VendorRequest, settings: BindingSettings) -> String?
 
@@ -76,6 +79,8 @@ extension UpstreamAdapter {
         response: VendorResponse,
         settings: BindingSettings
     ) -> [Command] { [] }
+
+    package var observesReads: Bool { false }
 
     package func reference(in request: VendorRequest, settings: BindingSettings) -> String? { nil }
 

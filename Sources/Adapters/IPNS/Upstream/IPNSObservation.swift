@@ -2,6 +2,8 @@ package import Model
 
 /// What the vendor's answers to proxied calls establish (docs/routing.md#observation).
 extension IPNSAdapter {
+    package var observesReads: Bool { true }
+
     package func observedCommands(
         _ request: VendorRequest,
         response: VendorResponse,
