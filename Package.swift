@@ -200,7 +200,7 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model"), crypto]),
-    .library("Commands", [.ours("Model"), .ours("Store"), locks]),
+    .library("Commands", [.ours("Model"), .ours("ObservationStore"), .ours("Store"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
     .library(
@@ -267,6 +267,12 @@ var parts: [Part] = [
         "Store",
         path: "Sources/Postgres/Store",
         [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient")]
+    ),
+    // Operations of `Store` for what upstreams do.
+    .library(
+        "ObservationStore",
+        path: "Sources/Postgres/Observation",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
     .library(
         "EngineStore",

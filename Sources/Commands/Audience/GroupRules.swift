@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// The rules for groups of users.

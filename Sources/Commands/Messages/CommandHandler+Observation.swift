@@ -1,4 +1,5 @@
 package import Model
+import ObservationStore
 import Store
 
 /// Messages that upstreams sent.

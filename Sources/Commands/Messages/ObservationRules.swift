@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// The rules for messages that an upstream sent. Pure.
@@ -26,7 +27,7 @@ enum ObservationRules {
         var isNamed = SubmissionRules.refusal(of: submission.audience) == nil
         if let numbering = submission.numbering, SubmissionRules.refusal(of: numbering) != nil { isNamed = false }
         let dueAt = submission.timing.dueAt ?? submission.timing.localDue?.earliest ?? context.now
-        // The upstream may be told to send it to others, or not at all, until it is due.
+        // Until it is due, the upstream may get another audience for it, or an order not to send it.
         if dueAt > context.now { isNamed = false }
         if !isNamed {
             submission.audience = .everyone
@@ -72,9 +73,11 @@ struct ObservationPlan: Sendable {
             id: plan.id,
             scope: scope,
             upstream: upstream,
-            references: message.references,
-            number: message.number,
-            hasPaidFallback: message.hasPaidFallback,
+            names: ObserveMessage.Names(
+                references: message.references,
+                number: message.number,
+                hasPaidFallback: message.hasPaidFallback
+            ),
             content: plan.content,
             collapseID: plan.submission.collapseID,
             lane: plan.submission.lane,

@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// The rules for back ends that send.

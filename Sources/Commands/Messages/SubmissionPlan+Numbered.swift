@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// Messages that a vendor numbers, with an answer that names the recipients.

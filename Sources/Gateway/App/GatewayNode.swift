@@ -266,8 +266,7 @@ extension GatewayNode {
                 pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
                 vendors: VendorEndpoint(
                     directory: provisioning.cache,
-                    proxy: proxy,
-                    observer: observer,
+                    upstreams: UpstreamSide(proxy: proxy, observer: observer, forwardsAs: proxy.name),
                     handler: handler,
                     handOver: handOver,
                     limiter: limiter,
@@ -280,8 +279,7 @@ extension GatewayNode {
                         refused: proofs
                     ),
                     multiStep: base.vendors.multiStep,
-                    receipts: tracing?.receipts,
-                    forwardsAs: proxy.name
+                    receipts: tracing?.receipts
                 ),
                 native: nativeAPI(),
                 proxies: proxies,

@@ -62,6 +62,7 @@ extension VendorEndpoint {
     ///   - hold: has the body as it arrived, and gets the body of the answer.
     ///   - isRemembered: the binding is an old one, because the store does not answer. Only proxied calls have an answer then.
     /// - Returns: the answer, without its body if that is a stream.
+    /// - Throws: `StoreError` when the store cannot say which side sent a message.
     @inline(never)
     func routed(
         _ call: inout VendorRequest,
@@ -71,7 +72,7 @@ extension VendorEndpoint {
         _ record: inout CallRecord,
         _ hold: inout CallHold,
         isRemembered: Bool = false
-    ) async -> VendorResponse? {
+    ) async throws(StoreError) -> VendorResponse? {
         guard let routes = binding.routes else { return nil }
         call.headers = ProxyHeaders.endToEnd(call.headers)
         let settings = binding.settings
@@ -90,12 +91,18 @@ extension VendorEndpoint {
             return ProxiedCall.retry(call, adapter, settings)
         case .proxy(let proxying):
             return await proxied(call, adapter, binding, proxying, shown, &record, &hold, isRemembered: isRemembered)
+        case .serveOrProxy(let proxying):
+            hold.miss = proxying
+            return nil
+        case .follow(let following):
+            return try await followed(call, adapter, binding, following, shown, &record, &hold)
         }
     }
 
-    /// The answer of the upstream, or the dialect's answer to a call that has none. Nil: the gateway serves the call in its place.
+    /// The answer of the upstream, or the dialect's answer to a call that has none. Nil: the gateway serves the call in its place. `limit`: a shorter time for the
+    /// call than that of all calls.
     @inline(never)
-    private func proxied(
+    func proxied(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ binding: BoundCall,
@@ -103,10 +110,11 @@ extension VendorEndpoint {
         _ shown: ShownProof?,
         _ record: inout CallRecord,
         _ hold: inout CallHold,
-        isRemembered: Bool
+        isRemembered: Bool,
+        within limit: Duration? = nil
     ) async -> VendorResponse? {
         let settings = binding.settings
-        guard let proxy else { return ProxiedCall.retry(call, adapter, settings) }
+        guard let proxy = upstreams.proxy else { return ProxiedCall.retry(call, adapter, settings) }
         let credential = CredentialKey(tenant: binding.tenant, credential: proxying.upstream)
         if isRemembered { proxy.counts.countRemembered(credential) }
         hold.wasHandedOver = true
@@ -117,7 +125,8 @@ extension VendorEndpoint {
             settings,
             to: credential,
             proxying.kind,
-            isLimited: limits.limiter.applies(to: call.remoteAddress)
+            isLimited: limits.limiter.applies(to: call.remoteAddress),
+            within: limit
         )
         switch outcome {
         case .answered(let response, let body):
@@ -170,7 +179,7 @@ extension VendorEndpoint {
     ) async -> VendorResponse {
         var call = call
         if !hold.wasHandedOver, let known = directory.lastKnown(key),
-            let answer = await routed(&call, adapter, known, shown, &record, &hold, isRemembered: true)
+            let answer = try? await routed(&call, adapter, known, shown, &record, &hold, isRemembered: true)
         {
             return answer
         }

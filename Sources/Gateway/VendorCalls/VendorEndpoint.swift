@@ -13,10 +13,8 @@ final class VendorEndpoint: Sendable {
     let directory: any CallDirectory
     let outage = StoreOutage()
     let failures = FailureLines()
-    /// Nil: no call is proxied.
-    let proxy: UpstreamProxy?
-    /// Nil: proxied calls are not observed.
-    let observer: CallObserver?
+    /// The parts for calls that upstreams answer or receive.
+    let upstreams: UpstreamSide
     let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
     let limits: VendorLimits
@@ -28,15 +26,12 @@ final class VendorEndpoint: Sendable {
     let certificates: PeerCertificateReader?
     let multiStep: [Vendor: any MultiStepVendor]
     private let receipts: ReceiptTracing?
-    /// The name of this gateway in `Via`. Nil: no call is forwarded.
-    let forwardsAs: String?
     private let counts = VendorCallCounts()
 
     /// Without a recorder, no call is captured.
     init(
         directory: any CallDirectory,
-        proxy: UpstreamProxy? = nil,
-        observer: CallObserver? = nil,
+        upstreams: UpstreamSide = UpstreamSide(),
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
         limiter: CallLimiter,
@@ -46,12 +41,10 @@ final class VendorEndpoint: Sendable {
         recorder: CaptureRecorder? = nil,
         proofs: CallerProofs = CallerProofs(),
         multiStep: [Vendor: any MultiStepVendor],
-        receipts: ReceiptTracing? = nil,
-        forwardsAs: String? = nil
+        receipts: ReceiptTracing? = nil
     ) {
         self.directory = directory
-        self.proxy = proxy
-        self.observer = observer
+        self.upstreams = upstreams
         self.handler = handler
         self.handOver = handOver
         limits = VendorLimits(limiter: limiter)
@@ -63,7 +56,6 @@ final class VendorEndpoint: Sendable {
         self.proofs = proofs.refused
         self.multiStep = multiStep
         self.receipts = receipts
-        self.forwardsAs = forwardsAs
     }
 
     /// The answer to `request`, always in the vendor's format, or that of an upstream.
@@ -271,7 +263,7 @@ final class VendorEndpoint: Sendable {
             do throws(StoreError) {
                 binding = try await bound(key, of: call, adapter)
                 if let ruled = binding, ruled.routes != nil,
-                    let answer = await routed(&call, adapter, ruled, shown, &record, &hold)
+                    let answer = try await routed(&call, adapter, ruled, shown, &record, &hold)
                 {
                     return answer
                 }
@@ -287,9 +279,10 @@ final class VendorEndpoint: Sendable {
             limits.proved(shown)
             let scope = scope(of: call, caller, adapter, binding, verdict)
             let names = CallNames([], isOfDevice: caller == .device)
-            let order = forwardOrder(call, adapter, binding)
+            let order = forwardOrder(call, adapter, binding, followed: hold.followed)
             switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names, order) {
             case .success(let replies):
+                if let answer = await missed(replies, call, adapter, binding, shown, &record, &hold) { return answer }
                 record.answered(replies)
                 return adapter.encode(replies, for: call, settings: settings)
             case .failure(let excess): return limited(excess, call, adapter, &record, settings)

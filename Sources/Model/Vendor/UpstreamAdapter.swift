@@ -22,7 +22,7 @@ package protocol UpstreamAdapter: UpstreamVendor {
     /// - Throws: `AdapterError`; `refuse` then writes the answer.
     func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError)
 
-    /// What the upstream's answer to a proxied call establishes: the call's commands, with the upstream's own IDs in place of those that the gateway would draw.
+    /// The facts that the upstream's answer to a proxied call establishes, as the call's commands with the upstream's own IDs in place of those that the gateway would draw.
     /// They are performed behind the answer, so that the gateway knows the upstream's devices, users and messages.
     ///
     /// - Parameters:

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Braze
 
-/// What the answers of the vendor to proxied calls establish. The calls are those of docs/contracts/braze.md.
+/// The facts that the vendor's answers to proxied calls establish. The calls are those of docs/contracts/braze.md.
 struct ObservationTests {
     private static func observed(_ request: VendorRequest, _ answer: String, status: Int = 201) -> [Command] {
         let response = VendorResponse(status: status, body: Array(answer.utf8))

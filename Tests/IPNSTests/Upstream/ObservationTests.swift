@@ -4,7 +4,7 @@ import Testing
 
 @testable import IPNS
 
-/// What the answers of the vendor to proxied calls establish. The calls are those of docs/contracts/ipns.md.
+/// The facts that the vendor's answers to proxied calls establish. The calls are those of docs/contracts/ipns.md.
 struct ObservationTests {
     private static let abbreviations: KeyValuePairs = ["9f2c…64hex": Fixture.token, "5B1C…": "5B1C"]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotificationHubs
 
-/// What the answers of the vendor to proxied calls establish. The calls and answers are those of docs/contracts/notificationhubs.md.
+/// The facts that the vendor's answers to proxied calls establish. The calls and answers are those of docs/contracts/notificationhubs.md.
 struct ObservationTests {
     private static func observed(_ request: VendorRequest, _ response: VendorResponse) -> [Command] {
         Mount.adapter.observedCommands(request, response: response, settings: Mount.settings)

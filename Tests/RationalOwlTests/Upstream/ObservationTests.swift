@@ -4,7 +4,7 @@ import Testing
 
 @testable import RationalOwl
 
-/// What the answers of the vendor to proxied calls establish. The calls and answers are those of docs/contracts/rationalowl.md.
+/// The facts that the vendor's answers to proxied calls establish. The calls and answers are those of docs/contracts/rationalowl.md.
 struct ObservationTests {
     private static func observed(_ request: VendorRequest, _ body: [UInt8], status: Int = 200) -> [Command] {
         let response = VendorResponse(status: status, body: body)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UPMC
 
-/// What the answers of the vendor to proxied calls establish. The answers are those of docs/contracts/upmc.md.
+/// The facts that the vendor's answers to proxied calls establish. The answers are those of docs/contracts/upmc.md.
 struct ObservationTests {
     private static func observed(
         _ request: VendorRequest,

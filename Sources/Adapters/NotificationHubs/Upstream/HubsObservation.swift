@@ -1,7 +1,7 @@
 import HTTPTypes
 package import Model
 
-/// What the vendor's answers to proxied calls establish (docs/routing.md#observation).
+/// The facts that the vendor's answers to proxied calls establish (docs/routing.md#observation).
 extension HubsAdapter {
     /// The caller's signature has been checked before the call left (`admit`), as in a call that the gateway serves.
     package func observedCommands(

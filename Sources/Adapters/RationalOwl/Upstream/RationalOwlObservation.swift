@@ -1,6 +1,6 @@
 package import Model
 
-/// What the vendor's answers to proxied calls establish (docs/routing.md#observation).
+/// The facts that the vendor's answers to proxied calls establish (docs/routing.md#observation).
 extension RationalOwlAdapter {
     package func observedCommands(
         _ request: VendorRequest,

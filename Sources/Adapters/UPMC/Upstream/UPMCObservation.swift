@@ -1,6 +1,6 @@
 package import Model
 
-/// What the vendor's answers to proxied calls establish (docs/routing.md#observation).
+/// The facts that the vendor's answers to proxied calls establish (docs/routing.md#observation).
 extension UPMCAdapter {
     /// The vendor has checked the caller, so that no `AUTHKEY` is looked at. An `AUTHKEY` of the answer belongs to the vendor and is not kept.
     package func observedCommands(

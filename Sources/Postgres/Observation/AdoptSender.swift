@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Stores a sender under the id that an upstream has given it, with the upstream's key of its enrolment. A known sender keeps its name and its key. If another sender
 /// has the name, the id is the name of this one. Returns the number of rows.

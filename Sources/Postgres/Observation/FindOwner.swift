@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Finds the side that sent a message, by the message's name in the dialect or by its own id.
 package struct FindOwner: StoreRead {

@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Stores a group under the name that an upstream has given it. Returns whether it is new. Nil: the app does not exist.
 package struct AdoptGroup: StoreWrite {

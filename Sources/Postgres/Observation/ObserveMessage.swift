@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Stores a message that an upstream sent, with a delivery for each target that its call names.
 package struct ObserveMessage: StoreWrite {
@@ -24,14 +25,27 @@ package struct ObserveMessage: StoreWrite {
         }
     }
 
+    /// The upstream's names of a message.
+    package struct Names: Sendable, Hashable {
+        package var references: [String]
+        /// The number, if the upstream counts its messages.
+        package var number: Int64?
+        /// Whether the upstream sends a paid message to a device that does not report this one.
+        package var hasPaidFallback: Bool
+
+        package init(references: [String], number: Int64? = nil, hasPaidFallback: Bool = false) {
+            self.references = references
+            self.number = number
+            self.hasPaidFallback = hasPaidFallback
+        }
+    }
+
     /// The message to be stored.
     package struct Message: Sendable, Hashable {
         package var id: MessageID
         package var scope: AppScope
         package var upstream: CredentialID
-        package var references: [String]
-        package var number: Int64?
-        package var hasPaidFallback: Bool
+        package var names: Names
         package var content: Content
         package var collapseID: String?
         package var lane: Lane
@@ -45,9 +59,7 @@ package struct ObserveMessage: StoreWrite {
             id: MessageID,
             scope: AppScope,
             upstream: CredentialID,
-            references: [String],
-            number: Int64? = nil,
-            hasPaidFallback: Bool = false,
+            names: Names,
             content: Content,
             collapseID: String? = nil,
             lane: Lane,
@@ -59,9 +71,7 @@ package struct ObserveMessage: StoreWrite {
             self.id = id
             self.scope = scope
             self.upstream = upstream
-            self.references = references
-            self.number = number
-            self.hasPaidFallback = hasPaidFallback
+            self.names = names
             self.content = content
             self.collapseID = collapseID
             self.lane = lane
@@ -78,7 +88,8 @@ package struct ObserveMessage: StoreWrite {
         self.message = message
     }
 
-    package var sharesCommit: Bool { message.targets.count <= AcceptMessage.shortTargetLimit }
+    /// As many targets as one slice has are written in about the time of a flush.
+    package var sharesCommit: Bool { message.targets.count <= SliceLease.targetLimit }
 
     private static let routine = Routine<StoreCall, Message>(
         "observe_message",
@@ -87,9 +98,9 @@ package struct ObserveMessage: StoreWrite {
             p.own { $0.scope }
             p["p_id"] = { .id($1.id) }
             p["p_upstream"] = { .id($1.upstream) }
-            p["p_refs"] = { .strings($1.references) }
-            p["p_number"] = { .int64($1.number) }
-            p["p_paid"] = { .bool($1.hasPaidFallback) }
+            p["p_refs"] = { .strings($1.names.references) }
+            p["p_number"] = { .int64($1.names.number) }
+            p["p_paid"] = { .bool($1.names.hasPaidFallback) }
             p["p_content"] = { .document(ContentCoding.encode($1.content, trace: nil)) }
             p["p_collapse"] = { .string($1.collapseID) }
             p["p_lane"] = { .int16($1.lane.rawValue) }
