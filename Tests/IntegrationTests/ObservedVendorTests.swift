@@ -8,6 +8,7 @@ import Testing
 /// shares no code with the gateway.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ObservedVendorTests {
     private static let application = "com.example.observed"
+    private static let host = "push.observed.example"
 
     /// The demo's file with the vendor as an upstream, and an app with these rules of calls.
     private func write(_ world: World, _ file: String, vendor port: Int, _ calls: String) async throws {
@@ -19,7 +20,11 @@ import Testing
                     platforms:
                       ios: { topic: \(StageMaterial.topic), production: apple }
                     bindings:
-                      upmc: { applicationId: \(Self.application), version: "5.1", settings: { senderNetworks: [127.0.0.1, "::1"] } }
+                      upmc:
+                        applicationId: \(Self.application)
+                        version: "5.1"
+                        host: \(Self.host)
+                        settings: { senderNetworks: [127.0.0.1, "::1"] }
                     routes: { calls: [\(calls)] }
             """
         try (base.replacing("    credentials:\n", with: upstream) + app + "\n")
@@ -42,8 +47,8 @@ import Testing
         return (Int(vendor), Int(control))
     }
 
-    private func receipts(_ vendor: HTTPCaller) async throws -> Int64 {
-        try await vendor.call("GET", "/_stub/counts").json?["receipts"]?.int ?? 0
+    private func count(_ name: String, _ vendor: HTTPCaller) async throws -> Int64 {
+        try await vendor.call("GET", "/_stub/counts").json?[name]?.int ?? 0
     }
 
     @Test func devicesAndMessagesOfAVendorAreKnownAndReceiptsFollowTheirMessages() async throws {
@@ -64,13 +69,19 @@ import Testing
                 try await write(world, "proxied.yaml", vendor: vendor, "{ action: proxy, upstream: old }")
                 var caller = UPMCCaller(base: world.http.base)
                 caller.application = Self.application
+                caller.host = Self.host
                 let phone = UPMCCaller.Phone(user: "hong")
                 // Until the rules are in force on the node, the gateway itself would answer.
                 try await eventually("the vendor answers") {
                     _ = try? await caller.call("rcv_get_service", phone.fields)
-                    let calls = try await vendorsSide.call("GET", "/_stub/counts").json?["calls"]?.int ?? 0
-                    return calls > 0
+                    return try await count("calls", vendorsSide) > 0
                 }
+                // A page that no dialect knows, on the vendor's host, and on another one.
+                let calls = try await count("calls", vendorsSide)
+                _ = try await world.http.call("GET", "/manual/index.html", headers: ["host": Self.host])
+                #expect(try await count("calls", vendorsSide) == calls + 1)
+                #expect(try await world.http.call("GET", "/manual/index.html").status == 404)
+                #expect(try await count("calls", vendorsSide) == calls + 1)
                 try await caller.register(phone)
                 let devices = """
                     SELECT count(*)::text AS value FROM gateway.identity
@@ -91,14 +102,14 @@ import Testing
                 let follow = "{ kinds: [receipt], action: followMessage, upstream: old }"
                 let rules = "\(follow), { action: proxy, upstream: old }"
                 try await write(world, "followed.yaml", vendor: vendor, rules)
-                let before = try await receipts(vendorsSide)
+                let before = try await count("receipts", vendorsSide)
                 let answer = try await caller.read(phone, number, badge: -1)
                 #expect(answer.code == "0000")
                 try await eventually("the delivery is read") {
                     try await world.value(delivery) == "read observed:upmc"
                 }
                 try await eventually("the vendor has the receipt") {
-                    try await receipts(vendorsSide) > before
+                    try await count("receipts", vendorsSide) > before
                 }
             }
         }

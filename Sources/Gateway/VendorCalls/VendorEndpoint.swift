@@ -120,7 +120,7 @@ final class VendorEndpoint: Sendable {
     private static let hostField = HTTPField.Name("host")
 
     /// Restores the Host field, which HTTPTypes converts to `:authority`; adapters read the field.
-    private static func headersWithHost(_ request: Request) -> HTTPFields {
+    static func headersWithHost(_ request: Request) -> HTTPFields {
         var headers = request.headers
         if let host = hostField, headers[host] == nil, let authority = request.head.authority {
             headers[host] = authority
@@ -288,6 +288,7 @@ final class VendorEndpoint: Sendable {
             case .failure(let excess): return limited(excess, call, adapter, &record, settings)
             }
         } catch {
+            if record.owner == nil, let answer = await unplaced(call, adapter, &record, &hold) { return answer }
             if error.code == .unauthorized, error.field != Self.userTokenField {
                 refusedCredential(adapter, record, isShown: shown != nil)
             }
