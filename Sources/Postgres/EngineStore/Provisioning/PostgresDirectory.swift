@@ -73,6 +73,13 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// The version of an app's rules that is in force; nil: it has none.
+    ///
+    /// - Throws: `StoreError`.
+    package func routes(of app: AppID, in tenant: TenantID) async throws(StoreError) -> StoredRoutes? {
+        try await PostgresRouteStore(engine: engine).routes(of: app, in: tenant)?.current
+    }
+
     /// The bindings of every tenant. Secrets are sealed.
     ///
     /// - Throws: `StoreError`.
