@@ -38,13 +38,14 @@ package struct CommandHandler: Sendable {
     /// The time at which commands are performed.
     package var now: Timestamp { clock.now() }
 
-    /// Returns one reply per command, in order. Never throws: failures of the store become `.refused(.unavailable)`.
+    /// Performs the commands of a call. Never throws: failures of the store become `.refused(.unavailable)`.
     ///
     /// - Parameters:
     ///   - commands: those of one call.
     ///   - scope: the tenant and app of the call.
     ///   - time: when the call was made; nil: now. For calls that an upstream has answered, whose commands are performed later.
     ///   - forwarding: the call if its upstream receives it too, unless a command is refused. Not for submissions.
+    /// - Returns: one reply per command, in order.
     package func perform(
         _ commands: [Command],
         in scope: CallScope,

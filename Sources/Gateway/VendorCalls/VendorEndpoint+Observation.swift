@@ -24,7 +24,9 @@ extension VendorEndpoint {
         _ hold: CallHold,
         isRemembered: Bool
     ) async {
-        guard let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter, let body = hold.proxied else { return }
+        guard let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter,
+            let body = hold.proxied
+        else { return }
         switch proxying.kind {
         case .other: return
         case .read: if !dialect.observesReads { return }

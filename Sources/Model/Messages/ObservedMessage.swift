@@ -41,9 +41,10 @@ package enum MessageOwner: Sendable, Hashable {
 }
 
 extension [Command] {
-    /// The same commands, with an observed message in place of each submission. Other commands stay.
+    /// Replaces each submission by an observed message.
     ///
     /// - Parameter observed: makes the observed message of a submission.
+    /// - Returns: the same commands otherwise.
     package func observing(_ observed: (Submission) -> ObservedMessage) -> [Command] {
         map { command in
             guard case .submission(.submit(let submission)) = command else { return command }
