@@ -102,7 +102,7 @@ struct ObservationPlan: Sendable {
         if let found = facts.recipients {
             guard found.count <= Audience.listedLimit else { return nil }
             for one in found {
-                let address: Address = one.user.map { .user($0) } ?? .deviceKey(one.key)
+                let address = one.user.map { Address.user($0) } ?? .deviceKey(one.key)
                 named.add(one.found, address)
             }
             for user in plan.users { named.addMissing(.user(user)) }
