@@ -200,7 +200,10 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model"), crypto]),
-    .library("Commands", [.ours("CaptureStore"), .ours("Model"), .ours("Store"), locks]),
+    .library(
+        "Commands",
+        [.ours("CaptureStore"), .ours("Model"), .ours("ObservationStore"), .ours("Store"), locks]
+    ),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
     .library(
@@ -267,6 +270,12 @@ var parts: [Part] = [
         "Store",
         path: "Sources/Postgres/Store",
         [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient")]
+    ),
+    // Operations of `Store` for what upstreams do.
+    .library(
+        "ObservationStore",
+        path: "Sources/Postgres/Observation",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
     .library(
         "CaptureStore",
@@ -552,8 +561,8 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
-            .ours("EmbeddedPostgres"),
+            .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"),
+            .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
             .ours("Store"),
             .ours("TestKit"), locks, log,

@@ -38,19 +38,26 @@ package struct CommandHandler: Sendable {
     /// The time at which commands are performed.
     package var now: Timestamp { clock.now() }
 
-    /// Returns one reply per command, in order. Never throws: failures of the store become `.refused(.unavailable)`.
+    /// Performs the commands of a call. Never throws: failures of the store become `.refused(.unavailable)`.
     ///
-    /// - Parameter forwarding: the call if its upstream receives it too, unless a command is refused. Not for submissions.
+    /// - Parameters:
+    ///   - commands: those of one call.
+    ///   - scope: the tenant and app of the call.
+    ///   - time: when the call was made; nil: now. For calls that an upstream has answered, whose commands are performed later.
+    ///   - forwarding: the call if its upstream receives it too, unless a command is refused. Not for submissions.
+    /// - Returns: one reply per command, in order.
     package func perform(
         _ commands: [Command],
         in scope: CallScope,
+        at time: Timestamp? = nil,
         forwarding: CallForwarding? = nil
     ) async -> CallResult {
         guard commands.count <= CommandLimits.commandsPerCall else {
             let refusal = Refusal.tooMany("commands", limit: CommandLimits.commandsPerCall)
             return CallResult(replies: commands.map { _ in .refused(refusal) })
         }
-        let context = RuleContext(call: scope, now: clock.now(), identifiers: identifiers, policy: policy)
+        let now = time ?? clock.now()
+        let context = RuleContext(call: scope, now: now, identifiers: identifiers, policy: policy)
         if let plans = Self.plans(commands, context) {
             guard let forwarding else { return CallResult(replies: await run(plans, in: scope.tenant)) }
             return CallResult(replies: await run(plans, of: commands, forwarding, in: scope.tenant))
@@ -74,6 +81,10 @@ package struct CommandHandler: Sendable {
                 let (reply, handover) = await submit(submission, context)
                 result.replies.append(reply)
                 result.handover += handover
+            } else if case .submission(.observe(let message)) = command {
+                result.replies += await run(plans, in: scope.tenant)
+                plans = []
+                result.replies.append(await observe(message, context))
             } else if case .user(let command) = command {
                 result.replies += await run(plans, in: scope.tenant)
                 plans = []
@@ -135,7 +146,7 @@ package struct CommandHandler: Sendable {
         var plans: [Plan] = []
         for command in commands {
             switch command {
-            case .submission(.submit), .user: return nil
+            case .submission(.submit), .submission(.observe), .user: return nil
             default: plans.append(plan(command, context))
             }
         }

@@ -55,20 +55,34 @@ import UpstreamSupport
 
     // Such rules cannot be stored by this version. A later one may have stored them, and neither side may answer then.
     @Test(arguments: [
-        CallRule(kinds: [.receipt], action: .followMessage, upstream: "old"),
-        CallRule(kinds: [.read], action: .serve, upstream: "old", proxiesMisses: true),
+        CallRule(kinds: [.receipt], action: .followMessage),
+        CallRule(kinds: [.read], action: .serve, proxiesMisses: true),
         CallRule(action: .proxy),
     ])
-    func whatIsNotCarriedOutYetIsAnsweredByNeitherSide(_ rule: CallRule) {
+    func aRuleWithoutItsUpstreamIsAnsweredByNeitherSide(_ rule: CallRule) {
         let route = ["receipt": "receipt", "read": "read"][rule.kinds.first?.rawValue ?? ""]
         #expect(decide([rule], route ?? "send") == .unready)
+    }
+
+    @Test func aCallAboutAMessageFollowsIt() {
+        for misses in [false, true] {
+            let rule = CallRule(kinds: [.receipt], action: .followMessage, upstream: "old", proxiesMisses: misses)
+            let following = CallRouter.Following(upstream: "old", kind: .receipt, proxiesMisses: misses)
+            #expect(decide([rule], "receipt") == .follow(following))
+        }
+    }
+
+    @Test func aMissIsProxied() {
+        let rule = CallRule(kinds: [.read], action: .serve, upstream: "old", proxiesMisses: true)
+        let proxying = CallRouter.Proxying(upstream: "old", kind: .read, servesInOutage: false)
+        #expect(decide([rule], "read") == .serveOrProxy(proxying))
     }
 
     @Test func aForwardedCallIsServed() {
         #expect(decide([CallRule(kinds: [.device], action: .serveAndForward, upstream: "old")], "register") == .serve)
     }
 
-    @Test func aSendThatWouldBeSplitIsAnsweredByNeitherSide() throws {
+    @Test func aSendTakesTheSideOfItsTargets() throws {
         let rollout = try #require(Rollout(hundredths: 5000, by: .user, salt: "spring"))
         let rules = [
             CallRule(kinds: [.send], rollout: rollout, action: .serve),
@@ -77,8 +91,11 @@ import UpstreamSupport
         // docs/routing.md#rollouts: user-1 is at 27.5 %, user-2 at 77.7 %.
         #expect(decide(rules, "send", [:], #"{"users":["user-1"]}"#) == .serve)
         #expect(decide(rules, "send", [:], #"{"users":["user-2"]}"#) == .proxy(Self.upstream))
-        #expect(decide(rules, "send", [:], #"{"users":["user-1","user-2"]}"#) == .unready)
+        // The delivery rules split it.
+        #expect(decide(rules, "send", [:], #"{"users":["user-1","user-2"]}"#) == .serve)
         #expect(decide(rules, "send", [:], #"{}"#) == .proxy(Self.upstream))
+        let split = [CallRule(kinds: [.send], rollout: rollout, audience: .split, action: .serve)] + rules.dropFirst()
+        #expect(decide(split, "send", [:], #"{}"#) == .serve)
     }
 
     // The kind of a call is then unknown.

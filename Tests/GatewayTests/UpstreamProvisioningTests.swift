@@ -144,8 +144,8 @@ import Testing
         ("{ calls: [{ action: proxy, upstream: new }] }", "calls[0]: 'new' is not a credential of kind upstream-"),
         ("{ deliveries: [{ tags: [a], paths: [old] }] }", "deliveries[0]: 'old' pushes to all devices of a user"),
         (
-            "{ calls: [{ kinds: [read], action: serve, onMiss: proxy, upstream: old }] }",
-            "calls[0]: onMiss is understood, but this version"
+            "{ calls: [{ kinds: [device], action: followMessage, upstream: old }] }",
+            "calls[0]: followMessage of kind device is understood, but this version"
         ),
         ("{ deliveries: [{ paths: [old] }] }", "deliveries[0]: path old is understood, but this version"),
         ("{ duplicateGuard: { window: 10m } }", "duplicateGuard: duplicateGuard is understood, but this version"),

@@ -103,6 +103,12 @@ struct NativeExplainTests {
             #expect(why["push"]?["payload"]?["aps"]?["alert"]?["body"]?.string == "look")
             #expect((why["push"]?["bytes"]?.int ?? 0) > 40 && why["push"]?["refused"] == .null)
             #expect(why["recomputed"]?.array?.contains("push") == true)
+            #expect(why["rules"] == .null)
+            let rules: JSON = ["deliveries": [["lane": "background", "paths": ["apns"]], ["paths": ["apns"]]]]
+            let put = try await stage.native(.PUT, "/v1/apps/shop/routes", rules, ifMatch: "\"0\"")
+            try #require(put.status == 200, "\(put.text)")
+            let ruled = try await explained(stage, message, target)["explanation"]?["rules"]
+            #expect(ruled == ["version": 1, "rule": 1, "bucket": .null, "paths": ["apns"]])
 
             // Held by a credential that APNs refused.
             let engine = PostgresDeliveryStore(engine: stage.database.engine)

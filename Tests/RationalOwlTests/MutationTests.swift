@@ -57,7 +57,7 @@ struct MutationTests {
         case .registration(let command): return .registration(registration(command, &random))
         case .preference: return .preference(.preferencesSet)
         case .group: return .group(.deleted)
-        case .sender(.register): return .sender(.registered("SVR"))
+        case .sender(.register), .sender(.adopt): return .sender(.registered("SVR"))
         case .sender(.enrol): return .sender(.enrolled(key: "c0", isNew: Bool.random(using: &random)))
         case .sender(.setCallback): return .sender(.callbackSet)
         case .campaign: return .refused(.unsupported("campaign"))

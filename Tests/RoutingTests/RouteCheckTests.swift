@@ -211,13 +211,14 @@ import Testing
             "calls[0] serveAndForward of kind message"
         ),
         (
-            #"{"calls":[{"action":"serve"},{"kinds":["read"],"action":"followMessage","upstream":"old"}]}"#,
-            "calls[1] action followMessage"
+            #"{"calls":[{"action":"serve"},{"kinds":["read","device"],"action":"followMessage","upstream":"old"}]}"#,
+            "calls[1] followMessage of kind device"
         ),
-        (#"{"calls":[{"kinds":["read"],"action":"serve","onMiss":"proxy","upstream":"old"}]}"#, "calls[0] onMiss"),
+        (#"{"calls":[{"kinds":["receipt","message"],"action":"followMessage","upstream":"old"}]}"#, ""),
+        (#"{"calls":[{"kinds":["read"],"action":"serve","onMiss":"proxy","upstream":"old"}]}"#, ""),
         (
             #"{"calls":[{"kinds":["send"],"rollout":{"percent":1,"by":"user","salt":"s"},"action":"serve"}]}"#,
-            "calls[0] rollout"
+            ""
         ),
         (#"{"deliveries":[{"paths":["apns"]},{"paths":["apns","old"]}]}"#, "deliveries[1] path old"),
         (#"{"deliveries":[{"paths":["none"]}]}"#, "deliveries[0] path none"),

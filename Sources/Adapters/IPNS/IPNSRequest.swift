@@ -65,7 +65,7 @@ struct IPNSRequest {
     }
 
     /// Registers, then applies the call's `PUSH_YN`, then reads the result: a repeated call without it keeps the setting (docs/contracts/ipns.md#2.5).
-    private func registration() throws(AdapterError) -> [Command] {
+    func registration() throws(AdapterError) -> [Command] {
         let user = try fields.required(.userCN)
         let platform = try platform()
         guard let token = try token(platform) else { throw fields.missing(.pushToken) }
@@ -91,7 +91,7 @@ struct IPNSRequest {
     }
 
     /// The caller: by `DEVICE_ID`, otherwise by `PUSH_TOKEN` (docs/contracts/ipns.md#2.4).
-    private func caller() throws(AdapterError) -> DeviceCaller {
+    func caller() throws(AdapterError) -> DeviceCaller {
         let caller = DeviceCaller(
             key: try fields.text(.deviceID).map { VendorDeviceKey($0) },
             token: try token(try platform())
@@ -125,7 +125,7 @@ struct IPNSRequest {
     }
 
     /// The number of a message. The vendor's guide calls the same value `msg_id` and `request_id`: each call accepts both names.
-    private func number(_ key: IPNSFields.Key, or other: IPNSFields.Key) throws(AdapterError) -> String {
+    func number(_ key: IPNSFields.Key, or other: IPNSFields.Key) throws(AdapterError) -> String {
         if let number = try fields.text(key) { return number }
         guard let number = try fields.text(other) else { throw fields.missing(key) }
         return number

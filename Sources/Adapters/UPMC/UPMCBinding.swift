@@ -123,6 +123,12 @@ package struct UPMCSettings: Sendable, Hashable {
         VendorSetting("publicUrl", "The base URL of pages, http or https. Default: pages are not supported.") {
             url($0) != nil
         },
+        VendorSetting(
+            BindingSettings.numbersFrom,
+            "The first SEQNO of the gateway, above those of the vendor. Default: 1,000,000 above the observed ones, else 1."
+        ) { value in
+            value.lenientInt.map { (1...999_999_999_999_999).contains($0) } ?? false
+        },
         VendorSetting("push.ttlHours", default: "72", "Hours for which a push may wait for its device, 1 to 672.") {
             value in
             value.lenientInt.map { (1...672).contains($0) } ?? false

@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// The rules for groups of users.
@@ -10,6 +11,7 @@ enum GroupRules {
         case .find(let name): find(name, context)
         case .changeMembers(let name, let change): changeMembers(of: name, change, context)
         case .create(let title): create(title, context)
+        case .adopt(let group): adopt(group, context)
         case .list(let name): list(name, context)
         case .groups(let user): groups(of: user, context)
         case .members(let name, let user): members(name, user, context)
@@ -63,6 +65,14 @@ enum GroupRules {
         return Plan(CreateGroup(context.scope, title: title)) { name in
             name.map { .group(.created(TitledGroup(name: $0, title: title))) }
                 ?? .refused(.unknownBinding)
+        }
+    }
+
+    private static func adopt(_ group: TitledGroup, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(group.name.rawValue) else { return .refused(.invalid("group")) }
+        guard Storable.fits(group.title, CommandLimits.nameBytes) else { return .refused(.invalid("title")) }
+        return Plan(AdoptGroup(context.scope, group)) { isNew in
+            isNew.map { .group(.put(isNew: $0)) } ?? .refused(.unknownBinding)
         }
     }
 

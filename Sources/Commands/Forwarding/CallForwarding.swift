@@ -7,15 +7,19 @@ package struct CallForwarding: Sendable {
     package var subject: ForwardedSubject
     /// Whether the call is complete with the replies to its last commands. Nil: it always is, because the dialect has no calls of several steps.
     package var isComplete: (@Sendable ([Reply]) -> Bool)?
+    /// Whether the call is forwarded also if a command is refused: a receipt of a message that the upstream sent, to a device that only the upstream knows.
+    package var includesRefused: Bool
 
     package init(
         _ call: ForwardedCall,
         about subject: ForwardedSubject,
-        isComplete: (@Sendable ([Reply]) -> Bool)? = nil
+        isComplete: (@Sendable ([Reply]) -> Bool)? = nil,
+        includesRefused: Bool = false
     ) {
         self.call = call
         self.subject = subject
         self.isComplete = isComplete
+        self.includesRefused = includesRefused
     }
 }
 
@@ -47,7 +51,7 @@ extension CallForwarding {
         let isRefused = replies.contains { reply in
             if case .refused = reply { true } else { false }
         }
-        guard !isRefused else { return false }
+        guard !isRefused || includesRefused else { return false }
         return isComplete?(replies) ?? true
     }
 

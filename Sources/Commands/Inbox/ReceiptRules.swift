@@ -7,11 +7,12 @@ enum ReceiptRules {
     static func plan(_ command: ReceiptCommand, _ context: RuleContext) -> Plan {
         switch command {
         case .report(let kind, let text, let reporter, let at):
-            guard let message = MessageID(text: text), let key = reporter.key, Storable.isKey(key.rawValue) else {
+            guard let key = reporter.key, Storable.isKey(key.rawValue), Storable.isKey(text) else {
                 return .settled(.receipt(.orphan))
             }
-            let reporter = Reporter(key: key, phone: nil)
             let time = believed(at, now: context.now)
+            guard let message = MessageID(text: text) else { return report(kind, text, key, at: time, context) }
+            let reporter = Reporter(key: key, phone: nil)
             return Plan(RecordReceipt(context.scope, message, reporter, kind, at: time)) { .receipt($0) }
         case .reportNumber(let kind, let number, let caller):
             guard caller.isStorable else { return .refused(.unknownDevice) }
@@ -26,6 +27,24 @@ enum ReceiptRules {
             }
         case .acknowledge(let kind, let reference, let holder, let change):
             return BadgeRules.acknowledge(kind, reference, holder, change, context)
+        }
+    }
+
+    /// A receipt of a message that an upstream has named.
+    private static func report(
+        _ kind: ReceiptKind,
+        _ reference: String,
+        _ key: VendorDeviceKey,
+        at time: Timestamp,
+        _ context: RuleContext
+    ) -> Plan {
+        let caller = DeviceCaller(key: key)
+        return Plan(ReportNumber(context.scope, caller, number: reference, kind, at: time)) { report in
+            switch report {
+            case .recorded: .receipt(.recorded)
+            case .repeated: .receipt(.repeated)
+            case .unknownDevice, .unknownMessage: .receipt(.orphan)
+            }
         }
     }
 

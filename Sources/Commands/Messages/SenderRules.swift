@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// The rules for back ends that send.
@@ -7,6 +8,7 @@ enum SenderRules {
         switch command {
         case .register(let name): register(name, context)
         case .enrol(let id, let name, let address): enrol(id, name, address, context)
+        case .adopt(let sender): adopt(sender, context)
         case .setCallback(let id, let url): setCallback(id, url, context)
         }
     }
@@ -42,6 +44,17 @@ enum SenderRules {
         return Plan(EnrolSender(context.scope, id, key: key, name: name, address: address)) { sender in
             guard let sender, let key = sender.enrolmentKey else { return .refused(.unknownSender) }
             return .sender(.enrolled(key: key, isNew: sender.isNew))
+        }
+    }
+
+    private static func adopt(_ sender: AdoptedSender, _ context: RuleContext) -> Plan {
+        guard Storable.isKey(sender.id.rawValue) else { return .refused(.unknownSender) }
+        let name = sender.name ?? sender.id.rawValue
+        guard !name.isEmpty, Storable.fits(name, CommandLimits.nameBytes) else { return .refused(.invalid("name")) }
+        guard Storable.fits(sender.address, CommandLimits.nameBytes) else { return .refused(.invalid("address")) }
+        guard sender.enrolmentKey.map(Storable.isKey) ?? true else { return .refused(.invalid("key")) }
+        return Plan(AdmitSender(context.scope, name: name), AdoptSender(context.scope, sender, name: name)) { _, _ in
+            .sender(.registered(sender.id))
         }
     }
 

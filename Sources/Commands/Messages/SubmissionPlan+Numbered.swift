@@ -1,4 +1,5 @@
 import Model
+import ObservationStore
 import Store
 
 /// Messages that a vendor numbers, with an answer that names the recipients.
@@ -56,6 +57,10 @@ extension SubmissionPlan {
             if isExpanded || message.targets.slices.contains(where: { $0.dueAt != nil }) {
                 request = request.adding(SetPace(message.id, isExpanded ? pace.coarsened : pace))
             }
+        }
+        // The first number of the gateway while an upstream numbers messages too.
+        if let from = context.call.settings[BindingSettings.numbersFrom]?.lenientInt, from > 0 {
+            request = request.adding(RaiseNumbers(context.scope, from: from))
         }
         return request.adding(SequenceMessage(context.scope, message.id)) { $0.number = $1 }
     }

@@ -16,6 +16,7 @@ enum SubmissionRules {
                 report.map { .submission(.report($0)) } ?? .refused(.unknownMessage)
             }
         case .submit: return .refused(.unsupported("submit"))
+        case .observe: return .refused(.unsupported("observe"))
         }
     }
 
@@ -81,7 +82,7 @@ enum SubmissionRules {
         return refusal(of: submission.audience)
     }
 
-    private static func refusal(of numbering: Numbering) -> Refusal? {
+    static func refusal(of numbering: Numbering) -> Refusal? {
         if let refusal = refusal(of: numbering.variables) { return refusal }
         if let tokens = numbering.tokens {
             if tokens.isEmpty { return .noRecipients }
@@ -109,7 +110,7 @@ enum SubmissionRules {
         return Storable.fits(request, CommandLimits.scheduleBytes) ? nil : .invalid("schedule")
     }
 
-    private static func refusal(of audience: Audience) -> Refusal? {
+    static func refusal(of audience: Audience) -> Refusal? {
         switch audience {
         case .listed(let list):
             return refusal(of: list.map(\.address), limit: Audience.listedLimit, where: isStorable)
@@ -144,7 +145,7 @@ enum SubmissionRules {
             && content.apns == nil
     }
 
-    private static func fits(_ content: Content) -> Bool {
+    static func fits(_ content: Content) -> Bool {
         let texts = [
             content.title, content.subtitle, content.body, content.sound, content.category, content.threadID,
             content.media?.id, content.media?.hash,
@@ -158,7 +159,7 @@ enum SubmissionRules {
     }
 
     /// The caller's value, otherwise the binding's `push.ttlHours`, otherwise the policy's.
-    private static func timeToLive(of submission: Submission, _ context: RuleContext) -> Duration {
+    static func timeToLive(of submission: Submission, _ context: RuleContext) -> Duration {
         var life = context.policy.defaultTimeToLive
         if let hours = context.call.settings["push.ttlHours"]?.lenientInt, (1...672).contains(hours) {
             life = .seconds(hours * 3600)

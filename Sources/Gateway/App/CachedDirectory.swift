@@ -17,6 +17,8 @@ final class CachedDirectory: CallDirectory, Sendable {
     static let lifetime = Duration.seconds(1)
     /// 50,000 entries. The cache is emptied above this number, so that guessed keys cannot exhaust the memory.
     static let entryLimit = 50_000
+    /// 10,000 hosts of bindings: calls of further ones are not proxied without their app.
+    static let hostLimit = 10_000
     /// 4,000 apps with rules: at most a few hundred kilobytes each, usually one. Above it the rules are read again.
     static let routeLimit = 4000
 
@@ -27,6 +29,8 @@ final class CachedDirectory: CallDirectory, Sendable {
 
     private struct State {
         var bindings: [BindingKey: Entry<BoundCall>] = [:]
+        /// Nil: they have not been read yet.
+        var hosts: Entry<[String: BindingKey]>?
         /// Those of apps with rules, whatever their age. Only look-ups change them, because a change of provisioning says nothing about each.
         var routed: [BindingKey: BoundCall] = [:]
         var keys: [[UInt8]: Entry<APIKeyGrant>] = [:]
@@ -94,6 +98,27 @@ final class CachedDirectory: CallDirectory, Sendable {
     }
 
     func lastKnown(_ key: BindingKey) -> BoundCall? { state.withLockedValue { $0.routed[key] } }
+
+    /// Read once a second while they are asked for. While the store does not answer, the former list is used.
+    func hosts() async throws(StoreError) -> [String: BindingKey] {
+        let now = ContinuousClock.now
+        let (former, isCurrent) = state.withLockedValue { state -> ([String: BindingKey]?, Bool) in
+            guard let known = state.hosts else { return (nil, false) }
+            let isCurrent = now - known.readAt < Self.lifetime
+            // Other calls use the former list meanwhile.
+            if !isCurrent { state.hosts?.readAt = now }
+            return (known.value, isCurrent)
+        }
+        if let former, isCurrent { return former }
+        do throws(StoreError) {
+            let found = try await store.hosts(limit: Self.hostLimit)
+            state.withLockedValue { $0.hosts = Entry(value: found, readAt: now) }
+            return found
+        } catch {
+            guard let former else { throw error }
+            return former
+        }
+    }
 
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
         // The store refuses such a text, and has no key with it.

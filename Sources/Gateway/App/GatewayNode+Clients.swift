@@ -1,3 +1,4 @@
+import Commands
 import Model
 import NIOSSL
 import Outgoing
@@ -13,6 +14,16 @@ extension GatewayNode {
             resolver: SystemResolver(threadCount: 16)
         )
         return UpstreamProxy(upstreams: upstreams, client: client, name: UpstreamProxy.name(base.keyRing))
+    }
+
+    /// Performs what the answers to proxied calls establish.
+    static func observer(_ base: Base, _ directory: CachedDirectory, _ handler: CommandHandler) -> CallObserver {
+        CallObserver(
+            handler: handler,
+            directory: directory,
+            multiStep: base.vendors.multiStep,
+            logger: base.logger
+        )
     }
 
     static func clientTLS(_ authoritiesFile: String) -> TLSConfiguration {

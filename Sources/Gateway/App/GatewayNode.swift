@@ -62,6 +62,7 @@ struct GatewayNode {
     let provisioning: Provisioning
     let handler: CommandHandler
     let proxy: UpstreamProxy
+    let observer: CallObserver
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
     let proxies: TrustedProxies
@@ -95,12 +96,14 @@ struct GatewayNode {
         let limiter = CallLimiter(configuration.limits, logger: logger)
         let secrets = WebhookSecrets(keyRing: base.keyRing, identifiers: base.identifiers)
         let proxies = TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies"))
+        let handler = commandHandler(base, delivery.engine)
         return GatewayNode(
             base: base,
             delivery: delivery,
             provisioning: provisioning,
-            handler: commandHandler(base, delivery.engine),
+            handler: handler,
             proxy: try proxy(base, provisioning.upstreams),
+            observer: observer(base, provisioning.cache, handler),
             webhooks: WebhookRegistry(
                 secrets: secrets,
                 addresses: AddressGuard(
@@ -263,7 +266,7 @@ extension GatewayNode {
                 pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
                 vendors: VendorEndpoint(
                     directory: provisioning.cache,
-                    proxy: proxy,
+                    upstreams: UpstreamSide(proxy: proxy, observer: observer, forwardsAs: proxy.name),
                     handler: handler,
                     handOver: handOver,
                     limiter: limiter,
@@ -411,6 +414,7 @@ extension GatewayNode {
                 logger: base.logger
             ),
             RefusedProofService(proofs: proofs, handler: handler, logger: base.logger),
+            observer,
             sampler,
             provisioning.recorder,
             provisioning.service,

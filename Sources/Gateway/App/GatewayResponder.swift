@@ -52,7 +52,7 @@ final class GatewayResponder: HTTPResponder {
             if response.status.code >= 400 { noteRefusal(response, "no such page", context) }
             return response
         }
-        if let match = mounts.match(path: path, method: request.method) {
+        if let match = await match(request) {
             context.named("\(match.adapter.vendor) \(match.route.name)")
             let answer = await vendors.respond(
                 to: request,
@@ -65,6 +65,12 @@ final class GatewayResponder: HTTPResponder {
         let response = Problem.notFound("no such path").response
         noteRefusal(response, "no such path", context)
         return response
+    }
+
+    /// The dialect of a call: by its path, otherwise by its host.
+    private func match(_ request: Request) async -> VendorMounts.Match? {
+        if let match = mounts.match(path: request.uri.path, method: request.method) { return match }
+        return await vendors.dialect(ofHostOf: request).flatMap { mounts.other(of: $0) }
     }
 
     /// Logs a refused call without its path, which may contain anything.

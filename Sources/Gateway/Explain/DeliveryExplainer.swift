@@ -5,6 +5,7 @@ import DeliveryEngine
 package import EngineStore
 import Foundation
 package import Model
+import Routing
 package import Store
 
 /// Explains the state of a delivery, for the native API and `message show --device`.
@@ -51,6 +52,7 @@ package struct DeliveryExplainer: Sendable {
             credential: credential,
             standing: standing
         )
+        explanation.rules = try await rules(for: trail, of: message, in: tenant)
         let notification = Notification(
             message: message.id,
             origin: message.scope.vendor,
@@ -75,6 +77,52 @@ package struct DeliveryExplainer: Sendable {
         }
         return explanation
     }
+
+    /// The decision of the app's rules about the target as it is now. Nil: the app has no rules, or the target has no identity.
+    private func rules(
+        for trail: DeliveryTrail,
+        of message: MessageFacts,
+        in tenant: TenantID
+    ) async throws(StoreError) -> ExplainedRules? {
+        guard let target = trail.target else { return nil }
+        guard let stored = try await directory.routes(of: message.scope.app, in: tenant) else { return nil }
+        let set = try? RouteSet(
+            format: stored.format,
+            base: .object(stored.base),
+            overlay: .object(stored.overlay),
+            upstreams: .object(stored.upstreams)
+        )
+        let delivery = RouteTable.Delivery(
+            vendor: target.vendor,
+            platform: target.destination.platform,
+            lane: message.lane,
+            rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
+        )
+        return ExplainedRules(version: stored.version, decision: set?.table.decide(delivery))
+    }
+}
+
+/// The rules of an app that are in force, and their decision about a delivery. Tags of the device are not read.
+package struct ExplainedRules: Sendable, Hashable {
+    package let version: Int
+    /// Nil: this program cannot read the rules.
+    let decision: RouteTable.DeliveryDecision?
+
+    /// The place of the rule among the delivery rules; nil: none matches.
+    package var rule: Int? { decision?.rule }
+
+    /// The target's bucket in the last rollout that was looked at; nil: in none.
+    package var bucket: Int? { decision?.bucket.map { Int($0) } }
+
+    package var paths: [String] { decision.map { $0.paths.map(\.name) } ?? [] }
+
+    /// Version, rule, bucket and paths on one line.
+    var text: String {
+        guard let decision else { return "version \(version), which this program cannot read" }
+        let place = decision.rule.map { "deliveries[\($0)]" } ?? "no rule"
+        let part = decision.bucket.map { ", bucket \($0)" } ?? ""
+        return "version \(version), \(place)\(part): \(paths.joined(separator: ", "))"
+    }
 }
 
 /// An explained delivery. Facts stored with its outcome are reported unchanged. Other parts are recomputed from the present data and marked as recomputed.
@@ -89,10 +137,12 @@ package struct DeliveryExplanation: Sendable {
     package let standing: CredentialStanding?
     /// Nil when the target has no active identity, or when this build does not contain its dialect.
     package fileprivate(set) var push: Result<PushPicture, AdapterError>?
+    /// Nil: the app has no rules, or the target has no active identity.
+    package fileprivate(set) var rules: ExplainedRules?
 
     /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
     /// since.
-    package static let recomputed = ["device", "identity", "route", "push"]
+    package static let recomputed = ["device", "identity", "route", "rules", "push"]
 
     package var delivery: DeliveryFacts { trail.delivery }
     package var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
@@ -164,7 +214,7 @@ package struct DeliveryExplanation: Sendable {
             ("platform", "\(target.destination.platform.rawValue) \(target.destination.environment.rawValue)"),
             ("token", "\(token) \(target.destination.tokenState.rawValue) \(trail.tokenReason ?? "")"),
             ("identity", "\(target.vendor) \(target.key) \(target.identityState.rawValue)"),
-            ("credential", credential.map { "\($0) \(health)" }),
+            ("credential", credential.map { "\($0) \(health)" }), ("rules", rules?.text),
         ]
         rows += sightingRows(of: target.identity)
         switch push {

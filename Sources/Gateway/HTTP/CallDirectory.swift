@@ -32,6 +32,14 @@ package protocol CallDirectory: Sendable {
     func lastKnown(_ key: BindingKey) -> BoundCall?
     /// - Throws: `StoreError` when the store cannot answer now.
     func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant?
+    /// The hosts that belong to exactly one binding, each with a key of that binding: for calls that name no app.
+    ///
+    /// - Throws: `StoreError` when the store cannot answer now.
+    func hosts() async throws(StoreError) -> [String: BindingKey]
+}
+
+extension CallDirectory {
+    package func hosts() async throws(StoreError) -> [String: BindingKey] { [:] }
 }
 
 /// The permissions of an API key.

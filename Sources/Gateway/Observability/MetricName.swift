@@ -23,6 +23,10 @@ package enum MetricName: String, CaseIterable {
     case upstreamCalls = "upstream_calls_total"
     case upstreamSeconds = "upstream_seconds"
     case upstreamRemembered = "upstream_remembered_total"
+    case proxiedUnread = "proxied_unread_total"
+    case observed = "observed_total"
+    case observedLost = "observed_lost_total"
+    case observedSends = "observed_sends_total"
 
     // Connections to Apple.
     case apnsReachable = "apns_reachable"

@@ -9,8 +9,21 @@ enum CallRouter {
         /// Nobody answers: the caller gets the dialect's refusal.
         case refuse
         case proxy(Proxying)
+        /// The gateway answers, and the upstream if the gateway does not know what the call is about.
+        case serveOrProxy(Proxying)
+        /// The side that sent the message that the call is about.
+        case follow(Following)
         /// A rule that this version does not carry out, which a later version has stored. Neither side may answer, because both could push.
         case unready
+    }
+
+    /// A call about a message.
+    struct Following: Sendable, Hashable {
+        /// The upstream of the rule: the one that may have sent a message that the gateway does not know.
+        var upstream: CredentialID
+        var kind: CallKind
+        /// Whether that upstream is asked about such a message.
+        var proxiesMisses: Bool
     }
 
     struct Proxying: Sendable, Hashable {
@@ -61,16 +74,21 @@ enum CallRouter {
     }
 
     private static func decision(_ found: RouteTable.CallDecision, _ kind: CallKind) -> Decision {
-        if found.isSplit || found.proxiesMisses { return .unready }
         switch found.action {
-        case .serve: return .serve
+        // A send that is split is accepted, and the delivery rules split its targets.
+        case .serve where !found.proxiesMisses: return .serve
+        case .serve:
+            guard let upstream = found.upstream else { return .unready }
+            return .serveOrProxy(Proxying(upstream: upstream, kind: kind, servesInOutage: false))
         case .refuse: return .refuse
         case .proxy:
             guard let upstream = found.upstream else { return .unready }
             return .proxy(Proxying(upstream: upstream, kind: kind, servesInOutage: found.servesInOutage))
         // The call is given to the upstream's queue when the gateway serves it (`forwardOrder`).
         case .serveAndForward: return .serve
-        case .followMessage: return .unready
+        case .followMessage:
+            guard let upstream = found.upstream else { return .unready }
+            return .follow(Following(upstream: upstream, kind: kind, proxiesMisses: found.proxiesMisses))
         }
     }
 }

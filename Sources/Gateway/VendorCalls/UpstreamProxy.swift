@@ -34,6 +34,9 @@ final class UpstreamProxy: Sendable {
         "push-gateway-" + HexCoding.encode(Array(SHA256.hash(data: keyRing.derived("name in Via")).prefix(8)))
     }
 
+    /// Whether the credential exists and can be opened.
+    func knows(_ credential: CredentialKey) -> Bool { upstreams.upstream(credential) != nil }
+
     /// Makes a call and returns when the head of its answer has arrived; short answers are complete then.
     ///
     /// - Parameters:
@@ -44,6 +47,7 @@ final class UpstreamProxy: Sendable {
     ///   - credential: the upstream.
     ///   - kind: that of the call.
     ///   - isLimited: whether limits apply to the caller's address.
+    ///   - limit: a shorter time for the call than that of all calls; nil: that time.
     /// - Returns: the upstream's answer, or why there is none.
     func answer(
         _ call: VendorRequest,
@@ -52,7 +56,8 @@ final class UpstreamProxy: Sendable {
         _ settings: BindingSettings,
         to credential: CredentialKey,
         _ kind: CallKind,
-        isLimited: Bool
+        isLimited: Bool,
+        within limit: Duration? = nil
     ) async -> Outcome {
         if ProxyHeaders.isLoop(call.headers, by: name) { return fails(.loop, credential, kind) }
         guard let dialect = adapter as? any UpstreamAdapter else { return fails(.unfit, credential, kind) }
@@ -65,7 +70,7 @@ final class UpstreamProxy: Sendable {
             return fails(.crowded, credential, kind)
         }
         let request = ProxiedCall.request(prepared, of: call, compressed, by: name)
-        let outcome = await answer(to: request, upstream.server, kind, place)
+        let outcome = await answer(to: request, upstream.server, kind, place, within: limit)
         // A stream has its place until it ends.
         if case .answered(_, .stream) = outcome { return outcome }
         place.release()
@@ -76,12 +81,13 @@ final class UpstreamProxy: Sendable {
         to request: OutgoingRequest,
         _ server: OutgoingServer,
         _ kind: CallKind,
-        _ place: UpstreamShares.Place
+        _ place: UpstreamShares.Place,
+        within limit: Duration?
     ) async -> Outcome {
         let credential = server.credential
         let started = ContinuousClock.now
         do throws(OutgoingError) {
-            let response = try await client.call(request, to: server)
+            let response = try await client.call(request, to: server, within: limit)
             counts.record(ContinuousClock.now - started, of: credential)
             guard ProxiedCall.isStatus(response.status) else { return fails(.unreadable, credential, kind) }
             let head = VendorResponse(status: response.status, headers: ProxyHeaders.answer(response.fields))

@@ -17,11 +17,11 @@ enum ProxiedBody: Sendable {
 /// The body of an upstream's answer on its way to the caller. At most one part is held: while the caller is slow, the upstream waits, and both end after the time
 /// of the call (`OutgoingLimits.call`). A caller that leaves ends the call.
 final class UpstreamStream: Sendable {
-    /// The begin of the body, for a capture.
+    /// The begin of the body, for a capture or an observation.
     private struct Tap: Sendable {
         var bytes: [UInt8] = []
         let limitBytes: Int
-        let take: @Sendable ([UInt8]) -> Void
+        let take: @Sendable (_ bytes: [UInt8], _ isComplete: Bool) -> Void
 
         mutating func add(_ part: ByteBuffer) {
             bytes += part.readableBytesView.prefix(max(0, limitBytes - bytes.count))
@@ -30,23 +30,24 @@ final class UpstreamStream: Sendable {
 
     private let body: OutgoingBody
     private let meter: UpstreamMeter
-    private let tapped = NIOLockedValueBox<Tap?>(nil)
+    private let tapped = NIOLockedValueBox<[Tap]>([])
 
     init(_ body: OutgoingBody, _ meter: UpstreamMeter) {
         self.body = body
         self.meter = meter
     }
 
-    /// Passes the first `limitBytes` of the body to `take` when it ends. Called before `write`.
-    func tap(limitBytes: Int, _ take: @escaping @Sendable ([UInt8]) -> Void) {
-        tapped.withLockedValue { $0 = Tap(limitBytes: limitBytes, take: take) }
+    /// Passes the first `limitBytes` of the body to `take` when it ends, and whether it ended as it should. Called before `write`.
+    func tap(limitBytes: Int, _ take: @escaping @Sendable (_ bytes: [UInt8], _ isComplete: Bool) -> Void) {
+        tapped.withLockedValue { $0.append(Tap(limitBytes: limitBytes, take: take)) }
     }
 
     /// Writes the body. Called once.
     ///
     /// - Throws: when the upstream or the caller ends early. The connection of the caller then ends without the end of the body.
     func write(into writer: any ResponseBodyWriter, over channel: (any Channel)?) async throws {
-        defer { endTap() }
+        var isComplete = false
+        defer { endTaps(isComplete) }
         do {
             try await ResponseStream(to: channel).run(into: writer) { writer in
                 for try await part in body {
@@ -54,6 +55,7 @@ final class UpstreamStream: Sendable {
                     try await writer.write(part)
                 }
             }
+            isComplete = true
             meter.ended(.complete)
         } catch {
             let isCancelled = (error as? OutgoingError) == .indeterminate(.cancelled)
@@ -63,14 +65,13 @@ final class UpstreamStream: Sendable {
     }
 
     private func note(_ part: ByteBuffer) {
-        tapped.withLockedValue { tap in
-            if tap != nil { tap?.add(part) }
+        tapped.withLockedValue { taps in
+            for index in taps.indices { taps[index].add(part) }
         }
     }
 
-    private func endTap() {
-        guard let tap = tapped.withLockedValue({ $0 }) else { return }
-        tap.take(tap.bytes)
+    private func endTaps(_ isComplete: Bool) {
+        for tap in tapped.withLockedValue({ $0 }) { tap.take(tap.bytes, isComplete) }
     }
 }
 

@@ -14,6 +14,22 @@ struct CallHold: Sendable {
     var proxied: ProxiedBody?
     /// Whether an upstream may have received the call, which is then not handed over again.
     var wasHandedOver = false
+    /// The upstream that is asked if the gateway does not know what the call is about. Nil: none is.
+    var miss: CallRouter.Proxying?
+    /// The upstream that sent the message of a receipt, or may have: it receives the receipt too. Nil: the rules decide.
+    var followed: CredentialID?
+    /// The connection of the call; nil: it did not arrive at a listener.
+    var channel: (any Channel)?
+}
+
+/// The parts of a gateway for calls that upstreams answer or receive.
+struct UpstreamSide: Sendable {
+    /// Nil: no call is proxied.
+    var proxy: UpstreamProxy?
+    /// Nil: proxied calls are not observed.
+    var observer: CallObserver?
+    /// The name of this gateway in `Via`. Nil: no call is forwarded.
+    var forwardsAs: String?
 }
 
 /// The answer to a vendor's call: the gateway's own, or that of an upstream.

@@ -10,12 +10,14 @@ struct ForwardOrder: Sendable {
     private let call: ForwardedCall
     /// Whether nothing follows some replies. Nil: nothing ever does.
     private let isComplete: (@Sendable ([Reply]) -> Bool)?
+    private let includesRefused: Bool
     /// The commands of the call so far: they name whom it is about.
     private var commands: [Command] = []
 
-    init(_ call: ForwardedCall, isComplete: (@Sendable ([Reply]) -> Bool)?) {
+    init(_ call: ForwardedCall, isComplete: (@Sendable ([Reply]) -> Bool)?, includesRefused: Bool = false) {
         self.call = call
         self.isComplete = isComplete
+        self.includesRefused = includesRefused
     }
 
     /// Notes the next commands of the call.
@@ -23,7 +25,12 @@ struct ForwardOrder: Sendable {
 
     /// The order with the commands so far.
     var forwarding: CallForwarding {
-        CallForwarding(call, about: ForwardedSubject(commands), isComplete: isComplete)
+        CallForwarding(
+            call,
+            about: ForwardedSubject(commands),
+            isComplete: isComplete,
+            includesRefused: includesRefused
+        )
     }
 }
 
@@ -33,14 +40,22 @@ extension VendorEndpoint {
     private static let forwardedKinds: Set<CallKind> = [.device, .user, .receipt]
 
     /// The call as its upstream receives it later. Nil: by the rules it does not, or the call cannot be made later, or it has passed this gateway already.
+    ///
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - adapter: that of the call's dialect.
+    ///   - binding: its app's rules decide.
+    ///   - followed: the upstream that sent the message of a receipt, or may have. It receives the receipt also if the gateway refuses it.
+    /// - Returns: the order for the transaction of the call.
     @inline(never)
     func forwardOrder(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
-        _ binding: BoundCall
+        _ binding: BoundCall,
+        followed: CredentialID? = nil
     ) -> ForwardOrder? {
-        guard let table = binding.routes?.table, let name = proxy?.name, let upstream = adapter as? any UpstreamAdapter
-        else { return nil }
+        guard let table = binding.routes?.table, let upstream = adapter as? any UpstreamAdapter else { return nil }
+        if let followed { return order(call, adapter, binding, to: followed, .receipt, includesRefused: true) }
         let rules = table.rules.calls
         guard rules.contains(where: { $0.action == .serveAndForward || $0.servesInOutage }) else { return nil }
         let kind = upstream.kind(of: call, settings: binding.settings)
@@ -51,6 +66,18 @@ extension VendorEndpoint {
         // The gateway serves a proxied call only while its upstream does not answer.
         let isForwarded = found.action == .serveAndForward || (found.action == .proxy && found.servesInOutage)
         guard isForwarded, let credential = found.upstream else { return nil }
+        return order(call, adapter, binding, to: credential, kind, includesRefused: false)
+    }
+
+    private func order(
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall,
+        to credential: CredentialID,
+        _ kind: CallKind,
+        includesRefused: Bool
+    ) -> ForwardOrder? {
+        guard let name = upstreams.forwardsAs else { return nil }
         guard (adapter as? any ForwardingVendor)?.mayForward(call) ?? true, !ProxyHeaders.isLoop(call.headers, by: name)
         else {
             MetricName.outboxLeftOut.count([("vendor", "\(adapter.vendor)"), ("route", call.route)])
@@ -58,7 +85,8 @@ extension VendorEndpoint {
         }
         return ForwardOrder(
             ForwardedCall(call, app: binding.app, vendor: adapter.vendor, upstream: credential, kind: kind),
-            isComplete: completion(of: call, adapter, binding.settings)
+            isComplete: completion(of: call, adapter, binding.settings),
+            includesRefused: includesRefused
         )
     }
 

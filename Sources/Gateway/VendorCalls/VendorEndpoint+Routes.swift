@@ -62,6 +62,7 @@ extension VendorEndpoint {
     ///   - hold: has the body as it arrived, and gets the body of the answer.
     ///   - isRemembered: the binding is an old one, because the store does not answer. Only proxied calls have an answer then.
     /// - Returns: the answer, without its body if that is a stream.
+    /// - Throws: `StoreError` when the store cannot say which side sent a message.
     @inline(never)
     func routed(
         _ call: inout VendorRequest,
@@ -71,7 +72,7 @@ extension VendorEndpoint {
         _ record: inout CallRecord,
         _ hold: inout CallHold,
         isRemembered: Bool = false
-    ) async -> VendorResponse? {
+    ) async throws(StoreError) -> VendorResponse? {
         guard let routes = binding.routes else { return nil }
         call.headers = ProxyHeaders.endToEnd(call.headers)
         let settings = binding.settings
@@ -90,12 +91,18 @@ extension VendorEndpoint {
             return ProxiedCall.retry(call, adapter, settings)
         case .proxy(let proxying):
             return await proxied(call, adapter, binding, proxying, shown, &record, &hold, isRemembered: isRemembered)
+        case .serveOrProxy(let proxying):
+            hold.miss = proxying
+            return nil
+        case .follow(let following):
+            return try await followed(call, adapter, binding, following, shown, &record, &hold)
         }
     }
 
-    /// The answer of the upstream, or the dialect's answer to a call that has none. Nil: the gateway serves the call in its place.
+    /// The answer of the upstream, or the dialect's answer to a call that has none. Nil: the gateway serves the call in its place. `limit`: a shorter time for the
+    /// call than that of all calls.
     @inline(never)
-    private func proxied(
+    func proxied(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ binding: BoundCall,
@@ -103,10 +110,11 @@ extension VendorEndpoint {
         _ shown: ShownProof?,
         _ record: inout CallRecord,
         _ hold: inout CallHold,
-        isRemembered: Bool
+        isRemembered: Bool,
+        within limit: Duration? = nil
     ) async -> VendorResponse? {
         let settings = binding.settings
-        guard let proxy else { return ProxiedCall.retry(call, adapter, settings) }
+        guard let proxy = upstreams.proxy else { return ProxiedCall.retry(call, adapter, settings) }
         let credential = CredentialKey(tenant: binding.tenant, credential: proxying.upstream)
         if isRemembered { proxy.counts.countRemembered(credential) }
         hold.wasHandedOver = true
@@ -117,13 +125,15 @@ extension VendorEndpoint {
             settings,
             to: credential,
             proxying.kind,
-            isLimited: limits.limiter.applies(to: call.remoteAddress)
+            isLimited: limits.limiter.applies(to: call.remoteAddress),
+            within: limit
         )
         switch outcome {
         case .answered(let response, let body):
             record.outcome = .known
             record.reason = "proxied"
             hold.proxied = body
+            await observe(call, adapter, binding, proxying, response, hold, isRemembered: isRemembered)
             return response
         case .refused(let error): return unadmitted(error, call, adapter, settings, shown, &record)
         case .failed(let failure):
@@ -169,7 +179,7 @@ extension VendorEndpoint {
     ) async -> VendorResponse {
         var call = call
         if !hold.wasHandedOver, let known = directory.lastKnown(key),
-            let answer = await routed(&call, adapter, known, shown, &record, &hold, isRemembered: true)
+            let answer = try? await routed(&call, adapter, known, shown, &record, &hold, isRemembered: true)
         {
             return answer
         }
@@ -222,12 +232,15 @@ extension VendorEndpoint {
         guard let proxied = hold.proxied else { return recorder.offer(call, answer, record, vendor: vendor) }
         guard recorder.isWanted(record, vendor: vendor) else { return }
         switch proxied {
-        case .whole: recorder.offer(call, answer.inflated, record, vendor: vendor)
+        case .whole:
+            let shown = answer.inflated(limitBytes: CaptureMask.bodyLimitBytes) ?? answer
+            recorder.offer(call, shown, record, vendor: vendor)
         case .stream(let stream):
             // One more than is shown, so that a longer body counts as too long.
-            stream.tap(limitBytes: CaptureMask.bodyLimitBytes + 1) { bytes in
+            stream.tap(limitBytes: CaptureMask.bodyLimitBytes + 1) { bytes, _ in
                 let whole = VendorResponse(status: answer.status, headers: answer.headers, body: bytes)
-                recorder.offer(call, whole.inflated, record, vendor: vendor)
+                let shown = whole.inflated(limitBytes: CaptureMask.bodyLimitBytes) ?? whole
+                recorder.offer(call, shown, record, vendor: vendor)
             }
         }
     }
@@ -235,18 +248,4 @@ extension VendorEndpoint {
 
 extension CallRouter.Decision {
     fileprivate var isProxy: Bool { if case .proxy = self { true } else { false } }
-}
-
-extension VendorResponse {
-    /// The answer with its body inflated, if it is compressed and its end has been read.
-    fileprivate var inflated: VendorResponse {
-        guard BodyInflater.isNeeded(headers),
-            let body = try? BodyInflater.inflated(
-                body,
-                coding: headers[.contentEncoding] ?? "",
-                limitBytes: CaptureMask.bodyLimitBytes
-            )
-        else { return self }
-        return VendorResponse(status: status, headers: headers, body: body)
-    }
 }

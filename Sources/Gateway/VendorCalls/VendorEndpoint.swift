@@ -13,9 +13,9 @@ final class VendorEndpoint: Sendable {
     let directory: any CallDirectory
     let outage = StoreOutage()
     let failures = FailureLines()
-    /// Nil: no call is proxied or forwarded.
-    let proxy: UpstreamProxy?
-    private let handler: CommandHandler
+    /// The parts for calls that upstreams answer or receive.
+    let upstreams: UpstreamSide
+    let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
     let limits: VendorLimits
     let proofs: RefusedProofs
@@ -23,7 +23,7 @@ final class VendorEndpoint: Sendable {
     let identifiers: any IdentifierSource
     let logger: Logger
     let recorder: CaptureRecorder?
-    private let certificates: PeerCertificateReader?
+    let certificates: PeerCertificateReader?
     let multiStep: [Vendor: any MultiStepVendor]
     private let receipts: ReceiptTracing?
     private let counts = VendorCallCounts()
@@ -31,7 +31,7 @@ final class VendorEndpoint: Sendable {
     /// Without a recorder, no call is captured.
     init(
         directory: any CallDirectory,
-        proxy: UpstreamProxy? = nil,
+        upstreams: UpstreamSide = UpstreamSide(),
         handler: CommandHandler,
         handOver: @escaping @Sendable ([SliceLease]) -> Void,
         limiter: CallLimiter,
@@ -44,7 +44,7 @@ final class VendorEndpoint: Sendable {
         receipts: ReceiptTracing? = nil
     ) {
         self.directory = directory
-        self.proxy = proxy
+        self.upstreams = upstreams
         self.handler = handler
         self.handOver = handOver
         limits = VendorLimits(limiter: limiter)
@@ -69,6 +69,7 @@ final class VendorEndpoint: Sendable {
         var call = begun(request, match, client)
         var record = CallRecord()
         var hold = CallHold()
+        hold.channel = channel
         let response = await answer(&call, request, match, channel, &record, &hold)
         ended(call, response, record, hold, match, started)
         return VendorAnswer(response: response, proxied: hold.proxied, room: hold.room)
@@ -119,7 +120,7 @@ final class VendorEndpoint: Sendable {
     private static let hostField = HTTPField.Name("host")
 
     /// Restores the Host field, which HTTPTypes converts to `:authority`; adapters read the field.
-    private static func headersWithHost(_ request: Request) -> HTTPFields {
+    static func headersWithHost(_ request: Request) -> HTTPFields {
         var headers = request.headers
         if let host = hostField, headers[host] == nil, let authority = request.head.authority {
             headers[host] = authority
@@ -262,7 +263,7 @@ final class VendorEndpoint: Sendable {
             do throws(StoreError) {
                 binding = try await bound(key, of: call, adapter)
                 if let ruled = binding, ruled.routes != nil,
-                    let answer = await routed(&call, adapter, ruled, shown, &record, &hold)
+                    let answer = try await routed(&call, adapter, ruled, shown, &record, &hold)
                 {
                     return answer
                 }
@@ -278,14 +279,16 @@ final class VendorEndpoint: Sendable {
             limits.proved(shown)
             let scope = scope(of: call, caller, adapter, binding, verdict)
             let names = CallNames([], isOfDevice: caller == .device)
-            let order = forwardOrder(call, adapter, binding)
+            let order = forwardOrder(call, adapter, binding, followed: hold.followed)
             switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names, order) {
             case .success(let replies):
+                if let answer = await missed(replies, call, adapter, binding, shown, &record, &hold) { return answer }
                 record.answered(replies)
                 return adapter.encode(replies, for: call, settings: settings)
             case .failure(let excess): return limited(excess, call, adapter, &record, settings)
             }
         } catch {
+            if record.owner == nil, let answer = await unplaced(call, adapter, &record, &hold) { return answer }
             if error.code == .unauthorized, error.field != Self.userTokenField {
                 refusedCredential(adapter, record, isShown: shown != nil)
             }

@@ -15,6 +15,11 @@ struct VendorMounts: Sendable {
         var route: VendorRoute
     }
 
+    /// 1 MiB of a call to a path that no dialect knows.
+    static let otherBytes = 1 << 20
+    private static let otherRoute = "other"
+
+    private var adapters: [Vendor: any VendorAdapter] = [:]
     private var exact: [String: [Entry]] = [:]
     private var prefixes: [(path: String, entry: Entry)] = []
     private var suffixes: [(ending: String, entry: Entry)] = []
@@ -22,6 +27,7 @@ struct VendorMounts: Sendable {
 
     init(_ adapters: [any VendorAdapter]) {
         for adapter in adapters {
+            self.adapters[adapter.vendor] = adapter
             for route in adapter.routes {
                 let entry = Entry(adapter: adapter, route: route)
                 switch route.path {
@@ -45,6 +51,14 @@ struct VendorMounts: Sendable {
         let named = below ?? suffixes.first(where: { lowered.hasSuffix($0.ending) })?.entry
         guard let entry = named ?? second(of: lowered) else { return nil }
         return Match(adapter: entry.adapter, route: entry.route, methodFits: true)
+    }
+
+    /// The match of a path that no dialect knows, on a host of this one.
+    func other(of vendor: Vendor) -> Match? {
+        adapters[vendor].map { adapter in
+            let route = VendorRoute(name: Self.otherRoute, path: .prefix("/"), bodyLimitBytes: Self.otherBytes)
+            return Match(adapter: adapter, route: route, methodFits: true)
+        }
     }
 
     private func documented(_ path: String, _ method: HTTPRequest.Method) -> Match? {

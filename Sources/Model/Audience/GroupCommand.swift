@@ -9,6 +9,9 @@ package enum GroupCommand: Sendable, Hashable {
     case changeMembers(GroupName, GroupChange)
     /// Creates a group whose name is the next number.
     case create(title: String)
+    /// Stores a group that an upstream has created, under the upstream's name. An empty title keeps a stored one. The reply is `put`. Only the answer of an
+    /// upstream becomes this command.
+    case adopt(TitledGroup)
     /// Lists one group, or (nil) all.
     case list(GroupName?)
     /// Lists the groups of a user by name, at most 1,000.

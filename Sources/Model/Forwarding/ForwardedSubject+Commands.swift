@@ -87,6 +87,7 @@ extension ForwardedSubject {
     private mutating func add(_ command: GroupCommand) {
         switch command {
         case .put(let group), .delete(let group), .find(let group), .members(let group, _): name(group.rawValue)
+        case .adopt(let group): name(group.name.rawValue)
         case .changeMembers(let group, let change):
             // One user who joins or leaves is the subject; otherwise the group is.
             if change.add.count + change.remove.count == 1 { add(nil, nil, change.add.first ?? change.remove.first) }

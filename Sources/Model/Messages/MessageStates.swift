@@ -3,6 +3,8 @@ package enum MessageState: String, Sendable, Hashable, CaseIterable {
     case scheduled, expanding, sending, paused, done, canceled, expired, dead
     /// Paused until someone other than the sender approves it.
     case awaitingApproval
+    /// An upstream sent it, and the gateway has only seen that.
+    case observed
 }
 
 /// The state of one delivery. It never moves backwards; `read` implies `received`.

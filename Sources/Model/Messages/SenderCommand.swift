@@ -5,8 +5,28 @@ package enum SenderCommand: Sendable, Hashable {
     case register(name: String)
     /// Permits a registered back end to send messages. `address` is the address that it specifies.
     case enrol(SenderID, name: String?, address: String?)
+    /// Stores a back end that an upstream has registered, under the upstream's id. Only the answer of an upstream becomes this command.
+    case adopt(AdoptedSender)
     /// Nil removes the callback.
     case setCallback(SenderID, url: String?)
+}
+
+/// A back end as an upstream has registered it.
+package struct AdoptedSender: Sendable, Hashable {
+    package var id: SenderID
+    /// The name under which it was registered. Nil: not known.
+    package var name: String?
+    /// The upstream's key of its enrolment. Nil: it is not enrolled by this call.
+    package var enrolmentKey: String?
+    /// The address that it specifies.
+    package var address: String?
+
+    package init(id: SenderID, name: String? = nil, enrolmentKey: String? = nil, address: String? = nil) {
+        self.id = id
+        self.name = name
+        self.enrolmentKey = enrolmentKey
+        self.address = address
+    }
 }
 
 /// The result of a sender command.

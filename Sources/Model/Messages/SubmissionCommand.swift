@@ -1,6 +1,8 @@
 /// Submits and controls messages.
 package enum SubmissionCommand: Sendable, Hashable {
     indirect case submit(Submission)
+    /// Stores a message that an upstream sent. No call of a caller becomes this command: only the answer of an upstream does.
+    indirect case observe(ObservedMessage)
     case control(MessageControl, message: String)
     /// Reports the outcomes of a message of the caller's dialect.
     case report(message: MessageID)
@@ -118,6 +120,8 @@ package enum SubmissionReply: Sendable, Hashable {
     /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
     case addressed(AddressedSubmission)
     indirect case report(MessageReport)
+    /// The result of `observe`. `isNew` is false if the message was known.
+    case observed(isNew: Bool)
 }
 
 /// The additional result of a submission.

@@ -19,6 +19,9 @@ package struct BindingSettings: Sendable, Hashable {
     /// Whether sends in the binding's dialect also reach the identities of the app's other dialects.
     package var crossesDialects: Bool { values[Self.crossingKey]?.bool ?? false }
 
+    /// The setting with the first number of messages, for dialects that number them.
+    package static let numbersFrom = "numbersFrom"
+
     /// The settings that apply before a binding is known.
     package static let unbound = BindingSettings()
 

@@ -22,6 +22,22 @@ package protocol UpstreamAdapter: UpstreamVendor {
     /// - Throws: `AdapterError`; `refuse` then writes the answer.
     func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError)
 
+    /// The facts that the upstream's answer to a proxied call establishes, as the call's commands with the upstream's own IDs in place of those that the gateway would draw.
+    /// They are performed behind the answer, so that the gateway knows the upstream's devices, users and messages.
+    ///
+    /// - Parameters:
+    ///   - request: the call as it arrived, body included.
+    ///   - response: the whole answer, inflated. It is the input of a stranger.
+    ///   - settings: those of the binding.
+    /// - Returns: empty if the upstream did not accept the call, if it establishes nothing, or if it cannot be read.
+    func observedCommands(_ request: VendorRequest, response: VendorResponse, settings: BindingSettings) -> [Command]
+
+    /// Whether the upstream's answers to reads establish something too: a poll marks the messages that it returns as received.
+    var observesReads: Bool { get }
+
+    /// The name of the message that a receipt, a read or a change of a message is about, as stored names are spelled; nil: it names none.
+    func reference(in request: VendorRequest, settings: BindingSettings) -> String?
+
     /// The same call as the upstream must receive it: everything unchanged except what names the gateway, for example a signature of the host.
     ///
     /// - Parameters:
@@ -57,6 +73,16 @@ package protocol UpstreamAdapter: UpstreamVendor {
 
 extension UpstreamAdapter {
     package func appVersion(in request: VendorRequest) -> String? { nil }
+
+    package func observedCommands(
+        _ request: VendorRequest,
+        response: VendorResponse,
+        settings: BindingSettings
+    ) -> [Command] { [] }
+
+    package var observesReads: Bool { false }
+
+    package func reference(in request: VendorRequest, settings: BindingSettings) -> String? { nil }
 
     /// The upstream checks the caller's own credential.
     package func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) {}

@@ -40,15 +40,21 @@ package final class OutgoingClient: Sendable {
 
     /// Makes one call and returns when the head of the answer has arrived. The body follows within the time of the call.
     ///
+    /// - Parameters:
+    ///   - request: the call.
+    ///   - server: the upstream.
+    ///   - limit: a shorter time for the whole call than `OutgoingLimits.call`; nil: that time.
+    /// - Returns: the head of the answer, with its body as it arrives.
     /// - Throws: `OutgoingError`. `isUnsent` says whether the upstream may have received the request.
     package func call(
         _ request: OutgoingRequest,
-        to server: OutgoingServer
+        to server: OutgoingServer,
+        within limit: Duration? = nil
     ) async throws(OutgoingError) -> OutgoingResponse {
         guard gate.begin(server.credential) else { throw .busy }
         let exchange = OutgoingExchange(hasBody: !request.body.isEmpty, bodyLimitBytes: limits.bodyBytes)
         let call: HTTPClient.Task<Void>
-        do throws(OutgoingError) { call = try await start(request, to: server, exchange) } catch {
+        do throws(OutgoingError) { call = try await start(request, to: server, exchange, within: limit) } catch {
             exchange.abandon()
             gate.end(server.credential)
             throw error
@@ -60,9 +66,11 @@ package final class OutgoingClient: Sendable {
     private func start(
         _ request: OutgoingRequest,
         to server: OutgoingServer,
-        _ exchange: OutgoingExchange
+        _ exchange: OutgoingExchange,
+        within limit: Duration?
     ) async throws(OutgoingError) -> HTTPClient.Task<Void> {
-        let deadline = NIODeadline.now() + .milliseconds(limits.call.milliseconds)
+        let time = min(limit ?? limits.call, limits.call)
+        let deadline = NIODeadline.now() + .milliseconds(time.milliseconds)
         guard let address = await addresses.address(of: server.url.host, within: limits.connect) else {
             throw .unresolved
         }

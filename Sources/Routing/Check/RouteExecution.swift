@@ -2,9 +2,11 @@ import Model
 
 /// The rules that this version of the gateway carries out. Rules with anything else are refused when they are stored: a rule that is stored is in force.
 package enum RouteExecution {
-    private static let actions: Set<CallAction> = [.serve, .proxy, .serveAndForward, .refuse]
+    private static let actions: Set<CallAction> = [.serve, .proxy, .serveAndForward, .followMessage, .refuse]
     /// A read changes nothing, and a change of a message belongs to the side that sent it.
     private static let forwarded: Set<CallKind> = [.device, .user, .receipt]
+    /// Calls about a message.
+    private static let following: Set<CallKind> = [.receipt, .message, .read]
 
     /// The first thing that this version does not carry out, with its place. Nil: all of it.
     package static func unsupported(in rules: RouteRules) -> (place: String, what: String)? {
@@ -25,8 +27,12 @@ package enum RouteExecution {
         {
             return "serveAndForward of kind \(kind.rawValue)"
         }
-        if rule.rollout != nil { return "rollout" }
-        return rule.proxiesMisses ? "onMiss" : nil
+        if rule.action == .followMessage,
+            let kind = CallKind.allCases.first(where: { rule.applies(to: $0) && !following.contains($0) })
+        {
+            return "followMessage of kind \(kind.rawValue)"
+        }
+        return nil
     }
 
     private static func unsupported(in rule: DeliveryRule) -> String? {

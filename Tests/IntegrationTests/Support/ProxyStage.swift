@@ -163,6 +163,7 @@ struct ProxyStage: Sendable {
         host: String = "127.0.0.1",
         limits: OutgoingLimits = ProxyStage.patient,
         forwarding policy: ForwardPolicy? = nil,
+        observes: Bool = false,
         _ body: @escaping @Sendable (ProxyStage) async throws -> Void
     ) async throws {
         let logger = Logger(label: "proxy") { _ in SwiftLogNoOpLogHandler() }
@@ -201,8 +202,18 @@ struct ProxyStage: Sendable {
             let captures = Captures(tenant)
             let recorder = CaptureRecorder(sink: captures, logger: logger)
             await recorder.refresh()
+            let handler = CommandHandler(
+                store: OperationStore(call: database.call, node: "proxy"),
+                clock: clock,
+                identifiers: identifiers,
+                policy: CommandPolicy(handsOver: { false }),
+                node: "proxy"
+            )
+            let observer =
+                observes ? CallObserver(handler: handler, directory: directory, multiStep: [:], logger: logger) : nil
+            let side = UpstreamSide(proxy: proxy, observer: observer, forwardsAs: policy == nil ? nil : name)
             let responder = IdentifiedResponder(
-                responder(database, directory, proxy, recorder, clock, logger),
+                responder(directory, handler, side, recorder, logger),
                 identifiers: identifiers,
                 clock: clock,
                 logger: logger
@@ -223,7 +234,7 @@ struct ProxyStage: Sendable {
                 policy: policy ?? ForwardPolicy(),
                 clock: ContinuousClock()
             )
-            try await serve(responder, recorder, logger, policy == nil ? nil : forwarder) { port in
+            try await serve(responder, recorder, logger, observer, policy == nil ? nil : forwarder) { port in
                 try await body(
                     ProxyStage(
                         port: port,
@@ -267,32 +278,23 @@ struct ProxyStage: Sendable {
     }
 
     private static func responder(
-        _ database: Database,
         _ directory: Directory,
-        _ proxy: UpstreamProxy,
+        _ handler: CommandHandler,
+        _ side: UpstreamSide,
         _ recorder: CaptureRecorder,
-        _ clock: DatabaseClock,
         _ logger: Logger
     ) -> Responder {
         let limiter = CallLimiter(.off, logger: logger)
-        let identifiers = SystemIdentifiers()
-        let node = NodeID("proxy")
         return Responder(
             mounts: VendorMounts([RelayAdapter()]),
             vendors: VendorEndpoint(
                 directory: directory,
-                proxy: proxy,
-                handler: CommandHandler(
-                    store: OperationStore(call: database.call, node: node),
-                    clock: clock,
-                    identifiers: identifiers,
-                    policy: CommandPolicy(handsOver: { false }),
-                    node: node
-                ),
+                upstreams: side,
+                handler: handler,
                 handOver: { _ in },
                 limiter: limiter,
                 bodies: LargeBodies(limiter: limiter),
-                identifiers: identifiers,
+                identifiers: SystemIdentifiers(),
                 logger: logger,
                 recorder: recorder,
                 multiStep: [:]
@@ -304,6 +306,7 @@ struct ProxyStage: Sendable {
         _ responder: IdentifiedResponder<Responder>,
         _ recorder: CaptureRecorder,
         _ logger: Logger,
+        _ observer: CallObserver?,
         _ forwarder: (any Service)?,
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
@@ -319,6 +322,7 @@ struct ProxyStage: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             group.addTask { await recorder.drain() }
+            if let observer { group.addTask { await observer.work() } }
             if let forwarder { group.addTask { try await forwarder.run() } }
             await addresses.allOpen()
             try await body(addresses.first(.http)?.port ?? 0)

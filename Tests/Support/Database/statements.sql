@@ -291,6 +291,14 @@ ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET name = excluded.name
 RETURNING sender_id, enrolment_key, callback_url;
 
 -- role gateway_call
+INSERT INTO gateway.sender AS s (tenant_id, app_id, vendor, name, sender_id, enrolment_key, address)
+SELECT $1, $2, $3, CASE WHEN EXISTS (
+        SELECT FROM gateway.sender x
+        WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.name = $4) THEN $5 ELSE $4 END, $5, $6, $7
+ON CONFLICT (tenant_id, app_id, vendor, sender_id) DO UPDATE SET
+    enrolment_key = coalesce(s.enrolment_key, excluded.enrolment_key), address = coalesce(excluded.address, s.address);
+
+-- role gateway_call
 INSERT INTO gateway.sender AS s (tenant_id, app_id, vendor, name, sender_id, is_proven) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET is_proven = s.is_proven OR excluded.is_proven
 WHERE excluded.is_proven OR NOT s.is_proven
@@ -632,6 +640,9 @@ WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY (
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
 
 -- role gateway_call
+SELECT adopt_group AS is_new FROM gateway.adopt_group($1, $2, $3, $4, $5);
+
+-- role gateway_call
 SELECT answer_challenge AS count FROM gateway.answer_challenge($1, $2);
 
 -- role gateway_engine
@@ -657,6 +668,12 @@ JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
 JOIN gateway.message_media l ON l.tenant_id = $1 AND l.message_id = r.message_id
 JOIN gateway.media b ON b.tenant_id = $1 AND b.hash = l.hash
 WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.vendor = $3 AND r.ref = $4 AND m.content->'data'->>'owner' = $5 LIMIT 1;
+
+-- role gateway_engine
+SELECT b.host, min(b.vendor) AS vendor, (array_agg(b.kind ORDER BY b.kind, b.value))[1] AS kind,
+    (array_agg(b.value ORDER BY b.kind, b.value))[1] AS value
+FROM gateway.binding b WHERE b.host <> '' GROUP BY b.host
+HAVING count(DISTINCT (b.tenant_id, b.app_id, b.vendor)) = 1 ORDER BY b.host LIMIT $1;
 
 -- role gateway_call
 SELECT b.last, b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > $2::bigint ORDER BY b.last LIMIT 1;
@@ -1176,6 +1193,9 @@ SELECT gateway.make_delivery_partitions($1, $2) AS count;
 -- role gateway_engine
 SELECT gateway.make_event_partitions($1, $2) AS count;
 
+-- role gateway_call
+SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_upstream => $5, p_refs => $6, p_number => $7, p_paid => $8, p_content => $9, p_collapse => $10, p_lane => $11, p_accepted => $12, p_due => $13, p_due_day => $14, p_due_local => $15, p_expires => $16, p_fallback => $17, p_recipients => $18, p_targets => $19, p_identities => $20, p_addresses => $21) AS outcome;
+
 -- role gateway_engine
 SELECT gateway.sweep_media($1, $2::interval, 100) AS count;
 
@@ -1420,7 +1440,7 @@ SELECT lane, count(*) AS slices, min(next_at) FILTER (WHERE state = 'ready') AS 
 WHERE state IN ('ready', 'leased') AND next_at <= now() + interval '1 minute' GROUP BY lane;
 
 -- role gateway_call
-SELECT m.message_id, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
+SELECT m.message_id, CASE WHEN m.observed_from IS NOT NULL THEN 'observed' WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
 FROM gateway.message m
 LEFT JOIN LATERAL (
     SELECT d.state AS outcome, d.reason, count(*) AS count, min(d.sent_at) AS first_at, max(d.sent_at) AS last_at
@@ -1431,10 +1451,10 @@ WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
 ORDER BY t.outcome, t.reason NULLS FIRST;
 
 -- role gateway_call
-SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, CASE WHEN m.observed_from IS NOT NULL THEN 'observed' WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
 
 -- role gateway_call
-SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message_ref r
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.sender_id, CASE WHEN m.observed_from IS NOT NULL THEN 'observed' WHEN m.awaits_approval AND m.state = 'paused' THEN 'awaitingApproval' ELSE m.state END AS state, m.submitted_by, m.lane, m.fallback, m.accepted_at, m.due_day, m.recipients, m.is_counted FROM gateway.message_ref r
 JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = r.message_id
 WHERE r.tenant_id = $1 AND r.ref = $2 ORDER BY m.message_id DESC LIMIT 1;
 
@@ -1507,6 +1527,9 @@ SELECT ordinal, outcome FROM gateway.record_receipts($1, $2, $3, $4, $5, $6, $7,
 
 -- role gateway_call
 SELECT ordinal, outcome FROM gateway.report_numbers($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_call
+SELECT owner, is_paid FROM gateway.message_owner($1, $2, $3, $4);
 
 -- role gateway_call
 SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1;
@@ -2115,6 +2138,9 @@ SELECT r.version, r.origin, r.actor, r.made_at FROM gateway.route_set r
 WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version < $3 ORDER BY r.version DESC LIMIT $4;
 
 -- role gateway_call
+SELECT raise_number AS has_changed FROM gateway.raise_number($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
 SELECT record_exchange AS sequence FROM gateway.record_exchange(p_tenant => $1, p_capture => $2, p_at => $3, p_route => $4, p_outcome => $5, p_reason => $6, p_method => $7, p_path => $8, p_query => $9, p_headers => $10, p_body => $11, p_body_bytes => $12, p_status => $13, p_answer_type => $14, p_answer => $15, p_answer_bytes => $16);
 
 -- role gateway_engine
@@ -2152,13 +2178,13 @@ WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.dead_slices > 0 AND s.dead_re
 GROUP BY s.dead_reason ORDER BY s.dead_reason;
 
 -- role gateway_call
-SELECT s.schedule_id, s.message_id, s.request, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END AS state, m.due_at, m.due_local IS NOT NULL AS is_local
+SELECT s.schedule_id, s.message_id, s.request, CASE WHEN m.observed_from IS NOT NULL THEN 'observed' WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END AS state, m.due_at, m.due_local IS NOT NULL AS is_local
 FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
-WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END = 'scheduled' AND ($4::timestamptz IS NULL OR m.due_at <= $4)
+WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND CASE WHEN m.observed_from IS NOT NULL THEN 'observed' WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END = 'scheduled' AND ($4::timestamptz IS NULL OR m.due_at <= $4)
 ORDER BY m.due_at, s.schedule_id LIMIT $5;
 
 -- role gateway_call
-SELECT s.schedule_id, s.message_id, s.request, CASE WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END AS state, m.due_at, m.due_local IS NOT NULL AS is_local
+SELECT s.schedule_id, s.message_id, s.request, CASE WHEN m.observed_from IS NOT NULL THEN 'observed' WHEN m.awaits_approval AND m.state = 'paused' THEN 'scheduled' ELSE m.state END AS state, m.due_at, m.due_local IS NOT NULL AS is_local
 FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = s.message_id
 WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND s.schedule_id = $4;
 

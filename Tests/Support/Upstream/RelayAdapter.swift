@@ -1,8 +1,8 @@
 import HTTPTypes
 package import Model
 
-/// The adapter of a small dialect with an upstream. The app is in the header `X-Relay-App`; bodies are JSON. It registers devices, and refuses everything else
-/// after its proof.
+/// The adapter of a small dialect with an upstream. The app is in the header `X-Relay-App`; bodies are JSON. It registers devices, reads them, and takes receipts
+/// (`device`, `message`); it refuses everything else after its proof.
 package struct RelayAdapter: UpstreamAdapter {
     package static let vendor: Vendor = "relay"
     package static let keyHeader = "X-Relay-Key"
@@ -35,6 +35,13 @@ package struct RelayAdapter: UpstreamAdapter {
 
     package func decode(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) -> [Command] {
         let body = try request.bodyObject()
+        if request.route == "read", let device = body["device"]?.string {
+            return [.registration(.standing(key: VendorDeviceKey(device)))]
+        }
+        if request.route == "receipt", let device = body["device"]?.string, let message = body["message"]?.string {
+            let reporter = Reporter(key: VendorDeviceKey(device))
+            return [.receipt(.report(.received, message: message, reporter: reporter, at: nil))]
+        }
         guard request.route == "register" else { throw AdapterError(.invalid) }
         guard let device = body["device"]?.string, let token = body["token"]?.string.flatMap({ DeviceToken(apns: $0) })
         else { throw AdapterError(.missing, field: "device") }
@@ -50,6 +57,8 @@ package struct RelayAdapter: UpstreamAdapter {
     package func encode(_ replies: [Reply], for request: VendorRequest, settings: BindingSettings) -> VendorResponse {
         switch replies.first {
         case .registration(.registered)?: Self.answer(200, "registered")
+        case .registration(.standing(.some))?: Self.answer(200, "known")
+        case .receipt(let receipt)?: Self.answer(200, receipt == .orphan ? "orphan" : "received")
         case .refused(.unavailable(let time))?: Self.answer(503, "unavailable", retryAfter: time)
         case .refused(.rateLimited(let time, _))?: Self.answer(429, "slower", retryAfter: time)
         default: Self.answer(400, "refused")
@@ -101,6 +110,33 @@ package struct RelayAdapter: UpstreamAdapter {
     }
 
     package func appVersion(in request: VendorRequest) -> String? { request.header("X-Relay-Version") }
+
+    /// A send to `users`, whose answer has the vendor's `id`; a send with `paid` has a paid fallback. Registrations and receipts are those of the call.
+    package func observedCommands(
+        _ request: VendorRequest,
+        response: VendorResponse,
+        settings: BindingSettings
+    ) -> [Command] {
+        guard response.status == 200, let body = try? request.bodyObject() else { return [] }
+        guard request.route == "send" else { return (try? decode(request, settings: settings)) ?? [] }
+        let answer = (try? JSONParser.parse(response.body))?.object ?? JSONObject()
+        let users = body["users"]?.array?.compactMap(\.string).map { UserID($0) }
+        let submission = Submission(
+            content: Content(body: body["text"]?.string ?? ""),
+            audience: users.map { Audience.users($0) } ?? .everyone
+        )
+        let message = ObservedMessage(
+            submission,
+            references: [answer["id"]?.string].compactMap(\.self),
+            number: answer["id"]?.string.flatMap { Int64($0) },
+            hasPaidFallback: body["paid"] == true
+        )
+        return [.submission(.observe(message))]
+    }
+
+    package func reference(in request: VendorRequest, settings: BindingSettings) -> String? {
+        request.route == "receipt" ? (try? request.bodyObject())?["message"]?.string : nil
+    }
 
     package func admit(_ request: VendorRequest, settings: BindingSettings) throws(AdapterError) {
         if request.header("X-Relay-Unsigned") != nil { throw AdapterError(.unauthorized) }

@@ -47,7 +47,7 @@ struct Telemetry {
 
     private var isEnded: Bool {
         switch report.state {
-        case .done, .canceled, .expired, .dead: true
+        case .done, .canceled, .expired, .dead, .observed: true
         case .scheduled, .expanding, .sending, .paused, .awaitingApproval: false
         }
     }
@@ -57,7 +57,7 @@ struct Telemetry {
         switch report.state {
         case .scheduled, .paused, .awaitingApproval: "Enqueued"
         case .expanding, .sending: "Processing"
-        case .done: report.tallies.isEmpty ? "NoTargetFound" : "Completed"
+        case .done, .observed: report.tallies.isEmpty ? "NoTargetFound" : "Completed"
         case .canceled: "Cancelled"
         case .expired, .dead: "Abandoned"
         }

@@ -57,9 +57,13 @@ struct HubsOutcome {
 
     /// The id of the notification, which is the last part of its location (docs/contracts/notificationhubs.md#7); without one, the id by which the vendor's support finds
     /// the call.
-    private var reference: String? {
+    private var reference: String? { references.first }
+
+    /// Both, in this order, as far as the answer has them.
+    var references: [String] {
         let location = header("Location").map { $0.prefix { $0 != "?" } }
-        return Self.word(location?.split(separator: "/").last) ?? Self.word(header("TrackingId")?[...])
+        let words = [Self.word(location?.split(separator: "/").last), Self.word(header("TrackingId")?[...])]
+        return words.compactMap(\.self)
     }
 
     /// Nil: not a word of printable characters, or too long.

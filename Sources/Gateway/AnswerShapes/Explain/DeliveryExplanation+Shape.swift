@@ -23,6 +23,9 @@ extension DeliveryExplanation {
             .optionalShape("device", device, "The device in its present state.") { $0.known },
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
+            .optionalShape("rules", rulesShape, "The app's rules in force, and their decision about the target.") {
+                $0.rules
+            },
             .init("push", pushSchema, writePart: { $0.pushJSON(withContent: $1) }),
             .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
@@ -78,6 +81,18 @@ extension DeliveryExplanation {
             .optionalText("kind", "The credential's kind; null: it is not provisioned.") { $0.standing?.kind },
             .optionalText("refusal", "Why the push service refused the credential.") { $0.standing?.refusal },
             .optionalTime("refusedAt") { $0.standing?.refusedAt },
+        ]
+    )
+
+    private static let rulesShape = AnswerShape<ExplainedRules>(
+        "ExplainedRules",
+        [
+            .int("version") { $0.version },
+            .optionalInt("rule", "The place of the rule among the delivery rules; null: none matches.") { $0.rule },
+            .optionalInt("bucket", "The target's bucket in the last rollout that was looked at; null: in none.") {
+                $0.bucket
+            },
+            .texts("paths", "In the order in which they are tried.", example: "apns") { $0.paths },
         ]
     )
 

@@ -4,6 +4,15 @@ import Store
 /// Queries that run before a tenant is known, and the bookkeeping of the cluster.
 enum DirectorySQL {
     static let binding = StoreSQL.global("SELECT * FROM gateway.resolve_call($1, $2, $3, $4)")
+    /// The hosts that belong to one binding, with one of its keys; at most `$1`.
+    static let hosts = StoreSQL.global(
+        """
+        SELECT b.host, min(b.vendor) AS vendor, (array_agg(b.kind ORDER BY b.kind, b.value))[1] AS kind,
+            (array_agg(b.value ORDER BY b.kind, b.value))[1] AS value
+        FROM gateway.binding b WHERE b.host <> '' GROUP BY b.host
+        HAVING count(DISTINCT (b.tenant_id, b.app_id, b.vendor)) = 1 ORDER BY b.host LIMIT $1
+        """
+    )
     static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_standing($1)")
 
     private static let storedCredentials = """

@@ -36,6 +36,23 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// The hosts that belong to exactly one binding, each with a key of that binding.
+    ///
+    /// - Throws: `StoreError`.
+    package func hosts(limit: Int) async throws(StoreError) -> [String: BindingKey] {
+        let found = try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.hosts(.int(limit)), tenant: nil).rows { (row) throws(PostgresError) in
+                BindingKey(
+                    vendor: Vendor(try row.text("vendor")),
+                    kind: try row.text("kind"),
+                    value: try row.text("value"),
+                    host: try row.text("host")
+                )
+            }
+        }
+        return Dictionary(found.map { ($0.host ?? "", $0) }) { first, _ in first }
+    }
+
     /// Returns a version of an app's rules; nil when it does not exist.
     ///
     /// - Throws: `StoreError`.
@@ -54,6 +71,13 @@ package struct PostgresDirectory: Sendable {
                 upstreams: try row.object("upstreams")
             )
         }
+    }
+
+    /// The version of an app's rules that is in force; nil: it has none.
+    ///
+    /// - Throws: `StoreError`.
+    package func routes(of app: AppID, in tenant: TenantID) async throws(StoreError) -> StoredRoutes? {
+        try await PostgresRouteStore(engine: engine).routes(of: app, in: tenant)?.current
     }
 
     /// The bindings of every tenant. Secrets are sealed.

@@ -15,6 +15,8 @@ DECLARE
     v_reporter uuid;
     v_holder text;
     v_first boolean := true;
+    -- Whether an upstream sent the message to targets that are not known.
+    v_is_observed boolean := false;
     v_badge integer;
     v_outcome text := 'orphan';
 BEGIN
@@ -22,7 +24,7 @@ BEGIN
         SELECT r.message_id INTO v_message FROM gateway.message_ref r
             WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_ref;
     END IF;
-    SELECT x.due_day INTO v_day FROM gateway.message x
+    SELECT x.due_day, x.observed_from IS NOT NULL AND x.recipients IS NULL INTO v_day, v_is_observed FROM gateway.message x
         WHERE x.tenant_id = p_tenant AND x.message_id = v_message AND x.app_id = p_app;
     IF v_day IS NOT NULL AND cardinality(v_ids) > 0 THEN
         SELECT x.target_id, x.read_at INTO d FROM gateway.delivery x
@@ -31,7 +33,9 @@ BEGIN
             ORDER BY array_position(v_ids, x.target_id) LIMIT 1 FOR UPDATE;
         v_target := d.target_id;
         v_first := d.read_at IS NULL;
-        IF v_target IS NULL THEN
+        IF v_target IS NULL AND v_is_observed THEN
+            v_target := v_ids[1];
+        ELSIF v_target IS NULL THEN
             -- The push is being sent, and its outcome is not written yet.
             SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)
                 WHERE s.tenant_id = p_tenant AND s.message_id = v_message AND s.state = 'leased' AND u.target = ANY (v_ids)

@@ -1,6 +1,7 @@
 -- Records a receipt: the first one counts, `read` implies received, and an event follows. A receipt that arrives before the outcome of its delivery
 -- creates the row; `record_outcomes` completes it and counts both. A receipt of a rejected delivery, or of one that expired after an attempt, makes it
--- uncertain: the device's report has precedence over the answer of the push service.
+-- uncertain: the device's report has precedence over the answer of the push service. A message that an upstream sent to targets that its call did not name has a
+-- delivery for each device that reports it; its name may be a UUID too.
 --
 -- Locks in the order of docs/architecture.md: delivery, inbox, event log.
 CREATE OR REPLACE FUNCTION gateway.record_receipt(
@@ -17,14 +18,36 @@ BEGIN
     SELECT * INTO i FROM gateway.identity
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND key = p_key;
     IF NOT FOUND THEN RETURN 'orphan'; END IF;
-    SELECT vendor, sender_id, due_day, due_at, recipients, is_counted INTO m FROM gateway.message
+    SELECT vendor, sender_id, due_day, due_at, recipients, is_counted, observed_from INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
-    IF NOT FOUND THEN RETURN 'orphan'; END IF;
+    IF NOT FOUND THEN
+        SELECT r.message_id INTO p_message FROM gateway.message_ref r
+            WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_message::text;
+        IF NOT FOUND THEN RETURN 'orphan'; END IF;
+        SELECT vendor, sender_id, due_day, due_at, recipients, is_counted, observed_from INTO m FROM gateway.message
+            WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
+        IF NOT FOUND THEN RETURN 'orphan'; END IF;
+    END IF;
 
     v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
     IF v_target IS NULL THEN
+        IF m.observed_from IS NOT NULL AND m.recipients IS NULL THEN
+            INSERT INTO gateway.delivery
+                    (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state, transport, sent_at,
+                    received_at, read_at)
+                VALUES (p_tenant, m.due_day, p_message, i.identity_id, p_app, m.vendor, i.identity_id, i.device_id, i.user_id, p_kind,
+                    'observed:' || m.vendor, m.due_at, p_at, CASE WHEN v_is_read THEN p_at END)
+                ON CONFLICT DO NOTHING;
+            IF FOUND THEN
+                PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
+                PERFORM gateway.count_observed(p_tenant, p_app, m.vendor, m.due_at, 1, 1, v_is_read::integer);
+                PERFORM gateway.log_events(
+                    p_tenant, p_app, m.vendor, NULL, ARRAY['sent', p_kind], ARRAY[p_message], ARRAY[m.due_day],
+                    ARRAY[i.identity_id, i.identity_id]);
+                RETURN 'recorded';
+            END IF;
         -- Only a leased slice can have sent the push without a row for it yet.
-        IF EXISTS (
+        ELSIF EXISTS (
             SELECT FROM gateway.slice s
             WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state = 'leased' AND i.identity_id = ANY (s.targets))
         THEN

@@ -9,7 +9,13 @@ BEGIN
     IF v_ref IS NOT NULL THEN RETURN v_ref; END IF;
     PERFORM FROM gateway.message WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
     IF NOT FOUND THEN RETURN NULL; END IF;
-    v_ref := gateway.next_number(p_tenant, p_app, p_vendor, 'message')::text;
+    FOR k IN 1 .. 8 LOOP
+        v_ref := gateway.next_number(p_tenant, p_app, p_vendor, 'message')::text;
+        PERFORM FROM gateway.message_ref r WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = v_ref;
+        EXIT WHEN NOT FOUND;
+        -- An upstream has given a message this number, and probably the next ones.
+        PERFORM gateway.raise_number(p_tenant, p_app, p_vendor, 'message', v_ref::bigint + 500000, v_ref::bigint + 1000000);
+    END LOOP;
     INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id) VALUES (p_tenant, p_app, p_vendor, v_ref, p_message);
     RETURN v_ref;
 END $$;

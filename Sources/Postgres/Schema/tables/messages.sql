@@ -45,6 +45,8 @@ CREATE TABLE gateway.message (
     awaits_approval boolean NOT NULL DEFAULT false,
     -- The key that sent the message, as the audit names it; null: the vendor's call was admitted without a key of the gateway.
     submitted_by text,
+    -- The upstream that sent the message, of which the gateway has seen the call and the answer; null: the gateway sends it.
+    observed_from text,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');
@@ -71,13 +73,17 @@ CREATE POLICY tenant_only ON gateway.message_open USING (tenant_id = current_set
 GRANT SELECT, INSERT, DELETE ON gateway.message_open TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.message_open TO gateway_engine;
 
--- The number that a vendor's API shows for a message.
+-- The number that a vendor's API shows for a message, or an upstream's name of a message that it sent.
 CREATE TABLE gateway.message_ref (
     tenant_id text NOT NULL,
     app_id text NOT NULL,
     vendor text NOT NULL,
     ref text NOT NULL,
     message_id uuid NOT NULL,
+    -- The upstream that has given the message this name; null: the gateway.
+    owner text,
+    -- Whether that upstream sends a paid message to a device that does not report this one.
+    is_paid boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, app_id, vendor, ref)
 );
 SELECT gateway.colocate('gateway.message_ref');

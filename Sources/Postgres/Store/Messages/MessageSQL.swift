@@ -5,7 +5,10 @@ import PostgresClient
 enum MessageSQL {
     /// The state that callers see. `awaiting`: the state of a message that awaits an approval.
     static func state(awaiting: MessageState = .awaitingApproval) -> String {
-        "CASE WHEN m.awaits_approval AND m.state = 'paused' THEN '\(awaiting.rawValue)' ELSE m.state END"
+        """
+        CASE WHEN m.observed_from IS NOT NULL THEN '\(MessageState.observed.rawValue)' \
+        WHEN m.awaits_approval AND m.state = 'paused' THEN '\(awaiting.rawValue)' ELSE m.state END
+        """
     }
 
     static let messageColumns = """

@@ -3,21 +3,15 @@ import PostgresClient
 
 /// Reads messages, their deliveries and their counts.
 extension PostgresQueryStore {
-    /// Finds a message by its own id, or by the number that its vendor assigned.
+    /// Finds a message by its own id, or by the name that its vendor or an upstream has given it.
     ///
     /// - Throws: `StoreError`.
     package func message(
         _ reference: String,
         in tenant: TenantID
     ) async throws(StoreError) -> MessageFacts? {
-        let statement =
-            if let id = MessageID(text: reference) {
-                MessageSQL.messageByID(.id(tenant), .id(id))
-            } else {
-                MessageSQL.messageByReference(.id(tenant), .string(reference))
-            }
         return try await asStore { () throws(PostgresError) in
-            guard let row = try await call.run(statement, tenant: tenant.rawValue).first else { return nil }
+            guard let row = try await row(of: reference, in: tenant) else { return nil }
             var message = try Self.message(row)
             let counts = try await call.run(
                 [
@@ -32,6 +26,18 @@ extension PostgresQueryStore {
             message.dead = try counts.result(1).rows(Self.dead)
             return message
         }
+    }
+
+    private func row(of reference: String, in tenant: TenantID) async throws(PostgresError) -> Row? {
+        var reference = reference
+        if let id = MessageID(text: reference) {
+            let own = try await call.run(MessageSQL.messageByID(.id(tenant), .id(id)), tenant: tenant.rawValue)
+            if let row = own.first { return row }
+            // An upstream may name its messages by UUIDs.
+            reference = id.description
+        }
+        let named = MessageSQL.messageByReference(.id(tenant), .string(reference))
+        return try await call.run(named, tenant: tenant.rawValue).first
     }
 
     static func message(_ row: Row) throws(PostgresError) -> MessageFacts {

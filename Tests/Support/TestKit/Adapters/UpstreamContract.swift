@@ -107,9 +107,24 @@ package enum UpstreamContract {
         let kind = adapter.kind(of: request, settings: settings)
         let named = adapter.named(in: request, settings: settings)
         if let version = adapter.appVersion(in: request), version.isEmpty { return "an empty version" }
+        if kind == .send, adapter.reference(in: request, settings: settings) != nil { return "a send about a message" }
         if kind != .send, named != .audience { return "\(kind) names \(named)" }
         guard case .targets(let targets) = named else { return nil }
         return targets.allSatisfy { $0.user != nil || $0.device != nil } ? nil : "a target without a name"
+    }
+
+    /// The fault in what an answer to a proxied call establishes: the names of messages are stored, and are index columns.
+    private static func observationFault(
+        _ adapter: some UpstreamAdapter,
+        _ request: VendorRequest,
+        _ response: VendorResponse
+    ) -> String? {
+        for command in adapter.observedCommands(request, response: response, settings: .unbound) {
+            guard case .submission(.observe(let message)) = command else { continue }
+            let isFitting = message.references.allSatisfy { (1...160).contains($0.utf8.count) && isPrintable($0) }
+            guard isFitting else { return "observes \(message.references)" }
+        }
+        return nil
     }
 
     /// Reads mutated answers to a call.
@@ -133,7 +148,10 @@ package enum UpstreamContract {
             for index in 0..<count {
                 let body = index % 3 == 0 ? mutator.raw(answer) : mutator.body(index, from: json)
                 let response = Self.response(body, &mutator.random)
-                if let fault = Self.fault(adapter.outcome(of: call, response: response), of: call) {
+                let fault =
+                    Self.fault(adapter.outcome(of: call, response: response), of: call)
+                    ?? Self.observationFault(adapter, call.request, response)
+                if let fault {
                     let text = "\(response.status) \(String(decoding: body, as: UTF8.self))"
                     return "seed \(Fuzz.seed), answer \(place), mutation \(index): \(fault) in \(text)"
                 }

@@ -1,0 +1,251 @@
+import Commands
+import GatewayHTTP
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import Observability
+import ServiceLifecycle
+
+/// A proxied call with the upstream's answer.
+struct ObservedCall: Sendable {
+    var call: VendorRequest
+    var adapter: any UpstreamAdapter
+    var binding: BoundCall
+    var upstream: CredentialID
+    var kind: CallKind
+    /// Its body is whole.
+    var answer: VendorResponse
+
+    var size: Int { call.body.count + answer.body.count + call.path.utf8.count + (call.query?.utf8.count ?? 0) }
+}
+
+/// Performs what the answers to proxied calls establish (docs/routing.md#observation), so that the gateway knows the devices, users and messages of an upstream.
+///
+/// A caller never waits for it: when the queue is full, the call is dropped and counted. The upstream remains the source of truth, and the next registration or an
+/// import corrects what is missing. Calls about one user or device are performed in the order in which they were answered.
+final class CallObserver: Service {
+    /// 10,000 calls and 128 MiB wait on a node: a slow database must not exhaust the memory.
+    static let queueLimit = 10_000
+    static let queueLimitBytes = 128 << 20
+    /// 1 MiB of an answer is read. The IDs that a vendor gives are in shorter ones.
+    static let answerLimitBytes = 1 << 20
+    /// 16 calls are performed at a time: together they share commits of the store.
+    static let laneCount = 16
+    /// 5 s after the listeners have stopped, the calls that still wait are dropped.
+    static let drainLimit = Duration.seconds(5)
+    /// Six sequels, as in calls that the gateway serves.
+    private static let sequelLimit = 6
+
+    /// Why a call was not observed.
+    enum Loss: String, Sendable {
+        case full, large, compressed, store, stopping
+    }
+
+    private struct State {
+        var count = 0
+        var bytes = 0
+        var end: ContinuousClock.Instant?
+    }
+
+    private struct Work: Sendable {
+        var observed: ObservedCall
+        var commands: [Command]
+    }
+
+    private let handler: CommandHandler
+    private let directory: any CallDirectory
+    private let multiStep: [Vendor: any MultiStepVendor]
+    private let logger: Logger
+    private let state = NIOLockedValueBox(State())
+    private let calls: AsyncStream<ObservedCall>
+    private let queue: AsyncStream<ObservedCall>.Continuation
+
+    init(
+        handler: CommandHandler,
+        directory: any CallDirectory,
+        multiStep: [Vendor: any MultiStepVendor],
+        logger: Logger
+    ) {
+        self.handler = handler
+        self.directory = directory
+        self.multiStep = multiStep
+        self.logger = logger
+        (calls, queue) = AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .unbounded)
+    }
+
+    /// Queues an answered call. Never waits.
+    func offer(_ call: ObservedCall) {
+        if call.answer.body.count > Self.answerLimitBytes { return lost(call.adapter.vendor, .large) }
+        let isTaken = state.withLockedValue { state in
+            guard state.count < Self.queueLimit, state.bytes + call.size <= Self.queueLimitBytes else { return false }
+            state.count += 1
+            state.bytes += call.size
+            return true
+        }
+        guard isTaken else { return lost(call.adapter.vendor, .full) }
+        if case .enqueued = queue.yield(call) { return }
+        release(call)
+        lost(call.adapter.vendor, .stopping)
+    }
+
+    /// Counts a proxied call that is not observed.
+    func lost(_ vendor: Vendor, _ loss: Loss) {
+        MetricName.observedLost.count([("vendor", "\(vendor)"), ("reason", loss.rawValue)])
+    }
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await work()
+        } onGracefulShutdown: {
+            self.stop()
+        }
+    }
+
+    /// Ends `work` when the queue is empty, or after the time for that.
+    func stop() {
+        state.withLockedValue { $0.end = ContinuousClock.now + Self.drainLimit }
+        queue.finish()
+    }
+
+    /// Performs the queued calls until the queue is finished.
+    func work() async {
+        let lanes = (0..<Self.laneCount).map { _ in AsyncStream<Work>.makeStream(bufferingPolicy: .unbounded) }
+        await withDiscardingTaskGroup { group in
+            for lane in lanes {
+                group.addTask {
+                    for await work in lane.stream { await self.perform(work) }
+                }
+            }
+            for await observed in calls {
+                let commands = commands(of: observed)
+                guard !commands.isEmpty else {
+                    release(observed)
+                    count(observed, "nothing")
+                    continue
+                }
+                let lane = lanes[Self.lane(of: commands, observed)]
+                lane.continuation.yield(Work(observed: observed, commands: commands))
+            }
+            for lane in lanes { lane.continuation.finish() }
+        }
+    }
+
+    /// The lane of a call: that of its user or device, so that these stay in order.
+    private static func lane(of commands: [Command], _ observed: ObservedCall) -> Int {
+        let subject = ForwardedSubject(commands)
+        var hasher = Hasher()
+        hasher.combine(observed.binding.tenant)
+        hasher.combine(observed.binding.app)
+        // A device is named by every call about it, and a user is not.
+        hasher.combine(subject.device?.rawValue ?? subject.user?.rawValue ?? subject.other)
+        return Int(hasher.finalize().magnitude % UInt(laneCount))
+    }
+
+    /// The commands of a call, as far as the user's token permits them.
+    private func commands(of observed: ObservedCall) -> [Command] {
+        let settings = observed.binding.settings
+        let found = observed.adapter.observedCommands(observed.call, response: observed.answer, settings: settings)
+        return admitted(found, observed).map { command in
+            guard case .submission(.observe(var message)) = command else { return command }
+            message.upstream = observed.upstream
+            return .submission(.observe(message))
+        }
+    }
+
+    /// As in a call that the gateway serves, a wrong token of a user registers nobody.
+    private func admitted(_ commands: [Command], _ observed: ObservedCall) -> [Command] {
+        guard let gate = UserTokenGate(observed.binding.userTokens) else { return commands }
+        let token = observed.adapter.userToken(of: observed.call)
+        switch gate.judge(commands, token, at: observed.call.receivedAt) {
+        case .unproven: return commands
+        case .vouched(let proven): return proven
+        case .refused: return []
+        }
+    }
+
+    // MARK: Performing
+
+    private func perform(_ work: Work) async {
+        let observed = work.observed
+        defer { release(observed) }
+        if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
+            return lost(observed.adapter.vendor, .stopping)
+        }
+        if observed.kind == .send { await countProof(of: observed) }
+        let replies = await replies(to: work.commands, observed)
+        if replies.contains(where: Self.isUnavailable) { return lost(observed.adapter.vendor, .store) }
+        let isRefused = replies.contains { reply in
+            if case .refused = reply { true } else { false }
+        }
+        count(observed, isRefused ? "refused" : "stored")
+        if isRefused {
+            logger.debug(
+                "a proxied call is not known here",
+                metadata: [
+                    LogKey.tenant: "\(observed.binding.tenant)", LogKey.app: "\(observed.binding.app)",
+                    LogKey.vendor: "\(observed.adapter.vendor)", LogKey.route: "\(observed.call.route)",
+                ]
+            )
+        }
+    }
+
+    /// Performs commands and their sequels at the time of the call. Returns the last replies.
+    private func replies(to commands: [Command], _ observed: ObservedCall) async -> [Reply] {
+        let binding = observed.binding
+        let scope = CallScope(
+            tenant: binding.tenant,
+            app: binding.app,
+            vendor: observed.adapter.vendor,
+            settings: binding.settings
+        )
+        var replies: [Reply] = []
+        for start in stride(from: 0, to: commands.count, by: CommandLimits.commandsPerCall) {
+            let part = Array(commands[start..<min(start + CommandLimits.commandsPerCall, commands.count)])
+            replies += await handler.perform(part, in: scope, at: observed.call.receivedAt).replies
+        }
+        guard let vendor = multiStep[scope.vendor] else { return replies }
+        for _ in 0..<Self.sequelLimit {
+            let next = (try? vendor.sequel(to: replies, of: observed.call, settings: scope.settings)) ?? []
+            let sequel = admitted(next, observed)
+            if sequel.isEmpty { break }
+            replies = await handler.perform(sequel, in: scope, at: observed.call.receivedAt).replies
+        }
+        return replies
+    }
+
+    private static func isUnavailable(_ reply: Reply) -> Bool {
+        if case .refused(.unavailable) = reply { true } else { false }
+    }
+
+    /// Counts whether the gateway would have accepted a send: the proofs of its senders, or of the dialect. Those who fail must be given one before rules serve sends.
+    private func countProof(of observed: ObservedCall) async {
+        guard let (_, caller) = try? observed.adapter.locate(observed.call) else { return }
+        let passes: Bool
+        switch caller {
+        case .sender:
+            let gate = SenderGate(observed.call, observed.adapter.senders, observed.binding)
+            let verdict = try? await gate.judge(in: observed.binding.tenant) { (key) async throws(StoreError) in
+                try await directory.apiKey(key)
+            }
+            guard let verdict else { return }
+            if case .refused = verdict { passes = false } else { passes = true }
+        case .credential:
+            let decoded = try? observed.adapter.decode(observed.call, settings: observed.binding.settings)
+            passes = decoded != nil
+        case .device: passes = true
+        }
+        let proof = passes ? "passes" : "fails"
+        MetricName.observedSends.count([("vendor", "\(observed.adapter.vendor)"), ("proof", proof)])
+    }
+
+    private func count(_ observed: ObservedCall, _ outcome: String) {
+        MetricName.observed.count([("vendor", "\(observed.adapter.vendor)"), ("outcome", outcome)])
+    }
+
+    private func release(_ observed: ObservedCall) {
+        state.withLockedValue { state in
+            state.count -= 1
+            state.bytes -= observed.size
+        }
+    }
+}

@@ -1,0 +1,1 @@
+Rules with `followMessage`, with `onMiss: proxy`, and call rules with a `rollout` are carried out. A receipt goes to the side that sent its message; where the upstream sends a paid message without it, within two seconds. The numbers of UPMC's messages begin above those of the vendor (`numbersFrom`).
