@@ -15,7 +15,9 @@
 -- counted under the dialect of the message, or under none if it is of the native API, and move to that of the device with the outcome. p_latencies: how
 -- long the transport took to answer, in milliseconds. p_clients: what the SDKs of the devices reported (`client_version`). p_local_hours: the hour of the week in the zones of the devices. Null: none has a value.
 --
--- Locks in the order of docs/architecture.md: message, slice, deliveries, inbox, event log. A single outcome takes a shorter path.
+-- p_calls: calls to upstreams that have ended (`end_upstream_calls`). Null: none.
+--
+-- Locks in the order of docs/architecture.md: message, slice, calls to upstreams, deliveries, inbox, event log. A single outcome takes a shorter path.
 CREATE OR REPLACE FUNCTION gateway.record_outcomes(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_done bytea, p_disposition text,
     p_after interval, p_counts boolean, p_held text, p_dead text, p_settles boolean,
@@ -23,7 +25,7 @@ CREATE OR REPLACE FUNCTION gateway.record_outcomes(
     p_reasons text[], p_transports text[], p_transport_ids uuid[], p_certain boolean[], p_attempts smallint[],
     p_sent timestamptz[], p_bytes integer[], p_reduced text[], p_groups json, p_inbox uuid[],
     p_device_vendors text[] DEFAULT NULL, p_latencies integer[] DEFAULT NULL, p_clients bigint[] DEFAULT NULL,
-    p_local_hours smallint[] DEFAULT NULL)
+    p_local_hours smallint[] DEFAULT NULL, p_calls json DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m record;
@@ -94,6 +96,7 @@ BEGIN
     IF p_disposition = 'dead' OR p_settles AND p_disposition = 'finished' THEN
         PERFORM gateway.settle_message(p_tenant, p_message);
     END IF;
+    IF p_calls IS NOT NULL THEN PERFORM gateway.end_upstream_calls(p_tenant, p_message, p_calls); END IF;
 
     IF cardinality(p_targets) = 1 THEN
         -- A single outcome: scalars instead of arrays, so that the plan is cached, and no savepoint.
