@@ -266,7 +266,7 @@ var parts: [Part] = [
     .library(
         "Store",
         path: "Sources/Postgres/Store",
-        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient")]
+        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Routing")]
     ),
     .library(
         "EngineStore",
