@@ -217,11 +217,9 @@ import Testing
         (#"{"calls":[{"kinds":["read"],"action":"serve","onMiss":"proxy","upstream":"old"}]}"#, "calls[0] onMiss"),
         (
             #"{"calls":[{"kinds":["send"],"rollout":{"percent":1,"by":"user","salt":"s"},"action":"serve"}]}"#,
-            "calls[0] rollout"
+            ""
         ),
-        (#"{"deliveries":[{"paths":["apns"]},{"paths":["apns","old"]}]}"#, "deliveries[1] path old"),
-        (#"{"deliveries":[{"paths":["none"]}]}"#, "deliveries[0] path none"),
-        (#"{"deliveries":[{"preferDialects":["upmc"]}]}"#, "deliveries[0] preferDialects"),
+        (#"{"deliveries":[{"tags":["a"],"paths":["none"]},{"paths":["apns","old"],"coolDown":"5s"}]}"#, ""),
         (#"{"duplicateGuard":{"window":"10m"}}"#, "duplicateGuard duplicateGuard"),
         (#"{"calls":[{"action":"serve"}],"deliveries":[{"lane":"urgent","paths":["apns"]}]}"#, ""),
     ])

@@ -61,7 +61,8 @@ enum CallRouter {
     }
 
     private static func decision(_ found: RouteTable.CallDecision, _ kind: CallKind) -> Decision {
-        if found.isSplit || found.proxiesMisses { return .unready }
+        // A split send is accepted, and the rules for deliveries divide its targets between the sides.
+        if found.proxiesMisses { return .unready }
         switch found.action {
         case .serve: return .serve
         case .refuse: return .refuse
