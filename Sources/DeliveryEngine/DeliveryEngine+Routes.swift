@@ -22,8 +22,8 @@ extension DeliveryEngine {
             // Rules for calls only.
             guard !table.rules.deliveries.isEmpty || !interrupted.isEmpty else { return true }
             var slice = RoutedSlice(table: table, interrupted: interrupted)
-            let tags = table.tags
-            if !tags.isEmpty { slice.tags = try await store.tags(tags, of: lease) }
+            let written = table.tags
+            if !written.isEmpty { slice.tags = try await tags(written, of: lease) }
             let names = table.deliveryUpstreams
             for name in names {
                 let key = CredentialKey(tenant: lease.key.tenant, credential: name)
@@ -35,6 +35,18 @@ extension DeliveryEngine {
             routed.routing = .rules(slice)
             work = routed
             return true
+        }
+    }
+
+    /// The tags that the targets of a slice have, by place, in the spelling of the rules. They are stored in their folded form.
+    private func tags(_ written: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] {
+        var spellings: [String: Set<String>] = [:]
+        for name in written {
+            if let tag = Tag(name) { spellings[tag.text, default: []].insert(name) }
+        }
+        let found = try await store.tags(Set(spellings.keys), of: lease)
+        return found.mapValues { names in
+            names.reduce(into: Set<String>()) { all, name in all.formUnion(spellings[name] ?? []) }
         }
     }
 

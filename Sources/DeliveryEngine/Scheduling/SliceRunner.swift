@@ -158,7 +158,8 @@ struct SliceRunner: Sendable {
         case .fenced?:
             inbox.yield(.fenced(epoch: order.id.epoch))
             return unsent(order, .canceled)
-        case nil: return unsent(order, .noConnection)
+        // Not the upstream's fault, which would stop its credential.
+        case nil: return unsent(order, .overloaded)
         }
     }
 
