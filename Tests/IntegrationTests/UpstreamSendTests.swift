@@ -17,7 +17,7 @@ import Testing
         "deliveries": [["rollout": rollout, "paths": ["apns"]], ["paths": ["old"]]],
     ]
 
-    /// The stub of Braze, with its control calls.
+    /// The stub of a vendor, with its control calls.
     private struct VendorStub {
         let url: String
         let control: HTTPCaller
@@ -27,17 +27,23 @@ import Testing
             return all.filter { $0["target"]?.string?.hasPrefix(path) ?? false }
         }
 
+        /// The tokens to which the vendor pushes.
+        func pushedTokens() async throws -> [String] {
+            let all = try await control.call("GET", "/_stub/pushes").json?["pushes"]?.array ?? []
+            return all.compactMap { $0["token"]?.string?.lowercased() }
+        }
+
         /// The body of a recorded call.
         static func body(of call: JSON) -> JSON? {
             call["body"]?.string.flatMap { Data(base64Encoded: $0) }.flatMap { try? JSONParser.parse(Array($0)) }
         }
     }
 
-    private func start(_ world: World) async throws -> (VendorStub, ChildProcess) {
+    private func start(_ arguments: [String], _ world: World) async throws -> (VendorStub, ChildProcess) {
         let log = world.material.path("vendor.log")
         let process = try PythonClient(world).start(
             script: "vendorstubs/__main__",
-            ["braze", "--port", "0"],
+            arguments + ["--port", "0"],
             logFile: log
         )
         var ready: JSON?
@@ -53,17 +59,19 @@ import Testing
     }
 
     /// Provisions the upstream, and the rules for the app.
-    private func place(_ vendor: VendorStub, behind world: World) async throws {
-        let credential: JSON = [
-            "kind": "upstream-braze", "url": .string(vendor.url), "restKey": .string(BrazeCaller.key),
-        ]
+    private func place(
+        _ credential: JSON,
+        behind world: World,
+        app: String = "shop",
+        _ rules: JSON = UpstreamSendTests.rules
+    ) async throws {
         let made = try await world.native("PUT", "/v1/credentials/old", credential)
         try #require(made.status == 201, "\(made.text)")
         try await eventually("the upstream is opened") { try world.gatewayLog().contains("upstream opened") }
         let put = try await world.http.call(
             "PUT",
-            "/v1/apps/shop/routes",
-            Self.rules,
+            "/v1/apps/\(app)/routes",
+            rules,
             headers: ["If-Match": "\"0\""],
             bearer: world.apiKey
         )
@@ -85,13 +93,17 @@ import Testing
             try #require(try await world.apply().status == 0)
             try await world.bindBraze()
             let braze = BrazeCaller(world: world)
-            let (vendor, process) = try await start(world)
+            let (vendor, process) = try await start(["braze"], world)
             try await closing {
                 await vendor.control.close()
                 _ = await process.stop()
             } after: {
                 try await braze.importDevices([(1, "user-1"), (2, "user-2"), (3, "user-2")])
-                try await place(vendor, behind: world)
+                let key = BrazeCaller.key
+                try await place(
+                    ["kind": "upstream-braze", "url": .string(vendor.url), "restKey": .string(key)],
+                    behind: world
+                )
                 // Inside and outside: the gateway accepts it, and the rules for deliveries divide it.
                 let mixed = try await send(["user-1", "user-2"], "mixed", braze)
                 #expect(mixed.status == 201, "\(mixed.text)")
@@ -114,7 +126,10 @@ import Testing
                 )
                 #expect(transports == "user-1 apns,user-2 upstream:old")
                 let recorded = try await world.value(
-                    "SELECT string_agg(c.state || ' ' || (c.reference IS NOT NULL), ',') AS value FROM gateway.upstream_call c"
+                    """
+                    SELECT string_agg(c.state || ' ' || (c.reference IS NOT NULL), ',') AS value
+                    FROM gateway.upstream_call c
+                    """
                 )
                 #expect(recorded == "answered true")
                 // All outside: the call itself goes to the vendor, byte for byte.
@@ -122,12 +137,49 @@ import Testing
                 #expect(outside.status == 201)
                 let calls = try await vendor.calls(to: "/messages/send")
                 #expect(calls.count == 2)
-                #expect(calls.last.flatMap { VendorStub.body(of: $0) }?["messages"]?["apple_push"]?["alert"] == "outside")
+                let body = calls.last.flatMap { VendorStub.body(of: $0) }
+                #expect(body?["messages"]?["apple_push"]?["alert"] == "outside")
                 // All inside: the gateway alone.
                 #expect(try await send(["user-1"], "inside", braze).status == 201)
                 _ = try await braze.push(1, count: 2)
                 #expect(try await vendor.calls(to: "/messages/send").count == 2)
                 for device in [2, 3] { #expect(try await braze.pushes(device).isEmpty) }
+            }
+        }
+    }
+    // The vendor knows one of two users: it says so in its answer, and the other one is pushed.
+    @Test func aUserWhomTheVendorDoesNotKnowIsPushed() async throws {
+        try await World.with(serveArguments: ["--upstream-allow", "127.0.0.0/8"]) { world in
+            try #require(try await world.apply().status == 0)
+            try await world.applyUPMC()
+            let gateway = UPMCCaller(base: world.http.base)
+            let (vendor, process) = try await start(["upmc", "--set", "app=\(gateway.application)"], world)
+            try await closing {
+                await vendor.control.close()
+                _ = await process.stop()
+            } after: {
+                let (known, unknown) = (UPMCCaller.Phone(user: "kim"), UPMCCaller.Phone(user: "lee"))
+                for phone in [known, unknown] { try await gateway.register(phone) }
+                try await UPMCCaller(base: vendor.url).register(known)
+                try await place(
+                    ["kind": "upstream-upmc", "url": .string(vendor.url)],
+                    behind: world,
+                    app: gateway.app(),
+                    ["deliveries": [["paths": ["old", "apns"]]]]
+                )
+                _ = try await gateway.send(to: ["kim", "lee"])
+                _ = try await world.payload(of: unknown.token)
+                try await eventually("both deliveries are written") {
+                    let transports = try await world.value(
+                        """
+                        SELECT coalesce(string_agg(d.user_id || ' ' || d.transport, ',' ORDER BY d.user_id), '') AS value
+                        FROM gateway.delivery d WHERE d.state = 'sent'
+                        """
+                    )
+                    return transports == "kim upstream:old,lee apns"
+                }
+                #expect(try await vendor.calls(to: "/upmc/rcv_register_message").count == 1)
+                #expect(try await vendor.pushedTokens() == [known.token.lowercased()])
             }
         }
     }
