@@ -132,6 +132,14 @@ import Testing
                     """
                 )
                 #expect(recorded == "answered true")
+                let target = try await world.value(
+                    "SELECT d.target_id::text AS value FROM gateway.delivery d WHERE d.transport = 'upstream:old'"
+                )
+                let dispatch = try #require(mixed.json?["dispatch_id"]?.string)
+                let shown = try await world.native("GET", "/v1/messages/\(dispatch)/deliveries/\(target)")
+                let trace = shown.json?["explanation"]?["upstream"]
+                #expect(trace?["credential"] == "old" && trace?["answered"] == true, "\(shown.text)")
+                #expect(trace?["reference"]?.string?.isEmpty == false)
                 // All outside: the call itself goes to the vendor, byte for byte.
                 let outside = try await send(["user-2"], "outside", braze)
                 #expect(outside.status == 201)

@@ -51,6 +51,9 @@ package struct DeliveryExplainer: Sendable {
             credential: credential,
             standing: standing
         )
+        if trail.delivery.transport?.hasPrefix(CredentialID.upstreamPrefix) ?? false {
+            explanation.upstream = try await directory.upstreamCall(of: message.id, to: target, in: tenant)
+        }
         let notification = Notification(
             message: message.id,
             origin: message.scope.vendor,
@@ -89,6 +92,8 @@ package struct DeliveryExplanation: Sendable {
     package let standing: CredentialStanding?
     /// Nil when the target has no active identity, or when this build does not contain its dialect.
     package fileprivate(set) var push: Result<PushPicture, AdapterError>?
+    /// The call by which an upstream got the message; nil: none did, or it is one of very many calls of the message.
+    package fileprivate(set) var upstream: UpstreamTrace?
 
     /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
     /// since.
@@ -150,6 +155,10 @@ package struct DeliveryExplanation: Sendable {
             ("attempts", "\(delivery.attempts)"),
             ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
         ]
+        if let upstream {
+            let answer = upstream.isAnswered ? upstream.reference ?? "answered" : "no end is recorded"
+            rows.append(("upstream", "\(upstream.upstream), called \(Self.text(upstream.calledAt)), \(answer)"))
+        }
         if let queue = trail.queue {
             rows.append(("slice", "\(queue.slice), \(queue.state), returned to the queue \(queue.attempts) times"))
         }

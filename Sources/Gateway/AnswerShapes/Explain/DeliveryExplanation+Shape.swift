@@ -23,6 +23,11 @@ extension DeliveryExplanation {
             .optionalShape("device", device, "The device in its present state.") { $0.known },
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
+            .optionalShape(
+                "upstream",
+                upstream,
+                "The call by which an upstream got the message, which it pushes by itself."
+            ) { $0.upstream },
             .init("push", pushSchema, writePart: { $0.pushJSON(withContent: $1) }),
             .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
@@ -78,6 +83,16 @@ extension DeliveryExplanation {
             .optionalText("kind", "The credential's kind; null: it is not provisioned.") { $0.standing?.kind },
             .optionalText("refusal", "Why the push service refused the credential.") { $0.standing?.refusal },
             .optionalTime("refusedAt") { $0.standing?.refusedAt },
+        ]
+    )
+
+    private static let upstream = AnswerShape<UpstreamTrace>(
+        "ExplainedUpstream",
+        [
+            .text("credential", example: "old-braze") { $0.upstream.rawValue },
+            .time("calledAt") { $0.calledAt },
+            .flag("answered", "Whether the end of the call is known.") { $0.isAnswered },
+            .optionalText("reference", "The vendor's name of the message.") { $0.reference },
         ]
     )
 

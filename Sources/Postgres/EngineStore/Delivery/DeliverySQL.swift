@@ -195,6 +195,17 @@ enum DeliverySQL {
 
     static let beginCall = StoreSQL.function("begin_upstream_call", 12)
 
+    /// The last call by which an upstream got the message for the target `$3`, among the first 1,000 calls of the message: no index leads from a target to its
+    /// call, and only a message to very many users has more.
+    static let upstreamCall = StoreSQL.tenant(
+        """
+        SELECT c.upstream, c.state = 'answered' AS is_answered, c.reference, c.called_at FROM (
+            SELECT u.upstream, u.state, u.reference, u.called_at, u.targets FROM gateway.upstream_call u
+            WHERE u.tenant_id = $1 AND u.message_id = $2 ORDER BY u.slice_no, u.epoch, u.no LIMIT 1000) AS c
+        WHERE $3::uuid = ANY (c.targets) ORDER BY c.called_at DESC LIMIT 1
+        """
+    )
+
     /// Runs after the slice was put back without a try.
     static let returnRoute = StoreSQL.function("return_route", 4, columns: "return_route AS count")
 

@@ -258,6 +258,21 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// Returns the call by which an upstream got a message for a target; nil: none was made, or it is one of very many calls of the message.
+    ///
+    /// - Throws: `StoreError`.
+    package func upstreamCall(
+        of message: MessageID,
+        to target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> UpstreamTrace? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.upstreamCall(.id(tenant), .id(message), .id(target))
+            guard let row = try await engine.run(statement, tenant: nil).first else { return nil }
+            return try UpstreamTrace(row)
+        }
+    }
+
     /// Records when keys were last used, with one statement per tenant.
     ///
     /// - Throws: `StoreError`.
