@@ -47,7 +47,7 @@ package struct CredentialBreaker: Sendable {
     }
 
     /// How long it has been stopped because the peer cannot be reached; zero: it is not stopped. Nil: the peer refuses it.
-    func outage(_ now: Timestamp) -> Duration? {
+    package func outage(_ now: Timestamp) -> Duration? {
         if refusal != nil { return nil }
         return stoppedAt.map { max(.zero, now - $0) } ?? .zero
     }
