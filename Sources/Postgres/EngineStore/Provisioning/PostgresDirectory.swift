@@ -56,6 +56,22 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// Returns the rules of an app that are in force; nil when it has none.
+    ///
+    /// - Throws: `StoreError`.
+    package func rulesInForce(of app: AppID, in tenant: TenantID) async throws(StoreError) -> ResolvedRoutes? {
+        try await asStore { () throws(PostgresError) in
+            let result = try await engine.run(RouteSQL.app(.id(tenant), .id(app)), tenant: nil)
+            guard let row = result.first, try row.optionalInt("version") != nil else { return nil }
+            return ResolvedRoutes(
+                format: try row.int("format"),
+                base: try row.object("base"),
+                overlay: try row.object("overlay"),
+                upstreams: try row.object("upstreams")
+            )
+        }
+    }
+
     /// The bindings of every tenant. Secrets are sealed.
     ///
     /// - Throws: `StoreError`.
