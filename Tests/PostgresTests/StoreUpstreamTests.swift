@@ -275,4 +275,35 @@ import Testing
         )
         #expect(try await fixture.delivery.tags(["beta", "delta"], of: lease) == [1: ["beta"]])
     }
+    @Test func recordsOfCallsAreRemovedAfterTheirTime() async throws {
+        let fixture = try await StoreFixture.alone()
+        let device = try await fixture.register("k1", token: "aa01")
+        let (message, lease) = try await fixture.sending(to: [device.identity])
+        let one = ordered(lease, 1, users: ["ann"])
+        #expect(try await fixture.delivery.begin(one, of: lease, by: fixture.node) == .begun)
+        let maintenance = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
+        #expect(try await maintenance.run().upstreamCallsRemoved == 0)
+        // As if the message had been due fifty days before: its id contains the time.
+        let admin = try await fixture.database.admin()
+        let old = try #require(MessageID.first(at: try await fixture.now() + .seconds(-50 * 86400)))
+        for table in ["upstream_call", "upstream_user"] {
+            _ = try await admin.query(
+                """
+                INSERT INTO gateway.message SELECT (m).* FROM (
+                    SELECT jsonb_populate_record(x, jsonb_build_object('message_id', $2::uuid)) AS m
+                    FROM gateway.message x WHERE x.tenant_id = $1 AND x.message_id = $3::uuid) AS c ON CONFLICT DO NOTHING
+                """,
+                [.id(fixture.acme), .id(old), .id(message.id)]
+            )
+            _ = try await admin.query(
+                "UPDATE gateway.\(table) SET message_id = $2::uuid WHERE tenant_id = $1",
+                [.id(fixture.acme), .id(old)]
+            )
+        }
+        let report = try await maintenance.run()
+        // The call stays as long as the delivery.
+        #expect(report.upstreamCallsRemoved == 1 && report.failures.isEmpty)
+        let left = try await admin.query("SELECT count(*) AS n FROM gateway.upstream_call")
+        #expect(try left.first?.int("n") == 1)
+    }
 }
