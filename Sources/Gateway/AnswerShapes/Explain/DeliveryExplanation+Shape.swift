@@ -25,7 +25,7 @@ extension DeliveryExplanation {
             .shape("route", route, "The app's present topic and credential.") { $0 },
             .optionalShape(
                 "upstream",
-                upstream,
+                upstreamCall,
                 "The call by which an upstream got the message, which it pushes by itself."
             ) { $0.upstream },
             .init("push", pushSchema, writePart: { $0.pushJSON(withContent: $1) }),
@@ -86,7 +86,7 @@ extension DeliveryExplanation {
         ]
     )
 
-    private static let upstream = AnswerShape<UpstreamTrace>(
+    private static let upstreamCall = AnswerShape<UpstreamTrace>(
         "ExplainedUpstream",
         [
             .text("credential", example: "old-braze") { $0.upstream.rawValue },
