@@ -24,6 +24,8 @@ struct SliceRunner: Sendable {
         /// Credentials that were stopped when this slice asked.
         var stopped: Set<CredentialKey> = []
         var isOver = false
+        /// Calls to upstreams that have not ended.
+        var openCalls = 0
         /// The open work that the engine was last shown.
         var shown = OpenWork()
     }
@@ -34,13 +36,14 @@ struct SliceRunner: Sendable {
         await withDiscardingTaskGroup { group in
             perform(loop.machine.started(), &loop, &group)
             for await event in events {
+                if case .called = event { loop.openCalls -= 1 }
                 perform(loop.machine.handle(event, now: engine.clock.now()), &loop, &group)
                 show(loop.machine.openWork, &loop)
                 if loop.isOver { break }
             }
-            // If the slice was lost or given up with pushes in flight, the transport must not start further ones. Otherwise verdicts and notes may
-            // still be in transit to the store, and are not canceled.
-            if loop.machine.hasPushesOnTheirWay || !loop.isOver { group.cancelAll() }
+            // If the slice was lost or given up with pushes in flight, the transport must not start further ones, and nobody waits for the answer of a call.
+            // Otherwise verdicts and notes may still be in transit to the store, and are not canceled.
+            if loop.machine.hasPushesOnTheirWay || loop.openCalls > 0 || !loop.isOver { group.cancelAll() }
         }
         show(OpenWork(), &loop)
         engine.leave(loop.held, lane: lease.lane)
@@ -76,6 +79,7 @@ struct SliceRunner: Sendable {
                 }
                 group.addTask { [spans] in await send(number, pushes, over: platform, through: key, spans) }
             case .call(let number, let order, let key):
+                loop.openCalls += 1
                 group.addTask {
                     let end = await call(order, through: key)
                     inbox.yield(.called(number, end))
