@@ -140,6 +140,9 @@ import Testing
                 let trace = shown.json?["explanation"]?["upstream"]
                 #expect(trace?["credential"] == "old" && trace?["answered"] == true, "\(shown.text)")
                 #expect(trace?["reference"]?.string?.isEmpty == false)
+                let rules = shown.json?["explanation"]?["rules"]
+                #expect(rules?["version"] == 1 && rules?["rule"] == 1 && rules?["paths"] == ["old"], "\(shown.text)")
+                #expect(rules?["bucket"] == 3_338_875_603)
                 // All outside: the call itself goes to the vendor, byte for byte.
                 let outside = try await send(["user-2"], "outside", braze)
                 #expect(outside.status == 201)

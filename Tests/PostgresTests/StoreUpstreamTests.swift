@@ -168,6 +168,13 @@ import Testing
         progress.calls = [UpstreamCallEnd(id: order.id, reference: "m-1")]
         #expect(try await fixture.delivery.record(progress, by: "node-2") == .recorded(1))
         #expect(try await interrupted(taken, by: "node-2", fixture).isEmpty)
+        let version = try await fixture.directory.routeVersion(
+            of: lease.key.message,
+            dueOn: lease.dueDay,
+            to: lease.targets[0],
+            in: fixture.acme
+        )
+        #expect(version == 1)
         let rows = try await fixture.database.admin().query(
             "SELECT state, reference FROM gateway.upstream_call WHERE tenant_id = $1",
             [.id(fixture.acme)]

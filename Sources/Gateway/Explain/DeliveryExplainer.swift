@@ -54,6 +54,7 @@ package struct DeliveryExplainer: Sendable {
         if trail.delivery.transport?.hasPrefix(CredentialID.upstreamPrefix) ?? false {
             explanation.upstream = try await directory.upstreamCall(of: message.id, to: target, in: tenant)
         }
+        explanation.rules = try await rules(of: message, to: target, trail.target, in: tenant)
         let notification = Notification(
             message: message.id,
             origin: message.scope.vendor,
@@ -78,6 +79,28 @@ package struct DeliveryExplainer: Sendable {
         }
         return explanation
     }
+
+    /// How rules routed the delivery; nil: the app had none.
+    private func rules(
+        of message: MessageFacts,
+        to target: TargetID,
+        _ facts: TargetFacts?,
+        in tenant: TenantID
+    ) async throws(StoreError) -> RouteTrace? {
+        let day = message.dueAt.day
+        guard let facts,
+            let version = try await directory.routeVersion(of: message.id, dueOn: day, to: target, in: tenant),
+            let stored = try await directory.rules(version, of: message.scope.app, in: tenant)
+        else { return nil }
+        let rules = RouteTrace.StoredVersion(
+            version: version,
+            format: stored.format,
+            base: stored.base,
+            overlay: stored.overlay,
+            upstreams: stored.upstreams
+        )
+        return RouteTrace(rules, for: facts, lane: message.lane)
+    }
 }
 
 /// An explained delivery. Facts stored with its outcome are reported unchanged. Other parts are recomputed from the present data and marked as recomputed.
@@ -94,10 +117,12 @@ package struct DeliveryExplanation: Sendable {
     package fileprivate(set) var push: Result<PushPicture, AdapterError>?
     /// The call by which an upstream got the message; nil: none did, or it is one of very many calls of the message.
     package fileprivate(set) var upstream: UpstreamTrace?
+    /// How the rules of the app routed the delivery; nil: it has none, or no outcome yet.
+    package fileprivate(set) var rules: RouteTrace?
 
     /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
     /// since.
-    package static let recomputed = ["device", "identity", "route", "push"]
+    package static let recomputed = ["device", "identity", "route", "rules", "push"]
 
     package var delivery: DeliveryFacts { trail.delivery }
     package var reason: ReasonText.Entry? { delivery.snapshot.reason.flatMap(ReasonText.entry) }
@@ -155,6 +180,7 @@ package struct DeliveryExplanation: Sendable {
             ("attempts", "\(delivery.attempts)"),
             ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
         ]
+        if let rules { rows.append(("rules", rules.text)) }
         if let upstream {
             let answer = upstream.isAnswered ? upstream.reference ?? "answered" : "no end is recorded"
             rows.append(("upstream", "\(upstream.upstream), called \(Self.text(upstream.calledAt)), \(answer)"))

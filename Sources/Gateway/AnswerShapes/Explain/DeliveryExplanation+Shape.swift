@@ -23,6 +23,7 @@ extension DeliveryExplanation {
             .optionalShape("device", device, "The device in its present state.") { $0.known },
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
+            .optionalShape("rules", routing, "How the rules of the app routed the delivery.") { $0.rules },
             .optionalShape(
                 "upstream",
                 upstreamCall,
@@ -83,6 +84,16 @@ extension DeliveryExplanation {
             .optionalText("kind", "The credential's kind; null: it is not provisioned.") { $0.standing?.kind },
             .optionalText("refusal", "Why the push service refused the credential.") { $0.standing?.refusal },
             .optionalTime("refusedAt") { $0.standing?.refusedAt },
+        ]
+    )
+
+    private static let routing = AnswerShape<RouteTrace>(
+        "ExplainedRules",
+        [
+            .int("version", "The version of the rules by which the message was routed.") { $0.version },
+            .optionalInt("rule", "The place of the rule in `deliveries`; null: none matched.") { $0.rule },
+            .optionalInt("bucket", "The rollout bucket of the target.") { $0.bucket.map { Int($0) } },
+            .texts("paths", "In the order in which they are tried.", example: "apns") { $0.paths },
         ]
     )
 

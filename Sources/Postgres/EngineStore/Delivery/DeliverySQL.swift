@@ -206,6 +206,14 @@ enum DeliverySQL {
         """
     )
 
+    /// The version of the rules by which a delivery was routed.
+    static let routeVersion = StoreSQL.tenant(
+        """
+        SELECT d.route_version FROM gateway.delivery d
+        WHERE d.tenant_id = $1 AND d.due_day = $2 AND d.message_id = $3 AND d.target_id = $4
+        """
+    )
+
     /// Runs after the slice was put back without a try.
     static let returnRoute = StoreSQL.function("return_route", 4, columns: "return_route AS count")
 

@@ -274,6 +274,21 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// Returns the version of the rules by which a delivery was routed; nil: the app had none, or the delivery has no outcome.
+    ///
+    /// - Throws: `StoreError`.
+    package func routeVersion(
+        of message: MessageID,
+        dueOn day: Int32,
+        to target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> Int? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.routeVersion(.id(tenant), .int32(day), .id(message), .id(target))
+            return try await engine.run(statement, tenant: nil).first?.optionalInt("route_version")
+        }
+    }
+
     /// Returns the call by which an upstream got a message for a target; nil: none was made, or it is one of very many calls of the message.
     ///
     /// - Throws: `StoreError`.

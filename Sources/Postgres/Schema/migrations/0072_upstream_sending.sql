@@ -2,6 +2,7 @@
 -- Oldest program: 39
 -- Routines: 0000000000000000
 ALTER TABLE gateway.slice ADD COLUMN route_version integer;
+ALTER TABLE gateway.delivery ADD COLUMN route_version integer;
 DROP FUNCTION IF EXISTS gateway.record_outcomes;
 
 -- A call by which an upstream sends a message, committed before its first byte leaves (`begin_upstream_call`). Its end is written with the outcomes of its

@@ -50,7 +50,7 @@ BEGIN
         SELECT x.state INTO m.state FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message FOR SHARE;
     END IF;
     -- The condition is the key alone: with the state in it, a server without statistics walks the index of due slices.
-    SELECT x.epoch, x.owner, x.state, x.dead_reason, x.due_at INTO s FROM gateway.slice x
+    SELECT x.epoch, x.owner, x.state, x.dead_reason, x.due_at, x.route_version INTO s FROM gateway.slice x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no = p_no FOR UPDATE;
     IF s.epoch IS DISTINCT FROM p_epoch THEN RETURN -1; END IF;
     -- Returning a slice increases the epoch, so an unleased slice with this epoch was settled by an earlier run of this call.
@@ -103,16 +103,17 @@ BEGIN
         INSERT INTO gateway.delivery AS d
                 (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
                 reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                client, local_hour, due_at)
+                client, local_hour, due_at, route_version)
             VALUES (p_tenant, m.due_day, p_message, p_targets[1], m.app_id, m.vendor, p_identities[1], p_devices[1], p_users[1],
                 p_addresses[1], p_states[1], p_reasons[1], p_transports[1], p_transport_ids[1], p_certain[1], p_attempts[1],
-                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1], p_clients[1], p_local_hours[1], s.due_at)
+                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1], p_clients[1], p_local_hours[1], s.due_at,
+                s.route_version)
             ON CONFLICT (tenant_id, due_day, message_id, target_id) DO UPDATE SET
                 address = excluded.address, reason = excluded.reason, transport = excluded.transport,
                 transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                 attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
                 sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms, client = excluded.client,
-                local_hour = excluded.local_hour, due_at = excluded.due_at
+                local_hour = excluded.local_hour, due_at = excluded.due_at, route_version = excluded.route_version
             WHERE d.sent_at IS NULL
             RETURNING ARRAY[d.target_id], ARRAY[d.state], ARRAY[d.reason] INTO v_targets, v_states, v_reasons;
         IF v_states[1] IN ('received', 'read') THEN v_groups := NULL; END IF;
@@ -124,10 +125,10 @@ BEGIN
                 INSERT INTO gateway.delivery
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
                         reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                        client, local_hour, due_at)
+                        client, local_hour, due_at, route_version)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
                         u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
-                        u.client, u.local_hour, s.due_at
+                        u.client, u.local_hour, s.due_at, s.route_version
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
                             p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
@@ -142,10 +143,10 @@ BEGIN
                 INSERT INTO gateway.delivery AS d
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
                         reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                        client, local_hour, due_at)
+                        client, local_hour, due_at, route_version)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
                         u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
-                        u.client, u.local_hour, s.due_at
+                        u.client, u.local_hour, s.due_at, s.route_version
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
                             p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
@@ -157,7 +158,7 @@ BEGIN
                         transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                         attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
                         sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms, client = excluded.client,
-                        local_hour = excluded.local_hour, due_at = excluded.due_at
+                        local_hour = excluded.local_hour, due_at = excluded.due_at, route_version = excluded.route_version
                     WHERE d.sent_at IS NULL
                     RETURNING d.target_id, d.state, d.reason)
             SELECT array_agg(r.target_id), array_agg(r.state), array_agg(r.reason) INTO v_targets, v_states, v_reasons FROM r;
