@@ -183,7 +183,9 @@ import Testing
                 try await eventually("both deliveries are written") {
                     let transports = try await world.value(
                         """
-                        SELECT coalesce(string_agg(d.user_id || ' ' || d.transport, ',' ORDER BY d.user_id), '') AS value
+                        SELECT coalesce(
+                            string_agg(d.user_id || ' ' || d.transport, ',' ORDER BY d.user_id), ''
+                        ) AS value
                         FROM gateway.delivery d WHERE d.state = 'sent'
                         """
                     )

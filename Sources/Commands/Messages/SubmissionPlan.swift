@@ -97,7 +97,9 @@ struct SubmissionPlan: Sendable {
     func message(_ known: SubmissionFacts, node: NodeID?) -> Result<NewMessage, Refused> {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
-        guard app.hasCredential || !app.upstreamDialects.isEmpty || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
+        guard app.hasCredential || !app.upstreamDialects.isEmpty || submission.fallback != nil else {
+            return .failure(Refused(.noCredential))
+        }
         let names = Set(known.groups.map(\.name))
         if let missing = groups.first(where: { !names.contains($0) }) {
             return .failure(Refused(.unknownGroup(missing)))
@@ -167,8 +169,8 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    /// A Live Activity has tokens of its own, which are looked up when it is sent. The state of the device's own token does not matter. Neither does it where an
-    /// upstream may push to the device.
+    /// A Live Activity has tokens of its own, which are looked up when it is sent. The state of the device's own token does not matter. Neither does it where
+    /// an upstream may push to the device.
     private func reached(_ target: ResolvedTarget, _ app: AppFacts) -> ResolvedTarget {
         var target = target
         if content.activity != nil {
