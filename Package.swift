@@ -200,7 +200,7 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model"), crypto]),
-    .library("Commands", [.ours("Model"), .ours("Store"), locks]),
+    .library("Commands", [.ours("CaptureStore"), .ours("Model"), .ours("Store"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
     .library(
@@ -260,7 +260,7 @@ var parts: [Part] = [
     .library(
         "PostgresBackup",
         path: "Sources/Postgres/Backup",
-        [.ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), log, subprocess]
+        [.ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("PostgresClient"), crypto, log, subprocess]
     ),
     .library("PlanCheck", path: "Sources/Postgres/Plans", [.ours("PostgresClient")]),
     .library(
@@ -269,9 +269,14 @@ var parts: [Part] = [
         [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Routing")]
     ),
     .library(
+        "CaptureStore",
+        path: "Sources/Postgres/CaptureStore",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
+    .library(
         "EngineStore",
         path: "Sources/Postgres/EngineStore",
-        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
+        [.ours("CaptureStore"), .ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
 
     // The server: its parts, bottom up, and what connects them.
@@ -289,7 +294,7 @@ var parts: [Part] = [
         [
             .ours("Model"), .ours("Observability"), .ours("Routing"), .ours("Traces"), tracing, hummingbird,
             hummingbirdCore,
-            certificates, crypto, httpTypes, lifecycle, locks, log, nioCore,
+            certificates, crypto, httpTypes, lifecycle, locks, log, metrics, nioCore,
             nioHTTP1, nioPosix, nioSSL,
             .product("SwiftASN1", .asn1), .product("NIOEmbedded", .nio), .product("NIOHTTPCompression", .nioExtras),
             .product("NIOHTTPTypes", .nioExtras),
@@ -345,15 +350,15 @@ var parts: [Part] = [
         "AnswerShapes",
         path: "Sources/Gateway/AnswerShapes",
         [
-            .ours("APNs"), .ours("ApplePayload"), .ours("Commands"), .ours("EngineStore"), .ours("Explain"),
-            .ours("Model"), .ours("Store"),
+            .ours("APNs"), .ours("ApplePayload"), .ours("CaptureStore"), .ours("Commands"), .ours("EngineStore"),
+            .ours("Explain"), .ours("Model"), .ours("Store"),
         ]
     ),
     .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
-            .ours("EngineStore"), .ours("Store"),
+            .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
             .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
@@ -411,8 +416,8 @@ var parts: [Part] = [
     .executable(
         "push-gateway",
         [
-            .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"), .ours("PostgresClient"),
-            .ours("Store"),
+            .ours("CaptureStore"), .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"),
+            .ours("PostgresClient"), .ours("Store"),
             .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("Explain"),
             .ours("Gateway"),
             .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
@@ -547,7 +552,7 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
+            .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
             .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
             .ours("Store"),

@@ -104,10 +104,15 @@ extension DeliveryEngine {
         wake()
     }
 
-    /// The verdicts that may be applied. None may be applied while an unusual share of an app's tokens fails.
-    func judge(_ verdicts: [TokenVerdict], among answered: Int, tenant: TenantID, app: AppID) -> [TokenVerdict] {
+    /// The verdicts that may be applied. While an unusual share of an app's tokens fails, doubtful tokens are kept (`TokenQuality`).
+    func judge(
+        _ verdicts: [TokenVerdict],
+        among answers: TokenAnswers,
+        tenant: TenantID,
+        app: AppID
+    ) -> [TokenVerdict] {
         let allowed = state.withLockedValue {
-            $0.tokens.judge(verdicts, among: answered, of: .init(tenant: tenant, app: app))
+            $0.tokens.judge(verdicts, among: answers, of: .init(tenant: tenant, app: app))
         }
         if allowed.count < verdicts.count { metrics.add(verdicts.count - allowed.count, to: .spared) }
         return allowed

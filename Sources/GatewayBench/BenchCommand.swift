@@ -7,11 +7,11 @@ import Model
 package struct Bench: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         abstract:
-            "Measure the performance on this machine. Machines differ, so only the ratios of 'neighbour' have a threshold.",
+            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'retention' and 'webhooks' have thresholds.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchPlans.self, BenchRetention.self, BenchTags.self, BenchTrack.self,
-            BenchWebhooks.self,
+            BenchWebhooks.self, BenchAnalytics.self, BenchReader.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )
@@ -39,8 +39,8 @@ struct BenchDeliver: AsyncParsableCommand {
             """
     )
 
-    /// 5,000,000: more rows do not fit on one machine together with a benchmark database.
-    static let deviceLimit = 5_000_000
+    /// 10,000,000: more rows do not fit on one machine together with a benchmark database.
+    static let deviceLimit = 10_000_000
     /// 8 nodes: more processes on one machine only compete for the cores.
     static let nodeLimit = 8
 

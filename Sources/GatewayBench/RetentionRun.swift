@@ -8,6 +8,9 @@ import PostgresClient
 
 /// The result of `bench retention`. Times of acceptances are in milliseconds.
 struct RetentionSample: Sendable {
+    /// 300 s: how often a gateway removes expired rows.
+    static let period = 300.0
+
     /// The duration of the round.
     var seconds: Double
     /// Old rows that are still there.
@@ -17,7 +20,24 @@ struct RetentionSample: Sendable {
     var with: Double
     var maximum: Double
 
-    var ratio: Double { with / max(without, 0.001) }
+    var ratio: Double { BenchNeighbour.ratio(of: with, to: without) }
+
+    /// The sentences about limits that are exceeded; none if all are kept.
+    func excesses(limit: Double) -> [String] {
+        var excesses: [String] = []
+        if seconds > Self.period {
+            excesses.append(
+                String(format: "the round took %.0f s, longer than the period of %.0f s", seconds, Self.period)
+            )
+        }
+        if left > 0 { excesses.append("\(left) old rows are left") }
+        if ratio > limit {
+            excesses.append(
+                String(format: "p99 of accepts is %.2f times that without maintenance, more than %.2f", ratio, limit)
+            )
+        }
+        return excesses
+    }
 
     var rows: [[String]] {
         [

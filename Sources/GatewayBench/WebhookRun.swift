@@ -12,6 +12,40 @@ struct WebhookSample {
     /// Per event.
     var gatewayMicroseconds: Double
     var postgresMicroseconds: Double
+
+    var rate: Double { Double(events) / seconds }
+}
+
+/// The rates of a message to all devices, in deliveries per second.
+struct CampaignSample: Sendable {
+    /// The median of the runs alone.
+    var alone: Double
+    /// While a webhook in the order of devices catches up.
+    var during: Double
+
+    var ratio: Double { during / max(alone, 1) }
+}
+
+/// The result of `bench webhooks`.
+struct WebhookReport {
+    var samples: [WebhookSample]
+    /// Nil: no message was sent.
+    var campaign: CampaignSample?
+
+    /// The sentences about rates below their limits; none if all are kept.
+    func shortfalls(leastRate: Int, leastShare: Double) -> [String] {
+        var shortfalls: [String] = []
+        for sample in samples where sample.order == WebhookOrder.device.rawValue && sample.rate < Double(leastRate) {
+            let rate = String(format: "%.0f", sample.rate)
+            shortfalls.append("in the order of devices: \(rate) events per second, less than \(leastRate)")
+        }
+        if let campaign, campaign.ratio < leastShare {
+            shortfalls.append(
+                String(format: "a message kept %.2f of its rate, less than %.2f", campaign.ratio, leastShare)
+            )
+        }
+        return shortfalls
+    }
 }
 
 /// Lets one webhook of each order catch up with the same log, one after the other.
@@ -25,21 +59,41 @@ struct WebhookRun {
 
     private var tenant: String { BenchStage.tenant.rawValue }
 
+    /// Three messages alone: the result is their median.
+    private static let campaigns = 3
+
+    /// - Parameter hasCampaign: whether a message is sent to all devices too, alone and while another webhook catches up.
     /// - Throws: `StageFailure` when a call is refused or a webhook does not catch up within ten minutes.
-    func measure() async throws -> [WebhookSample] {
+    func measure(hasCampaign: Bool) async throws -> WebhookReport {
         try await stage.psql("UPDATE gateway.api_key SET scopes = scopes || '{admin}' WHERE tenant_id = '\(tenant)'")
         let receiver = try await CountingReceiver.start()
         var hooks: [(order: String, path: String)] = []
         for order in WebhookOrder.allCases.map(\.rawValue) {
             hooks.append((order, try await create(order, port: receiver.port)))
         }
+        let other = hasCampaign ? try await create(WebhookOrder.device.rawValue, port: receiver.port) : nil
         try await stage.makeAudience(devices)
         Console.error("filling the log with \(events) events")
         try await stage.psql(filling)
         var samples: [WebhookSample] = []
         for hook in hooks { samples.append(try await catchUp(hook.order, hook.path, receiver)) }
+        var report = WebhookReport(samples: samples, campaign: nil)
+        if let other { report.campaign = try await campaign(other) }
         await receiver.stop()
-        return samples
+        return report
+    }
+
+    private func campaign(_ path: String) async throws -> CampaignSample {
+        let run = BenchRun(stage: stage, devices: devices)
+        var alone: [Double] = []
+        for number in 1...Self.campaigns { alone.append(try await run.measure(number).perSecond) }
+        try await resume(path)
+        let during = try await run.measure(Self.campaigns + 1).perSecond
+        guard try await isBehind(path) else {
+            throw StageFailure("the webhook had caught up before the message was sent: use more --events")
+        }
+        try await wait(for: path, since: .now)
+        return CampaignSample(alone: BenchReport.median(alone), during: during)
     }
 
     /// Creates a paused webhook at the beginning of the log. A gateway knows the changed scopes within a second.
@@ -61,21 +115,8 @@ struct WebhookRun {
         let node = stage.nodes[0].processID
         let (calls, gateway, postgres) = (receiver.calls, ProcessUsage.cpuSeconds(node), try stage.postgresCPU())
         let start = ContinuousClock.now
-        let resumed = try await stage.gateway.call("PATCH", path, ["active": true], bearer: stage.apiKey)
-        guard resumed.status == 200 else { throw StageFailure("resuming answered \(resumed.status) \(resumed.text)") }
-        var isBehind = true
-        while isBehind {
-            let shown = try await stage.gateway.call("GET", path, bearer: stage.apiKey).json
-            guard let cursor = shown?["cursor"]?.int, let head = shown?["head"]?.int, shown?["failures"]?.int == 0
-            else {
-                throw StageFailure("the webhook failed: \(shown.map { JSONWriter.text($0) } ?? "no answer")")
-            }
-            isBehind = cursor < head
-            guard ContinuousClock.now - start < .seconds(600) else {
-                throw StageFailure("the webhook is at \(cursor) of \(head)")
-            }
-            if isBehind { try await Task.sleep(for: .milliseconds(50)) }
-        }
+        try await resume(path)
+        try await wait(for: path, since: start)
         let seconds = (.now - start) / .seconds(1)
         return WebhookSample(
             order: order,
@@ -85,6 +126,29 @@ struct WebhookRun {
             gatewayMicroseconds: (ProcessUsage.cpuSeconds(node) - gateway) * 1e6 / Double(events),
             postgresMicroseconds: (try stage.postgresCPU() - postgres) * 1e6 / Double(events)
         )
+    }
+
+    private func resume(_ path: String) async throws {
+        let resumed = try await stage.gateway.call("PATCH", path, ["active": true], bearer: stage.apiKey)
+        guard resumed.status == 200 else { throw StageFailure("resuming answered \(resumed.status) \(resumed.text)") }
+    }
+
+    /// Waits until the webhook is at the end of the log.
+    private func wait(for path: String, since start: ContinuousClock.Instant) async throws {
+        while try await isBehind(path) {
+            guard ContinuousClock.now - start < .seconds(600) else {
+                throw StageFailure("the webhook did not catch up within ten minutes")
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    private func isBehind(_ path: String) async throws -> Bool {
+        let shown = try await stage.gateway.call("GET", path, bearer: stage.apiKey).json
+        guard let cursor = shown?["cursor"]?.int, let head = shown?["head"]?.int, shown?["failures"]?.int == 0 else {
+            throw StageFailure("the webhook failed: \(shown.map { JSONWriter.text($0) } ?? "no answer")")
+        }
+        return cursor < head
     }
 
     /// One delivery and one event per step of the numbers 1 to `events`; each message goes to all devices.

@@ -1,6 +1,7 @@
 import Adapters
 import AnswerShapes
 import ArgumentParser
+import CaptureStore
 import CommandSupport
 import Commands
 import EngineStore

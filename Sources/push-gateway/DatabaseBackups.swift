@@ -16,22 +16,28 @@ extension DatabaseCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a consistent copy of the gateway's data to a file, while it runs.",
             discussion: """
-                The file is in pg_dump's custom format and contains every device token, so only its owner may read it (mode 0600). It does not contain
-                the master keys: keep a copy of them elsewhere, also of a key that a later rotation replaced, because the credentials of the backup cannot
-                be decrypted without the key that sealed them.
+                The file contains every device token. It is encrypted with the master key of the gateway (AES-256-GCM), and only its owner may read it
+                (mode 0600). It does not contain the master keys: keep a copy of them elsewhere, also of a key that a later rotation replaced. Without the
+                key, the backup cannot be restored.
                 """
         )
         @Option(help: "The file to write; it must not exist.") var out: String
+        @Flag(help: "Do not encrypt: write pg_dump's custom format, for other programs.")
+        var plain = false
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
             let configuration = try await common.load()
             let logger = common.commandLogger()
             let started = ContinuousClock.now
+            let advice = "give --master-key-file, or write the backup without encryption (--plain)"
+            let keys = BackupKeys(configuration, missing: advice)
             let bytes = try await common.withAdminDatabase(.existing) { database in
                 let line = GrowthLine()
                 let bytes = try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
-                    .write(to: out, by: common.actor.description) { line.show("\(GrowthLine.size($0)) written") }
+                    .write(to: out, by: common.actor.description, keys: plain ? nil : keys) {
+                        line.show("\(GrowthLine.size($0)) written")
+                    }
                 line.end()
                 return bytes
             }
@@ -39,6 +45,7 @@ extension DatabaseCommand {
             Console.print("wrote \(out): \(GrowthLine.size(bytes)) in \(seconds) s")
             let key = configuration.masterKeyCommand == nil ? " (\(configuration.masterKeyFile))" : ""
             Console.error("push-gateway: the backup does not contain the master keys\(key): keep a copy elsewhere")
+            if plain { Console.error("push-gateway: the backup is not encrypted, and contains every device token") }
         }
     }
 
@@ -48,7 +55,8 @@ extension DatabaseCommand {
             abstract: "Restore a backup into an empty database, in one transaction.",
             discussion: """
                 The target is --database-url, or a new embedded cluster in --data-dir. It must not have a gateway schema, and no gateway may run on it.
-                A backup of an older version is migrated. Give the node the master key of the gateway that was backed up.
+                A backup of an older version is migrated. Give the command and the node the master key of the gateway that was backed up. An encrypted
+                file is read to its end before anything is changed.
                 """
         )
         @Argument(help: "A file written by 'database backup'.") var file: String
@@ -57,10 +65,12 @@ extension DatabaseCommand {
         func run() async throws {
             let configuration = try await common.load()
             let logger = common.commandLogger()
+            let advice = "copy the master key of the gateway that was backed up there, or give --master-key-file"
+            let keys = BackupKeys(configuration, missing: advice)
             let keyAdvice = try await common.withAdminDatabase(.exclusive) { database in
                 let line = GrowthLine()
                 try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
-                    .restore(from: file, by: common.actor.description) { line.say($0) }
+                    .restore(from: file, by: common.actor.description, keys: keys) { line.say($0) }
                 return try await Self.checkKey(configuration, database, logger)
             }
             Console.print("restored \(file)")
@@ -91,6 +101,29 @@ extension DatabaseCommand {
             }
             await pool.close()
             return nil
+        }
+    }
+}
+
+extension BackupKeys {
+    /// The master keys of this command.
+    ///
+    /// - Parameters:
+    ///   - configuration: where they are.
+    ///   - advice: what to do when the file is missing.
+    fileprivate init(_ configuration: GatewayConfiguration, missing advice: String) {
+        let source = configuration.masterKeySource
+        self.init { () async throws(BackupError) in
+            do throws(MasterKeyError) {
+                return try await source.keys().map { BackupKey(id: $0.id, secret: $0.backupSecret) }
+            } catch .missing(let path) {
+                throw BackupError(
+                    .key,
+                    "the backup is encrypted with a master key, and there is none at \(path): \(advice)"
+                )
+            } catch {
+                throw BackupError(.key, "the backup is encrypted with a master key: \(error)")
+            }
         }
     }
 }

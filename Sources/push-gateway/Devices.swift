@@ -27,7 +27,11 @@ struct Devices: AsyncParsableCommand {
                 the vendor's own names are accepted as well (push-gateway vendors NAME).
                 Tags are separated by spaces or semicolons; a single semicolon removes all tags. In NDJSON they are an array.
                 A row needs a key (the name that the vendor's SDK uses for the device) or a token. Empty fields do not change stored values.
-                The same file may be imported repeatedly: keys identify the devices. A killed import continues at its checkpoint.
+                The same file may be imported repeatedly: keys identify the devices, and rows without a difference change nothing. A killed import continues at
+                its checkpoint.
+                With --as-of, what changed here after that time stays: a device that has registered or got another token since, and one that has ended. Such rows
+                count as older. An opt-out counts in each case, and of two consents the newer one; where a time is missing, the withdrawal. Without --as-of the
+                file is newer than everything but the decisions of users.
                 """
         )
 
@@ -37,6 +41,8 @@ struct Devices: AsyncParsableCommand {
         @Option(help: "The vendor of the app's SDK: \(DeviceLine.vendorNames).") var vendor =
             Vendor.native.rawValue
         @Option(help: "csv or ndjson. Default: given by the file name's extension.") var format: DeviceFormat?
+        @Option(help: "When the file was made, such as 2026-03-02T01:00:00Z: what changed here later stays.") var asOf:
+            String?
         @Flag(help: "Count the changes without making them.") var dryRun = false
         @Option(help: "The file for rejected rows, with line and reason. Default: FILE.rejects") var rejects: String?
         @Flag(help: "Do not write FILE.checkpoint, from which a killed import continues.") var noCheckpoint = false
@@ -51,6 +57,9 @@ struct Devices: AsyncParsableCommand {
                 throw ValidationError(
                     "the name '\(file)' does not indicate the format; give --format csv or --format ndjson"
                 )
+            }
+            if let asOf, Timestamp(rfc3339: asOf) == nil {
+                throw ValidationError("--as-of '\(asOf)' is not a time like 2026-03-02T01:00:00Z")
             }
             guard DeviceLine.vendors.contains(Vendor(vendor)) else {
                 throw ValidationError(
@@ -80,11 +89,13 @@ struct Devices: AsyncParsableCommand {
             let checkpoint = state.checkpoint
             let rows =
                 dryRun
-                ? [
-                    ["would be new", "\(checkpoint.created)"], ["would change", "\(checkpoint.updated)"],
-                    ["unchanged", "\(state.unchanged)"],
-                ] : [["new", "\(checkpoint.created)"], ["known before", "\(checkpoint.updated)"]]
-            Console.print(Console.table(["devices", "rows"], rows + [["rejected", "\(checkpoint.rejected)"]]))
+                ? [["would be new", "\(checkpoint.created)"], ["would change", "\(checkpoint.updated)"]]
+                : [["new", "\(checkpoint.created)"], ["changed", "\(checkpoint.updated)"]]
+            let others = [
+                ["unchanged", "\(checkpoint.unchanged)"], ["older", "\(checkpoint.older)"],
+                ["rejected", "\(checkpoint.rejected)"],
+            ]
+            Console.print(Console.table(["devices", "rows"], rows + others))
             if checkpoint.rejected > 0 { Console.error("Rejected rows with their reasons: \(rejectsPath)") }
         }
 
@@ -103,10 +114,17 @@ struct Devices: AsyncParsableCommand {
             }
             let size = Int(clamping: try source.seekToEnd())
             var start = ImportCheckpoint(sourceBytes: size)
+            start.asOf = asOf
             if let path = checkpointPath, let known = try Self.checkpoint(path) {
                 guard known.sourceBytes == size else {
                     throw CommandFailure(
                         "devices import: \(path) belongs to another '\(file)' (\(known.sourceBytes) bytes, not \(size)); remove it to start over"
+                    )
+                }
+                guard known.asOf == asOf else {
+                    let given = known.asOf.map { "--as-of " + $0 } ?? "no --as-of"
+                    throw CommandFailure(
+                        "devices import: \(path) belongs to an import with \(given); give the same, or remove it to start over"
                     )
                 }
                 start = known
@@ -162,6 +180,8 @@ struct Devices: AsyncParsableCommand {
             )
             let identifiers = SystemIdentifiers()
             let isPreview = dryRun
+            let asOf = asOf.flatMap { Timestamp(rfc3339: $0) }
+            let source = "import/\(identifiers.uuid(at: begun.at).uuidString.lowercased())"
             // A quarter of a minute in all; after that, ending the import and resuming from the checkpoint is better.
             let pauses = [1, 2, 4, 8]
             let isFirst = NIOLockedValueBox(true)
@@ -169,14 +189,24 @@ struct Devices: AsyncParsableCommand {
             return DeviceImport.Target(
                 write: { rows, turn async throws(StoreError) in
                     if isPreview {
-                        return try await handler.run(ImportRules.preview(rows, scope), in: tenant, pauses: pauses)
+                        return try await handler.run(
+                            ImportRules.preview(rows, scope, asOf: asOf),
+                            in: tenant,
+                            pauses: pauses
+                        )
                     }
                     let at = begun.at + begun.on.duration(to: .now)
                     let counts = try await handler.importDevices(
                         rows,
                         scope,
                         in: tenant,
-                        .init(at: at, begunBy: isFirst.withLockedValue { $0 } ? actor : nil, pauses: pauses),
+                        .init(
+                            at: at,
+                            asOf: asOf,
+                            source: source,
+                            begunBy: isFirst.withLockedValue { $0 } ? actor : nil,
+                            pauses: pauses
+                        ),
                         turn: turn
                     )
                     isFirst.withLockedValue { $0 = false }
@@ -232,11 +262,7 @@ struct Devices: AsyncParsableCommand {
                         after: after,
                         limit: Self.pageSize
                     )
-                    let lines = page.flatMap { device in
-                        device.identities
-                            .filter { $0.state == .active && (vendor == nil || $0.vendor.rawValue == vendor) }
-                            .map { DeviceLine.line(DeviceLine.values(device, $0), format) }
-                    }
+                    let lines = try await lines(page, store)
                     if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
                     count += lines.count
                     after = page.last?.id
@@ -244,6 +270,19 @@ struct Devices: AsyncParsableCommand {
                     bar.show(done: count, of: nil, rows: count, isLast: isLast)
                     if isLast { return }
                 }
+            }
+        }
+
+        /// The rows of a page.
+        private func lines(_ page: [DeviceFacts], _ store: PostgresDeviceStore) async throws -> [String] {
+            let rows = page.flatMap { device in
+                device.identities
+                    .filter { $0.state == .active && (vendor == nil || $0.vendor.rawValue == vendor) }
+                    .map { (device, $0) }
+            }
+            let facts = try await store.exported(rows.map(\.1.id), in: TenantID(tenant))
+            return rows.map { device, identity in
+                DeviceLine.line(DeviceLine.values(device, identity, facts[identity.id] ?? ExportedFacts()), format)
             }
         }
     }
@@ -301,8 +340,8 @@ private struct ImportProgress {
 
     mutating func show(_ state: DeviceImport.State, isLast: Bool = false) {
         let done = state.checkpoint
-        let rows = done.created + done.updated + state.unchanged + done.rejected
-        let before = start.created + start.updated + start.rejected
+        let rows = done.created + done.updated + done.unchanged + done.older + done.rejected
+        let before = start.created + start.updated + start.unchanged + start.older + start.rejected
         bar.show(
             done: done.offset - start.offset,
             of: size.map { $0 - start.offset },

@@ -329,29 +329,34 @@ import Testing
         (0..<count).map { .doubtful(DeviceID(.numbered($0)), DeviceToken(stored: "t\($0)"), reason: "BadDeviceToken") }
     }
 
+    private func among(_ answered: Int, accepted: Int) -> TokenAnswers {
+        TokenAnswers(.production, answered: answered, accepted: accepted)
+    }
+
     @Test func aFewDoubtfulTokensAreQuarantined() {
         var quality = TokenQuality()
-        #expect(quality.judge(doubtful(40), among: 200, of: app).count == 40)
+        #expect(quality.judge(doubtful(40), among: among(200, accepted: 160), of: app).count == 40)
         #expect(quality.stopped.isEmpty)
     }
 
     @Test func moreThanAFifthStopsTheQuarantine() {
         var quality = TokenQuality()
-        #expect(quality.judge(doubtful(41), among: 200, of: app).isEmpty)
+        #expect(quality.judge(doubtful(41), among: among(200, accepted: 0), of: app).isEmpty)
         #expect(quality.stopped == [app])
     }
 
     @Test func wrongKeyCostsAtMostAFifthOfTheWindow() {
         var quality = TokenQuality()
-        let applied = (0..<50).map { _ in quality.judge(doubtful(10), among: 10, of: app).count }.reduce(0, +)
+        let answers = among(10, accepted: 0)
+        let applied = (0..<50).map { _ in quality.judge(doubtful(10), among: answers, of: app).count }.reduce(0, +)
         #expect(applied == 40)
     }
 
     @Test func acceptedPushesResumeTheQuarantine() {
         var quality = TokenQuality()
-        _ = quality.judge(doubtful(100), among: 100, of: app)
-        _ = quality.judge([], among: 200, of: app)
-        #expect(quality.judge(doubtful(1), among: 1, of: app).count == 1)
+        _ = quality.judge(doubtful(100), among: among(100, accepted: 0), of: app)
+        _ = quality.judge([], among: among(200, accepted: 200), of: app)
+        #expect(quality.judge(doubtful(1), among: among(1, accepted: 0), of: app).count == 1)
         #expect(quality.stopped.isEmpty)
     }
 
@@ -360,13 +365,57 @@ import Testing
         let dead = (0..<200).map {
             TokenVerdict.dead(DeviceID(.numbered($0)), DeviceToken(stored: "t\($0)"), since: nil)
         }
-        #expect(quality.judge(dead, among: 200, of: app).count == 200)
+        #expect(quality.judge(dead, among: among(200, accepted: 0), of: app).count == 200)
+    }
+
+    // Nobody can invent a token that the peer reports as dead, so doubtful ones do not hide it.
+    @Test func doubtfulTokensDoNotHideDeadOnes() {
+        var quality = TokenQuality()
+        let dead = TokenVerdict.dead(DeviceID(.numbered(500)), DeviceToken(stored: "gone"), since: nil)
+        #expect(quality.judge(doubtful(100) + [dead], among: among(101, accepted: 0), of: app) == [dead])
+    }
+
+    // 1,000 devices and 1,000 invented tokens: without the quarantines that accepted pushes permit, all of these stay for ever.
+    @Test func inventedTokensDoNotStopTheQuarantineForEver() {
+        var quality = TokenQuality()
+        var invented = 1000
+        var sends = 0
+        while invented > 0 && sends < 20 {
+            sends += 1
+            // A send in ten batches.
+            let tried = max(1, invented / 10)
+            for _ in 0..<10 where invented > 0 {
+                let answers = among(100 + min(tried, invented), accepted: 100)
+                invented -= quality.judge(doubtful(min(tried, invented)), among: answers, of: app).count
+            }
+        }
+        #expect(sends <= 5)
+        #expect(quality.judge(doubtful(20), among: among(220, accepted: 200), of: app).count == 20)
+        #expect(quality.stopped.isEmpty)
+    }
+
+    // Pushes that fail for another reason show nothing about key, topic and environment.
+    @Test func onlyAcceptedPushesPermitAQuarantine() {
+        var quality = TokenQuality()
+        _ = quality.judge(doubtful(100), among: among(100, accepted: 0), of: app)
+        #expect(quality.judge(doubtful(60), among: among(100, accepted: 0), of: app).isEmpty)
+        #expect(quality.judge(doubtful(60), among: among(100, accepted: 39), of: app).count == 9)
+        #expect(quality.stopped == [app])
+    }
+
+    // An app without users in the sandbox has no accepted push there: tokens invented for it affect only it.
+    @Test func inventedTokensOfOneEnvironmentDoNotStopTheOther() {
+        var quality = TokenQuality()
+        let sandbox = TokenAnswers(.sandbox, answered: 200)
+        #expect(quality.judge(doubtful(200), among: sandbox, of: app).isEmpty)
+        #expect(quality.judge(doubtful(5), among: among(50, accepted: 45), of: app).count == 5)
+        #expect(quality.stopped == [app])
     }
 
     @Test func oneAppDoesNotStopAnother() {
         var quality = TokenQuality()
-        _ = quality.judge(doubtful(100), among: 100, of: app)
+        _ = quality.judge(doubtful(100), among: among(100, accepted: 0), of: app)
         let other = TokenQuality.Key(tenant: "acme", app: "bank")
-        #expect(quality.judge(doubtful(5), among: 50, of: other).count == 5)
+        #expect(quality.judge(doubtful(5), among: among(50, accepted: 45), of: other).count == 5)
     }
 }

@@ -73,6 +73,20 @@ import Testing
         #expect(bench.disposition == .finished)
     }
 
+    // A push that was accepted in the other environment does not show that the app's own environment is right.
+    @Test func anAcceptedTryInTheOtherEnvironmentIsNotCountedAsAccepted() {
+        var bench = MachineBench { $0.routes[.ios]?.credentials[.sandbox] = "test" }
+        bench.completeAll(.rejected(.tokenDoubtful, "BadDeviceToken"))
+        bench.completeAll(.yes)
+        #expect(bench.answers == [TokenAnswers(.production, answered: 1), TokenAnswers(.production, answered: 1)])
+    }
+
+    @Test func acceptedPushesAreCountedForTheirEnvironment() {
+        var bench = MachineBench(targets: 3)
+        bench.completeAll(.yes)
+        #expect(bench.answers == [TokenAnswers(.production, answered: 3, accepted: 3)])
+    }
+
     @Test func aStoppedCredentialOfTheOtherEnvironmentIsNotWaitedFor() {
         var bench = MachineBench { $0.routes[.ios]?.credentials[.sandbox] = "test" }
         bench.permit = .stopped(for: .seconds(60))

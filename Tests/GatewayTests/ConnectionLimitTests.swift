@@ -51,6 +51,16 @@ struct ConnectionLimitTests {
         limit.closed("198.51.100.1")
     }
 
+    @Test func aListenerHasAtMostItsConnections() {
+        var counted = CountedConnections(.http, maximum: 2)
+        counted.connectionOpened()
+        #expect(counted.isAcceptingNewConnections())
+        counted.connectionOpened()
+        #expect(!counted.isAcceptingNewConnections())
+        counted.connectionClosed()
+        #expect(counted.isAcceptingNewConnections())
+    }
+
     // MARK: Open files
 
     @Test func fewOpenFilesReduceTheConnections() {

@@ -48,6 +48,10 @@ struct KeyRingTests {
             HexCoding.encode(try key.sealSame(Array("abc".utf8), context: "x"))
                 == "9e3af229b21f4f5460f87da84abd41a279cb80c482e121429b2dfaa3f3d7b5"
         )
+        // HKDF(0101…01, "push-gateway backup").
+        #expect(
+            HexCoding.encode(key.backupSecret) == "5e84c18ad889746a81d9a05d62654b49b0a491554c6256acb1395e5f5ec4965f"
+        )
         let ring = try KeyRing([key])
         #expect(
             HexCoding.encode(ring.senderSecret("t", "a", .rationalOwl, "s"))

@@ -35,24 +35,19 @@ struct BackupTests {
             #expect(made.log.contains("master key"))
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
+            #expect(try Data(contentsOf: URL(filePath: file)).prefix(8) == Data("PGWBAK01".utf8))
             // A second one does not overwrite the first.
             #expect(try await world.command(["database", "backup", "--out", file]).status == 1)
+            let plain = file + ".plain"
+            let unencrypted = try await world.command(["database", "backup", "--out", plain, "--plain"])
+            try #require(unencrypted.status == 0, "\(unencrypted.log)")
+            #expect(unencrypted.log.contains("is not encrypted"), "\(unencrypted.log)")
+            #expect(try Data(contentsOf: URL(filePath: plain)).prefix(5) == Data("PGDMP".utf8))
             #expect(await world.gateway?.stop() == 0)
 
-            // A copy that was cut short is noticed in the middle, and the database is as empty as before.
-            let whole = try Data(contentsOf: URL(filePath: file))
-            try whole.dropLast(600).write(to: URL(filePath: file + ".cut"))
-            let cut = try await successor.command(["database", "restore", file + ".cut"])
-            #expect(cut.status == 1)
-            #expect(cut.log.contains("nothing was kept"), "\(cut.log)")
-
-            let early = try await successor.command(["database", "restore", file])
-            try #require(early.status == 0, "\(early.log)")
-            #expect(early.log.contains("copy the master key"))
-            try FileManager.default.copyItem(
-                atPath: world.material.path("data/master.key"),
-                toPath: successor.material.path("data/master.key")
-            )
+            try await Self.expectRefusals(of: file, plain, by: successor, key: world.material.path("data/master.key"))
+            let restored = try await successor.command(["database", "restore", file])
+            try #require(restored.status == 0, "\(restored.log)")
             try await successor.startGateway()
             let kept = try await successor.http.call("GET", "/v1/messages/\(id)", nil, bearer: world.apiKey)
             #expect(kept.json?["funnel"] == before, "\(kept.text)")
@@ -81,6 +76,40 @@ struct BackupTests {
             #expect(again.status == 1)
             #expect(again.log.contains("replaces nothing"), "\(again.log)")
         }
+    }
+
+    /// Restores files that are damaged, without the master key and with another one, and leaves the data directory with `key` and an empty database.
+    private static func expectRefusals(
+        of file: String,
+        _ plain: String,
+        by world: World,
+        key: String
+    ) async throws {
+        func refusal(_ file: String) async throws -> String {
+            let done = try await world.command(["database", "restore", file])
+            #expect(done.status == 1, "\(done.log)")
+            return done.log
+        }
+        // A copy that was cut short is noticed in the middle, and the database is as empty as before.
+        let content = try Data(contentsOf: URL(filePath: plain))
+        try content.dropLast(600).write(to: URL(filePath: plain + ".cut"))
+        #expect(try await refusal(plain + ".cut").contains("nothing was kept"))
+
+        #expect(try await refusal(file).contains("copy the master key"))
+        try world.makeMasterKey()
+        #expect(try await refusal(file).contains("is encrypted with master key"))
+        let own = world.material.path("data/master.key")
+        try FileManager.default.removeItem(atPath: own)
+        try FileManager.default.copyItem(atPath: key, toPath: own)
+
+        // Encrypted files are read to their end before anything is changed.
+        var whole = try Data(contentsOf: URL(filePath: file))
+        try whole.dropLast(600).write(to: URL(filePath: file + ".cut"))
+        #expect(try await refusal(file + ".cut").contains("damaged or incomplete"))
+        whole[whole.count - 20] ^= 1
+        try whole.write(to: URL(filePath: file + ".changed"))
+        let changed = try await refusal(file + ".changed")
+        #expect(changed.contains("is damaged") && !changed.contains("restoring"), "\(changed)")
     }
 
     /// The audit of a restored gateway verifies with the same master key up to its last checkpoint, and changes made after the restore are found.
@@ -236,7 +265,7 @@ struct BackupTests {
             #expect(try await world.funnel(of: id)["sent"]?.int == 2)
             #expect(await world.gateway?.stop() == 0)
             let file = world.material.path("gateway.backup")
-            let made = try await world.command(["database", "backup", "--out", file])
+            let made = try await world.command(["database", "backup", "--out", file, "--plain"])
             try #require(made.status == 0, "\(made.log)")
             try moved.makeMasterKey()
             let other = try await moved.command(["database", "restore", file])

@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import TestKit
 import Testing
 
 @testable import CommandSupport
@@ -15,12 +16,12 @@ struct ImportKillTests {
     private static func isBad(_ number: Int) -> Bool { number % 100 == 99 }
     private static var good: Int { (0..<rows).count { !isBad($0) } }
 
-    private func write(_ path: String) throws {
+    private func write(_ path: String, rows: Int = Self.rows) throws {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         let handle = try #require(FileHandle(forWritingAtPath: path))
         try handle.write(contentsOf: Data("key,token,user,tags\n".utf8))
-        for first in stride(from: 0, to: Self.rows, by: 5000) {
-            let lines = (first..<min(first + 5000, Self.rows)).map { number in
+        for first in stride(from: 0, to: rows, by: 5000) {
+            let lines = (first..<min(first + 5000, rows)).map { number in
                 let token = Self.isBad(number) ? "nohex" : String(format: "%016x", number &* 0x9E37_79B1)
                 return "k\(number),\(token),u\(number),all t\(number % 7)\n"
             }
@@ -29,14 +30,19 @@ struct ImportKillTests {
         try handle.close()
     }
 
-    private func start(_ cluster: Cluster, _ path: String, _ round: Int) throws -> ChildProcess {
+    private func start(
+        _ cluster: Cluster,
+        _ path: String,
+        _ round: Int,
+        _ options: [String] = []
+    ) throws -> ChildProcess {
         try ChildProcess(
             "push-gateway devices import",
             program: World.programs + "/push-gateway",
             arguments: [
                 "devices", "import", path, "--tenant", "acme", "--app", "shop", "--data-dir",
                 cluster.world.material.path("data"),
-            ],
+            ] + options,
             logFile: log(cluster, round)
         )
     }
@@ -98,6 +104,62 @@ struct ImportKillTests {
             try expectRejects(path + ".rejects")
             #expect(!FileManager.default.fileExists(atPath: path + ".checkpoint"))
         }
+    }
+
+    /// The devices of an old list, of which 20,000 at most; each is imported one by one.
+    private static let oldRows = min(Soak.size("SOAK_IMPORT_ROWS") ?? 6000, 20_000)
+
+    // Devices get other tokens and users while an hour-old list of them is imported, killed and continued: none goes back to the list. The control is that of
+    // `StoreImportTimeTests`.
+    @Test func aKilledImportOfAnOldListOverwritesNothing() async throws {
+        try await Soak.with(Cluster(nodes: 1)) { cluster in
+            let path = cluster.world.material.path("old.csv")
+            try write(path, rows: Self.oldRows)
+            let asOf = ["--as-of", Timestamp(seconds: Int64(Date().timeIntervalSince1970) - 3600).rfc3339]
+            let first = try start(cluster, path, 100, asOf)
+            try await first.ended(within: .seconds(600))
+            #expect(await first.stop() == 0, "\(text(log(cluster, 100)))")
+
+            var random = SplitMix(state: 23)
+            let parts = stride(from: 0, to: Self.oldRows, by: 100).shuffled(using: &random)
+            for from in parts.prefix(parts.count / 2) { try await refresh(cluster, from: from) }
+            var round = 101
+            var process = try start(cluster, path, round, asOf)
+            for (place, from) in parts.dropFirst(parts.count / 2).enumerated() {
+                try await refresh(cluster, from: from)
+                guard place % 8 == 7, process.isRunning else { continue }
+                process.kill()
+                try await process.ended()
+                round += 1
+                process = try start(cluster, path, round, asOf)
+            }
+            try await process.ended(within: .seconds(600))
+            #expect(await process.stop() == 0, "\(text(log(cluster, round)))")
+            print("the import of the old list began \(round - 100) times")
+            for condition in ["d.token NOT LIKE 'bb%'", "i.user_id <> 'new'", "i.state <> 'active'"] {
+                let lost = try await cluster.number(
+                    """
+                    SELECT count(*) AS number FROM gateway.identity i
+                    JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
+                    WHERE i.tenant_id = 'acme' AND \(condition)
+                    """
+                )
+                #expect(lost == 0, "\(condition)")
+            }
+        }
+    }
+
+    /// Registers 100 devices of the list with other tokens and another user.
+    private func refresh(_ cluster: Cluster, from start: Int) async throws {
+        let count = try await cluster.number(
+            """
+            SELECT count(*) AS number FROM generate_series(\(start), \(min(start + 100, Self.oldRows) - 1)) AS n
+            CROSS JOIN LATERAL gateway.register_identity(
+                'acme', 'shop', 'native', 'k' || n, gen_random_uuid(), gen_random_uuid(), 'ios', NULL,
+                'bb' || lpad(to_hex(n), 14, '0'), 'new', NULL, NULL, NULL, false, NULL, now()) AS r
+            """
+        )
+        #expect(count > 0)
     }
 
     private func text(_ path: String) -> String {

@@ -47,6 +47,21 @@ struct LimitMetricTests {
         }
     }
 
+    @Test func openConnectionsAreCounted() async throws {
+        try await World.with { world in
+            func open() async throws -> Double {
+                try await world.metric("listener_connections_open", "listener=\"http\"")
+            }
+            #expect(try await world.metric("listener_connections_allowed", "listener=\"http\"") > 0)
+            let before = try await open()
+            let callers = (0..<5).map { _ in HTTPCaller(base: world.http.base) }
+            for caller in callers { _ = try await caller.call("GET", "/v1/apps") }
+            try await eventually("the connections are counted") { try await open() >= before + 5 }
+            for caller in callers { await caller.close() }
+            try await eventually("the closed ones are not counted") { try await open() <= before }
+        }
+    }
+
     @Test func everyLimitWithoutASettingHasAMetric() async throws {
         try await World.with { world in
             _ = try await world.apply()

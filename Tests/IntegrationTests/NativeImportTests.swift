@@ -65,7 +65,15 @@ struct NativeImportTests {
                 ]
             )
             let again = try await post(stage, "vendor=rationalowl", table(2000))
-            #expect(again.json?["created"]?.int == 0 && again.json?["updated"]?.int == 1960)
+            #expect(again.json?["created"]?.int == 0 && again.json?["updated"]?.int == 0)
+            #expect(again.json?["unchanged"]?.int == 1960 && again.json?["older"]?.int == 0)
+
+            // The devices have registered after this time, so another user in the body is older.
+            let late = "key,user\nk1,someone\n"
+            let older = try await post(stage, "vendor=rationalowl&asOf=2020-01-02T03:04:05Z", late)
+            #expect(older.json?["older"]?.int == 1 && older.json?["updated"]?.int == 0, "\(older.text)")
+            let newer = try await post(stage, "vendor=rationalowl", late)
+            #expect(newer.json?["older"]?.int == 0 && newer.json?["updated"]?.int == 1, "\(newer.text)")
 
             let lines = (0..<300).map { #"{"key":"j\#($0)","phone":\#($0)}"# }.joined(separator: "\n")
             let ndjson = try await post(stage, "", lines, type: "application/x-ndjson; charset=utf-8")
@@ -129,7 +137,7 @@ struct NativeImportTests {
                 ("app=shop", "text/csv", 422), ("dryRun=true&dryRun=true", "text/csv", 422),
                 ("vendor=nobody", "text/csv", 422), ("", "text/plain", 422),
                 ("format=xml", "text/csv", 422), ("dryRun=maybe", "text/csv", 422),
-                ("after=-1", "text/csv", 422),
+                ("after=-1", "text/csv", 422), ("asOf=yesterday", "text/csv", 422),
             ] {
                 let answer = try await post(stage, query, "key\nk\n", type: type)
                 #expect(answer.status == status, "\(query) \(type): \(answer.text)")

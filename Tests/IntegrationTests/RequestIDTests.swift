@@ -91,6 +91,19 @@ struct RequestIDTests {
         }
     }
 
+    // The path of a call contains the ids of users and devices, and more people read the log than the database.
+    @Test func theLogLineOfARefusedCallNamesNoUser() async throws {
+        let world = try world
+        let user = "jane.doe-4711"
+        for (number, path) in ["/v1/users/\(user)", "/v1/nowhere/\(user)", "/nowhere/\(user)"].enumerated() {
+            let id = "unnamed-\(number)"
+            let refused = try await call(.DELETE, world.http.base + path, id: id)
+            #expect(refused.status == 401 || refused.status == 404, "\(path): \(refused.text)")
+            #expect(try lines(id).count == 1, "\(path)")
+        }
+        #expect(try !world.gatewayLog().contains(user))
+    }
+
     // Rows that Swift writes, and rows that functions of the schema write.
     @Test func rowsOfTheAuditNameTheirCall() async throws {
         let world = try world

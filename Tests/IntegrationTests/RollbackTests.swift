@@ -109,6 +109,11 @@ struct RollbackTests {
         return funnel["sent"]?.int
     }
 
+    /// The accepted deliveries of all messages, by the funnel.
+    private func accepted(_ world: World) async throws -> Int64? {
+        try await world.native("GET", "/v1/analytics/funnel?app=shop").json?["total"]?["accepted"]?.int
+    }
+
     @Test func aProgramRestartsOnTheSchemaOfItsSuccessor() async throws {
         let directory = "\(ScratchFolder.root)/pgw-rollback-" + SystemIdentifiers().randomHex(byteCount: 5)
         let cluster = try await EmbeddedCluster.start(directory: directory + "/postgres", logger: Logger(label: "test"))
@@ -160,6 +165,7 @@ struct RollbackTests {
             logger: Logger(label: "test")
         )
         #expect(try await colors(admin) == ["red"])
+        #expect(try await accepted(world) == 1, "the upgrade keeps the counts")
         #expect(try await use(world, "migrated") == 2)
         #expect(try await colors(admin) == ["green"], "the body of N is not in use")
 
@@ -170,6 +176,7 @@ struct RollbackTests {
         #expect(again.status == 0, "\(again.log)")
         try await world.startGateway()
         #expect(try await use(world, "rolled back") == 3)
+        #expect(try await accepted(world) == 1 + 2 + 3, "both versions count alike")
         #expect(try await colors(admin) == ["green"])
 
         // N again.
@@ -177,6 +184,7 @@ struct RollbackTests {
         world.gatewayProgram = newer.program
         try await world.startGateway()
         #expect(try await use(world, "forward again") == 4)
+        #expect(try await accepted(world) == 1 + 2 + 3 + 4)
         #expect(await world.gateway?.stop() == 0)
 
         // A schema that no longer serves N−1 says so.

@@ -104,6 +104,52 @@ import Testing
         try await successor.stop()
     }
 
+    // A server that was started with rules that admit everybody keeps them, although the gateway writes its own.
+    @Test func anOrphanWithOtherRulesOfAccessIsRestarted() async throws {
+        let directory = try await TestCluster.scratchPath("rules")
+        func startAndDie() async throws -> Int32 { try await start(directory).processID }
+        let orphan = try await startAndDie()
+        let rules = "\(directory)/settings/pg_hba.conf"
+        try "local all all trust\n".write(toFile: rules, atomically: true, encoding: .utf8)
+        let successor = try await start(directory)
+        #expect(!successor.wasAdopted && successor.processID != orphan)
+        #expect(try String(contentsOfFile: rules, encoding: .utf8) == "local all all peer map=gateway\n")
+        try await successor.stop()
+    }
+
+    @Test func onlyTheGatewaysUserMayConnect() async throws {
+        let server = try await connect(try await TestCluster.cluster())
+        let rule = try await server.query(
+            """
+            SELECT count(*) AS rules, min(type || ' ' || auth_method || ' ' || options::text) AS rule
+            FROM pg_hba_file_rules
+            """
+        ).only()
+        #expect(try rule.int("rules") == 1)
+        #expect(try rule.text("rule") == "local peer {map=gateway}")
+        let map = try await server.query(
+            "SELECT count(*) AS lines, count(DISTINCT sys_name) AS users FROM pg_ident_file_mappings"
+        ).only()
+        #expect(try map.int("lines") == 3)
+        #expect(try map.int("users") == 1)
+    }
+
+    // The account of the server may run other programs, which can reach the socket.
+    @Test(.enabled(if: geteuid() == 0)) func theAccountOfTheServerMayNotConnect() async throws {
+        let cluster = try await TestCluster.cluster()
+        let binaries = try await PostgresBinaries.find(version: nil)
+        let connect = [
+            "-X", "-h", cluster.socketDirectory, "-p", "\(ClusterLayout.port)", "-U", ClusterSettings.superuser, "-d",
+            "postgres", "-c", "SELECT 1",
+        ]
+        let program = "\(binaries.directory)/psql"
+        let ours = try await ClusterCommand.run(program, connect, as: nil, in: "/")
+        #expect(ours.isSuccess, "\(ours.output)")
+        let others = try await ClusterCommand.run(program, connect, as: try ClusterAccount.choose(), in: "/")
+        #expect(!others.isSuccess)
+        #expect(others.output.contains("Peer authentication failed"), "\(others.output)")
+    }
+
     @Test func aServerKilledInMidQueryIsAnErrorAndAfterItsRecoveryTheNextCallWorks() async throws {
         let directory = try await TestCluster.scratchPath("crash")
         let cluster = try await start(directory)

@@ -91,6 +91,61 @@ import Testing
         #expect(merged == QuarterRange(from: last + Self.day, to: .max).start)
     }
 
+    /// The sums of histograms by app, kind and day of the app's zone, and the number of rows.
+    private static func latencies(
+        _ admin: PostgresConnection
+    ) async throws -> (sums: [String: LatencyHistogram], rows: Int) {
+        let rows = try await admin.query(
+            """
+            SELECT concat_ws(' ', l.app_id, l.kind, gateway.first_quarter(l.quarter, gateway.known_zone(a.defaults->>'timeZone', NULL))) AS name,
+                l.histogram
+            FROM gateway.latency l JOIN gateway.app a ON a.tenant_id = l.tenant_id AND a.app_id = l.app_id WHERE l.tenant_id = 'acme'
+            """
+        )
+        var sums: [String: LatencyHistogram] = [:]
+        for row in rows {
+            let histogram = try #require(LatencyHistogram(encoded: try row.bytes("histogram")))
+            sums[try row.text("name"), default: LatencyHistogram()].merge(histogram)
+        }
+        return (sums, rows.count)
+    }
+
+    // Days that begin at other times than those of UTC, and parts of days at the ends of the steps.
+    @Test func latenciesBecomeThoseOfDaysWithTheirCounts() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        let now = try await fixture.now()
+        let last = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 92) * Self.day
+        try await Self.fill(admin, from: last - 3 * Self.day, to: last)
+        var histogram = LatencyHistogram()
+        for value: Int64 in [-1, 3, 700, 700, 90_000] { histogram.add(value) }
+        let bytes = histogram.encoded.map { String($0, radix: 16) }.map { $0.count == 1 ? "0" + $0 : $0 }.joined()
+        try await admin.script(
+            """
+            INSERT INTO gateway.event_reader (tenant_id, cursor, since, key) VALUES ('acme', 0, now(), '\\x000102030405060708090a0b0c0d0e0f');
+            INSERT INTO gateway.app (tenant_id, app_id, defaults)
+                VALUES ('acme', 'Asia/Kathmandu', '{"timeZone": "Asia/Kathmandu"}'), ('acme', 'nowhere', '{"timeZone": "Nowhere/Unknown"}');
+            INSERT INTO gateway.latency (tenant_id, quarter, app_id, vendor, kind, histogram)
+                SELECT 'acme', q, a, 'upmc', k, '\\x\(bytes)'
+                FROM generate_series(\(last - 3 * Self.day), \(last + Self.day) - 1, 5) AS q,
+                    unnest(ARRAY['shop', 'Asia/Kathmandu', 'nowhere']) AS a, unnest(ARRAY['delivery', 'read']) AS k;
+            """
+        )
+        let before = try await Self.latencies(admin)
+        while let steps = try await keeper.rollUp(at: now), steps > 0 {}
+        let after = try await Self.latencies(admin)
+        #expect(after.sums == before.sums)
+        // 58 quarter hours of three apps and two kinds are old. In Kathmandu they are parts of four days, elsewhere of three.
+        #expect(after.rows == before.rows - 58 * 6 + (3 + 3 + 4) * 2, "\(before.rows)")
+        // A late receipt is counted in its quarter hour, and stays.
+        try await admin.script(
+            "INSERT INTO gateway.latency VALUES ('acme', \(last - Self.day + 7), 'shop', 'upmc', 'read', '\\x\(bytes)')"
+        )
+        #expect(try await keeper.rollUp(at: now) == 0)
+        #expect(try await Self.latencies(admin).rows == after.rows + 1)
+    }
+
     @Test func anotherNodeContinuesTheMerge() async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
@@ -119,6 +174,41 @@ import Testing
             "UPDATE gateway.tenant SET retention = '{\"analytics\": 34300800}' WHERE tenant_id = 'acme'"
         )
         #expect(try await maintenance.run().countsRemoved == 2 * 2 * Int(Self.day), "397 days for this tenant")
+    }
+
+    // Each start of a process has an id of its own. Counts do not contain it.
+    @Test func countsHaveAsManyRowsAfterAThousandStartsAsAfterOne() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        // The largest number of rows of a quarter hour, because the test may run in two of them.
+        func rows() async throws -> [Int] {
+            while try await keeper.fold() ?? 0 > 0 {}
+            let found = try await admin.query(
+                """
+                SELECT (SELECT count(*) FROM gateway.counter_delta) AS open, (
+                        SELECT max(n) FROM (SELECT count(*) AS n FROM gateway.counter GROUP BY quarter) x) AS counts, (
+                        SELECT max(n) FROM (SELECT count(*) AS n FROM gateway.counter_reason GROUP BY quarter) x) AS reasons
+                """
+            ).only()
+            return [try found.int("open"), try found.int("counts"), try found.int("reasons")]
+        }
+        var first: [Int] = []
+        for number in 1...1000 {
+            let node = NodeID("start-\(number)")
+            var message = try await fixture.message(to: [(TargetID(UUID()), nil)])
+            message.claim = NewMessage.Claim(node: node, lease: .seconds(600))
+            try await fixture.accept(message)
+            let progress = try await fixture.progress(fixture.lease(of: message), [0], .failed)
+            _ = try await fixture.delivery.record(progress, by: node)
+            if number == 1 { first = try await rows() }
+        }
+        #expect(first[0] == 0 && first[1] > 0 && first[2] == 1, "\(first)")
+        #expect(try await rows() == first)
+        let sums = try await admin.query(
+            "SELECT sum(targets)::bigint AS targets, sum(rejected)::bigint AS rejected FROM gateway.counter"
+        ).only()
+        #expect(try sums.int("targets") == 1000 && sums.int("rejected") == 1000)
     }
 
     // MARK: The nightly recount

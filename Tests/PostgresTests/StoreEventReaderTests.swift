@@ -120,7 +120,7 @@ import Testing
         return found
     }
 
-    private func expectExact(_ fixture: StoreFixture, _ admin: PostgresConnection) async throws {
+    func expectExact(_ fixture: StoreFixture, _ admin: PostgresConnection) async throws {
         let (expected, counted) = (
             try await expected(admin, fixture.acme), try await counted(admin, fixture.acme)
         )
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// A message to the devices: some report before the outcome, some contradict it, some twice, and some only fetch the message.
-    private func history(_ fixture: StoreFixture, _ devices: [Registered], _ random: inout SplitMix) async throws {
+    func history(_ fixture: StoreFixture, _ devices: [Registered], _ random: inout SplitMix) async throws {
         let identities = devices.map(\.identity)
         var content = Content(title: "t", body: "b")
         (content.campaign, content.campaignVariant) = ("spring", "36")

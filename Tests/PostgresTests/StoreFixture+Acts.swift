@@ -1,8 +1,8 @@
+import CaptureStore
 import Commands
+@testable import EngineStore
 import FoundationEssentials
 import Model
-
-@testable import EngineStore
 @testable import Store
 
 /// The writes of the native API, through the rules of `Commands`.
@@ -56,10 +56,16 @@ extension StoreFixture {
         _ rows: [DeviceRegistration],
         _ identifiers: any IdentifierSource,
         at: Timestamp,
+        asOf: Timestamp? = nil,
         in tenant: TenantID? = nil
     ) async throws -> ImportCounts {
         let handler = CommandHandler(store: commands, clock: FixedClock(at: at), identifiers: identifiers, node: node)
-        return try await handler.importDevices(rows, scope, in: tenant ?? acme, .init(at: at))
+        return try await handler.importDevices(
+            rows,
+            scope,
+            in: tenant ?? acme,
+            .init(at: at, asOf: asOf, source: "import/test")
+        )
     }
 
     private struct FixedClock: WallClock {

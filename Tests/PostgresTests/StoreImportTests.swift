@@ -76,7 +76,7 @@ import Testing
         let rows = [row("k1", "aa01", user: "u1"), row("k2", nil), row("k3", "aa03", sandbox: true)]
         #expect(try await preview(rows, fixture) == .init(created: 3))
         #expect(try await importing(rows, fixture) == .init(created: 3))
-        #expect(try await importing(rows, fixture) == .init(updated: 3))
+        #expect(try await importing(rows, fixture) == .init(unchanged: 3))
         #expect(
             try await identities(fixture, fixture.acme) == [
                 "k1 active u1 aa01 production active k1", "k2 active - - production none k2",

@@ -1,3 +1,4 @@
+package import CaptureStore
 package import FoundationEssentials
 import Model
 package import Store

@@ -13,7 +13,7 @@ extension CommandHandler {
     ///   - tenant: the owner of the app.
     ///   - manner: the registration time, the actor, and the number of attempts.
     ///   - turn: waits until the rows before these are committed.
-    /// - Returns: how many were new and how many were known.
+    /// - Returns: how many were new, changed, unchanged, and older than what is stored.
     /// - Throws: `StoreError`, or the error of `turn`. Some rows may be committed then; importing them again is harmless.
     package func importDevices(
         _ rows: [DeviceRegistration],
@@ -35,8 +35,11 @@ extension CommandHandler {
         for start in stride(from: 0, to: others.count, by: ImportRules.knownRowCount) {
             let page = others[start..<min(start + ImportRules.knownRowCount, others.count)].map { rows[$0] }
             let request = ImportRules.oneByOne(imported(page, scope, manner))
-            let created = try await run(request, in: tenant, pauses: manner.pauses)
-            counts += ImportCounts(created: created, updated: page.count - created)
+            let outcomes = try await run(request, in: tenant, pauses: manner.pauses)
+            guard outcomes.count == page.count else {
+                throw StoreError(.unavailable, "import_rows returned \(outcomes.count) rows")
+            }
+            counts += ImportCounts(outcomes)
         }
         return counts
     }
@@ -51,7 +54,9 @@ extension CommandHandler {
             scope,
             identities: rows.map { _ in identifiers.uuid(at: manner.at) },
             devices: rows.map { _ in identifiers.uuid(at: manner.at) },
-            at: manner.at
+            at: manner.at,
+            asOf: manner.asOf,
+            source: manner.source
         )
     }
 

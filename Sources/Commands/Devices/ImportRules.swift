@@ -8,34 +8,53 @@ package enum ImportRules {
 
     /// How the rows of an import are registered.
     package struct Manner: Sendable {
-        /// When they registered, by the database's clock.
+        /// The time of the import, by the database's clock: when they registered, if neither the row nor the file has a time.
         package var at: Timestamp
+        /// When the file was made. Later changes here stay, and their rows count as older. Nil: the file is newer than everything.
+        package var asOf: Timestamp?
+        /// The source of consents that name none: `import/ID`.
+        package var source: String?
         /// Set for the first rows: their transaction also writes the start of the import to the audit.
         package var begunBy: AuditActor?
         /// The pauses before further attempts of a transaction after a temporary failure. Unit: seconds.
         package var pauses: [Int]
 
-        package init(at: Timestamp, begunBy: AuditActor? = nil, pauses: [Int] = []) {
+        package init(
+            at: Timestamp,
+            asOf: Timestamp? = nil,
+            source: String? = nil,
+            begunBy: AuditActor? = nil,
+            pauses: [Int] = []
+        ) {
             self.at = at
+            self.asOf = asOf
+            self.source = source
             self.begunBy = begunBy
             self.pauses = pauses
         }
     }
 
-    /// Counts the changes that an import of `rows` would make.
-    package static func preview(_ rows: [DeviceRegistration], _ scope: AppScope) -> StoreRequest<ImportCounts> {
-        StoreRequest(PreviewImport(rows, scope)) { $0 }
+    /// Counts the changes that an import of `rows`, of a file that was made at `asOf`, would make.
+    package static func preview(
+        _ rows: [DeviceRegistration],
+        _ scope: AppScope,
+        asOf: Timestamp? = nil
+    ) -> StoreRequest<ImportCounts> {
+        StoreRequest(PreviewImport(rows, scope, asOf: asOf)) { $0 }
     }
 
     /// Registers the new devices of `rows`; no two rows share a key or token. The answer states for each row whether it was known.
     static func new(_ rows: ImportedRows, _ scope: AppScope, begunBy actor: AuditActor?) -> StoreRequest<[Bool]> {
         let request = StoreRequest<[Bool]>(ImportNewDevices(rows)) { $0 }
         guard let actor else { return request }
-        return request.adding(WriteAudit([AuditRecord(.importBegun, subject(scope))], by: actor))
+        let data: JSON? = rows.source.map { ["source": .string($0)] }
+        return request.adding(WriteAudit([AuditRecord(.importBegun, subject(scope), data: data)], by: actor))
     }
 
-    /// Registers rows one after the other. The answer is the number of new devices.
-    static func oneByOne(_ rows: ImportedRows) -> StoreRequest<Int> { StoreRequest(ImportEachDevice(rows)) { $0 } }
+    /// Registers rows one after the other. The answer states what happened to each.
+    static func oneByOne(_ rows: ImportedRows) -> StoreRequest<[ImportOutcome]> {
+        StoreRequest(ImportEachDevice(rows)) { $0 }
+    }
 
     /// Writes the end of an import to the audit, with its counts.
     package static func end(
@@ -47,7 +66,10 @@ package enum ImportRules {
         let record = AuditRecord(
             .imported,
             subject(scope),
-            data: ["created": .int(counts.created), "updated": .int(counts.updated), "rejected": .int(rejected)]
+            data: [
+                "created": .int(counts.created), "updated": .int(counts.updated), "unchanged": .int(counts.unchanged),
+                "older": .int(counts.older), "rejected": .int(rejected),
+            ]
         )
         return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }
     }

@@ -105,6 +105,24 @@ extension DeviceRegistration {
         if let zone = clock.timeZone, !zone.isKnown || zone.text.utf8.count > TimeZoneName.limitBytes {
             return "timeZone"
         }
+        return imported.unstorableField
+    }
+}
+
+extension ImportedFacts {
+    /// The name of a field that cannot be stored; nil if all can be.
+    fileprivate var unstorableField: String? {
+        guard consents.count <= CommandLimits.subjectsPerUser else { return "consents" }
+        for consent in consents {
+            guard Storable.isKey(consent.subject), Storable.fits(consent.source, CommandLimits.keyBytes) else {
+                return "consents"
+            }
+        }
+        if let groups, groups.count > Self.groupLimit || !groups.allSatisfy(Storable.isKey) { return "groups" }
+        if let badge, badge < 0 { return "badge" }
         return nil
     }
+
+    /// 1,000 groups per row: a row has at most 64 KiB.
+    private static var groupLimit: Int { 1000 }
 }

@@ -46,6 +46,7 @@ extension StoredProfile {
             changes.keys.allSatisfy(ConsentRules.isStorable)
         else { return false }
         consents = all
+        decided.formUnion(changes.keys)
         return true
     }
 

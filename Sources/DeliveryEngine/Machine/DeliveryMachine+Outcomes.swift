@@ -42,15 +42,33 @@ extension DeliveryMachine {
             if let sign = CredentialSign(of: own) { actions.append(.judge(queues[index].route, sign)) }
         }
         // An upstream knows nothing about tokens.
-        let answered = batch.count { completion -> Bool in
-            guard targets[completion.slot].call == nil else { return false }
+        let pushed = batch.filter { targets[$0.slot].call == nil }
+        for environment in PushEnvironment.allCases {
+            let own = pushed.filter { tokenEnvironment(of: $0.slot) == environment }
+            let answers = tokenAnswers(of: own, in: environment)
+            if answers.answered > 0 { actions.append(.condemn(own.compactMap(verdict), among: answers)) }
+        }
+        return actions
+    }
+
+    /// The environment that the target's token is recorded for, also if the push was tried in the other one.
+    private func tokenEnvironment(of slot: Int) -> PushEnvironment {
+        let used = queues[targets[slot].queue].route.environment
+        return targets[slot].probe == nil ? used : used.other
+    }
+
+    private func tokenAnswers(of batch: [PushCompletion], in environment: PushEnvironment) -> TokenAnswers {
+        var answers = TokenAnswers(environment)
+        for completion in batch {
             switch completion.outcome {
-            case .accepted, .rejected, .deferred: return true
-            case .unsent, .indeterminate: return false
+            case .accepted:
+                answers.answered += 1
+                if targets[completion.slot].probe == nil { answers.accepted += 1 }
+            case .rejected, .deferred: answers.answered += 1
+            case .unsent, .indeterminate: break
             }
         }
-        if answered > 0 { actions.append(.condemn(batch.compactMap(verdict), among: answered)) }
-        return actions
+        return answers
     }
 
     private func verdict(on completion: PushCompletion) -> TokenVerdict? {

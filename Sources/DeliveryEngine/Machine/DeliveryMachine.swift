@@ -53,8 +53,8 @@ package struct DeliveryMachine: Sendable {
         case call(Int, UpstreamOrder, through: CredentialKey)
         /// Report evidence about a credential and a topic to the gate; this stops one that is refused.
         case judge(PushRoute, CredentialSign)
-        /// Verdicts on tokens, and the number of answers that they were found in.
-        case condemn([TokenVerdict], among: Int)
+        /// Verdicts on tokens of one environment, and the answers that they were found in.
+        case condemn([TokenVerdict], among: TokenAnswers)
         /// Write a flush. There is never more than one at a time. Answered by `recorded` or `recordFailed`.
         case record(SliceProgress)
         /// Give the lease back unchanged.

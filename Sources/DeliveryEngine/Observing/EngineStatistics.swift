@@ -29,7 +29,7 @@ package struct EngineStatistics: Sendable {
     package var refusedCredentials: [CredentialKey: Rejection]
     /// Topics that the peer refused, with the rejection.
     package var refusedTopics: [PushRoute: Rejection]
-    /// Apps with so many doubtful tokens that none is quarantined.
+    /// Apps with so many doubtful tokens that most are kept (`TokenQuality`).
     package var doubtfulApps: Set<TokenQuality.Key>
     package var totals: Totals
 }

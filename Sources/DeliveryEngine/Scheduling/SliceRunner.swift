@@ -86,9 +86,9 @@ struct SliceRunner: Sendable {
                 }
             case .judge(let route, let sign):
                 for change in engine.observed(route, sign) { group.addTask { await engine.note(route.key, change) } }
-            case .condemn(let verdicts, let answered):
+            case .condemn(let verdicts, let answers):
                 let app = loop.machine.work?.app ?? ""
-                let allowed = engine.judge(verdicts, among: answered, tenant: lease.key.tenant, app: app)
+                let allowed = engine.judge(verdicts, among: answers, tenant: lease.key.tenant, app: app)
                 if !allowed.isEmpty { group.addTask { await engine.condemn(allowed, tenant: lease.key.tenant) } }
             case .record(let progress):
                 let stopped = loop.stopped

@@ -1,7 +1,7 @@
+package import CaptureStore
 package import EngineStore
 import Foundation
 import Model
-package import Store
 
 /// The JSON and text forms of captures, for the native API, for `capture show --json` and for people.
 package enum CaptureShapes {

@@ -286,8 +286,7 @@ extension GatewayNode {
                         refused: proofs
                     ),
                     multiStep: base.vendors.multiStep,
-                    receipts: tracing?.receipts,
-                    forwardsAs: proxy.name
+                    receipts: tracing?.receipts
                 ),
                 native: nativeAPI(),
                 proxies: proxies,

@@ -83,6 +83,7 @@ package struct GatewayRuntime {
     }
 
     private func serve(_ database: Database, _ logger: Logger) async throws {
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let node = try await GatewayNode.make(configuration, vendors, database, logger)
         let addresses = BoundAddresses(
             expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
@@ -90,7 +91,7 @@ package struct GatewayRuntime {
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
         var services = adminListeners(node, addresses, logger)
         services += node.services()
-        services += try listeners(node, addresses, logger)
+        services += try listeners(node, addresses, hangups, logger)
         services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
         try await runGroup(services, node, logger)
     }
@@ -115,6 +116,7 @@ package struct GatewayRuntime {
     private func listeners(
         _ node: GatewayNode,
         _ addresses: BoundAddresses,
+        _ hangups: UnixSignalsSequence,
         _ logger: Logger
     ) throws -> [any Service] {
         let responder = node.responder()
@@ -134,18 +136,24 @@ package struct GatewayRuntime {
             )
         }
         var services = configuration.listen.map { service(.http, $0, nil) }
-        guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
-            return services
-        }
-        let identity = try ListenerCertificate(
+        let identity = try identity()
+        if let identity { services += configuration.tlsListen.map { service(.https, $0, identity) } }
+        let provisioning = node.provisioning.service
+        services.append(
+            ReloadService(identity: identity, provisioning: provisioning, hangups: hangups, logger: logger)
+        )
+        return services
+    }
+
+    /// The certificate of the HTTPS listeners; nil without them.
+    private func identity() throws -> ListenerCertificate? {
+        guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else { return nil }
+        return try ListenerCertificate(
             certificateFile: certificate,
             keyFile: key,
             clientCAFile: configuration.tlsClientCAFile,
             mustClientsShowOne: configuration.mustClientsShowCertificate
         )
-        services += configuration.tlsListen.map { service(.https, $0, identity) }
-        services.append(TLSReloadService(identity: identity, logger: logger))
-        return services
     }
 
     /// Raises the limit of open files, and divides it among the listeners.

@@ -85,7 +85,8 @@ final class ProvisioningService: Service {
         }
     }
 
-    private func changed() async {
+    /// Reads everything again that `apply` or a call may have changed.
+    func changed() async {
         // In this order, so that new rules take effect when their upstream is open.
         await follow()
         cache.forget()

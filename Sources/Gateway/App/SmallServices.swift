@@ -37,19 +37,28 @@ struct TransportService: Service {
     }
 }
 
-/// Replaces the certificate of the HTTPS listeners when its files change, or at once on SIGHUP.
-struct TLSReloadService: Service {
+/// Replaces the certificate of the HTTPS listeners when its files change. On SIGHUP it does so at once, and the provisioning is read again. It runs also
+/// without HTTPS, because an untrapped SIGHUP would end the process.
+struct ReloadService: Service {
     /// 10 s between looks at the files: a renewed certificate is in use long before the old one ends.
     static let interval = Duration.seconds(10)
 
-    let identity: ListenerCertificate
+    /// Nil: the node does not have an HTTPS listener.
+    let identity: ListenerCertificate?
+    let provisioning: ProvisioningService
+    /// Trapped since before the node was ready.
+    let hangups: UnixSignalsSequence
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask {
-                    for await _ in await UnixSignalsSequence(trapping: .sighup) { reload(isRequested: true) }
+                    for await _ in hangups {
+                        reload(isRequested: true)
+                        await provisioning.changed()
+                        logger.notice("provisioning read again")
+                    }
                 }
                 group.addTask {
                     while (try? await Task.sleep(for: Self.interval)) != nil { reload(isRequested: false) }
@@ -59,6 +68,7 @@ struct TLSReloadService: Service {
     }
 
     private func reload(isRequested: Bool) {
+        guard let identity else { return }
         do throws(ListenerCertificate.Fault) {
             if try identity.reload() {
                 logger.notice("TLS certificate replaced")

@@ -79,7 +79,7 @@ package enum DeviceLine {
         for (heading, cell) in zip(headings, values) where !cell.isEmpty {
             let value = CSV.original(cell)
             switch heading {
-            case "attributes", "client":
+            case "attributes", "client", "consents", "groups":
                 guard let object = try? JSONParser.parse(value) else {
                     throw Fault(reason: "\(heading): is not JSON")
                 }
@@ -126,7 +126,8 @@ package enum DeviceLine {
             attributes = object
         }
         let given =
-            try text("key", fields) ?? token.map { keyPrefix + identifiers.sha256(Array($0.text.utf8)).prefix(32) }
+            try text("key", fields)
+            ?? token.map { DeviceRegistration.derivedKeyPrefix + identifiers.sha256(Array($0.text.utf8)).prefix(32) }
         guard let key = given else { throw Fault(reason: "key: is missing, and cannot be derived without a token") }
         let phone = try text("phone", fields)
         var clock = DeviceClock()
@@ -151,15 +152,11 @@ package enum DeviceLine {
             tags: try tags(fields),
             clock: clock
         )
-        if let value = fields["client"] {
-            guard let object = value.object else { throw Fault(reason: "client: must be an object") }
-            registration.client = ClientFacts(object)
-        }
+        registration.client = try client(fields)
+        registration.imported = try imported(fields, of: registration.user)
         if let field = registration.unstorableField { throw Fault(reason: "\(field): is too long or cannot be stored") }
         return registration
     }
-
-    private static let keyPrefix = "token-"
 
     /// All new tags of the device, case-folded; nil when the row has no tags field.
     private static func tags(_ fields: [String: JSON]) throws(Fault) -> [Tag]? {
@@ -176,7 +173,7 @@ package enum DeviceLine {
     }
 
     /// A text field. A number is accepted in its spelling, because tables often contain phone numbers as numbers.
-    private static func text(_ name: String, _ fields: [String: JSON]) throws(Fault) -> String? {
+    static func text(_ name: String, _ fields: [String: JSON]) throws(Fault) -> String? {
         switch fields[name] {
         case nil: return nil
         case .string(let text): return text.isEmpty ? nil : text
@@ -187,8 +184,20 @@ package enum DeviceLine {
 
     // MARK: Export
 
-    /// One identity of a device as a row. Unlike in other output the token is complete, because a copy without it would be useless.
-    package static func values(_ device: DeviceFacts, _ identity: IdentityEntry) -> [(column: String, value: JSON?)] {
+    /// One identity of a device as a row, in the order of `columns`. Unlike in other output the token is complete, because a copy without it would be useless.
+    package static func values(
+        _ device: DeviceFacts,
+        _ identity: IdentityEntry,
+        _ facts: ExportedFacts
+    ) -> [(column: String, value: JSON?)] {
+        registered(device, identity) + recorded(identity, facts)
+    }
+
+    /// The columns of a registration.
+    private static func registered(
+        _ device: DeviceFacts,
+        _ identity: IdentityEntry
+    ) -> [(column: String, value: JSON?)] {
         [
             ("key", .string(identity.key.rawValue)),
             ("platform", .string(device.platform.rawValue)),
@@ -205,6 +214,21 @@ package enum DeviceLine {
         ]
     }
 
+    /// The columns about users and times.
+    private static func recorded(
+        _ identity: IdentityEntry,
+        _ facts: ExportedFacts
+    ) -> [(column: String, value: JSON?)] {
+        [
+            ("appVersion", identity.client[.appVersion].map { .string($0) }),
+            ("acceptsPush", .bool(identity.acceptsPush)),
+            ("consents", facts.consents.isEmpty ? nil : RecordedConsent.json(facts.consents)),
+            ("groups", facts.groups.isEmpty ? nil : .array(facts.groups.sorted().map { .string($0) })),
+            ("badge", facts.badge.map { .int($0) }),
+            ("registeredAt", .string(identity.registeredAt.rfc3339)),
+        ]
+    }
+
     /// Formats a row as a line of the given format, without its line end.
     package static func line(_ values: [(column: String, value: JSON?)], _ format: DeviceFormat) -> String {
         switch format {
@@ -213,12 +237,14 @@ package enum DeviceLine {
         case .csv:
             return CSV.record(
                 values.map { row in
+                    // Names of groups may contain spaces.
+                    if row.column == "groups", let groups = row.value { return JSONWriter.text(groups) }
                     // The values come from devices and their users, and an operator opens the file in a spreadsheet.
                     switch row.value {
-                    case nil: ""
-                    case .string(let text): CSV.neutral(text)
-                    case .array(let tags): CSV.neutral(tags.compactMap(\.string).joined(separator: " "))
-                    case .some(let value): JSONWriter.text(value)
+                    case nil: return ""
+                    case .string(let text): return CSV.neutral(text)
+                    case .array(let tags): return CSV.neutral(tags.compactMap(\.string).joined(separator: " "))
+                    case .some(let value): return JSONWriter.text(value)
                     }
                 }
             )

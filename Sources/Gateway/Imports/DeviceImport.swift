@@ -54,8 +54,6 @@ package struct DeviceImport {
     /// The progress after a batch.
     package struct State {
         package var checkpoint: ImportCheckpoint
-        /// Rows that match the stored device; counted only in a preview.
-        package var unchanged = 0
         /// Whether the last batch contained only new devices.
         fileprivate var isAllNew = false
 
@@ -305,7 +303,8 @@ package struct DeviceImport {
         let rejects = (batch.rejects + refused).sorted { $0.line < $1.line }
         state.checkpoint.created += written.counts.created
         state.checkpoint.updated += written.counts.updated
-        state.unchanged += written.counts.unchanged
+        state.checkpoint.unchanged += written.counts.unchanged
+        state.checkpoint.older += written.counts.older
         state.isAllNew = written.counts.created == batch.rows.count
         state.checkpoint.rejected += rejects.count
         state.checkpoint.offset = batch.end

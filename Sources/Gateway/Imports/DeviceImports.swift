@@ -42,6 +42,8 @@ package struct DeviceImports: Sendable {
         package var scope: AppScope
         package var format: DeviceFormat
         package var isDryRun: Bool
+        /// When the body was made. Later changes here stay. Nil: the body is newer than everything.
+        package var asOf: Timestamp?
         /// Lines up to this one are skipped: an earlier call has committed them.
         package var after: Int
         package var actor: AuditActor
@@ -55,6 +57,7 @@ package struct DeviceImports: Sendable {
             scope: AppScope,
             format: DeviceFormat,
             isDryRun: Bool,
+            asOf: Timestamp? = nil,
             after: Int,
             actor: AuditActor,
             repeatKey: String?,
@@ -64,6 +67,7 @@ package struct DeviceImports: Sendable {
             self.scope = scope
             self.format = format
             self.isDryRun = isDryRun
+            self.asOf = asOf
             self.after = after
             self.actor = actor
             self.repeatKey = repeatKey
@@ -194,10 +198,11 @@ package struct DeviceImports: Sendable {
         let statistics = ImportStatistics(maintenance)
         let isFirst = NIOLockedValueBox(true)
         let pauses = [1, 2]
+        let source = "import/\(identifiers.uuid(at: clock.now()).uuidString.lowercased())"
         return DeviceImport.Target(
             write: { rows, turn async throws(StoreError) in
                 if request.isDryRun {
-                    let preview = ImportRules.preview(rows, request.scope)
+                    let preview = ImportRules.preview(rows, request.scope, asOf: request.asOf)
                     return try await handler.run(preview, in: request.tenant, pauses: pauses)
                 }
                 let actor = isFirst.withLockedValue { $0 } ? request.actor : nil
@@ -205,7 +210,7 @@ package struct DeviceImports: Sendable {
                     rows,
                     request.scope,
                     in: request.tenant,
-                    .init(at: clock.now(), begunBy: actor, pauses: pauses),
+                    .init(at: clock.now(), asOf: request.asOf, source: source, begunBy: actor, pauses: pauses),
                     turn: turn
                 )
                 isFirst.withLockedValue { $0 = false }

@@ -14,15 +14,21 @@ package struct ImportCheckpoint: Equatable {
     package var line = 1
     package var created = 0
     package var updated = 0
+    package var unchanged = 0
+    package var older = 0
     package var rejected = 0
     /// The size of the rejects file at the checkpoint. Unit: bytes.
     package var rejectBytes = 0
     /// The headings of a CSV file.
     package var headings: [String] = []
+    /// The time that the import was given for the source, as text; nil: none.
+    package var asOf: String?
 
     package init(sourceBytes: Int) { self.sourceBytes = sourceBytes }
 
-    package var counts: ImportCounts { .init(created: created, updated: updated) }
+    package var counts: ImportCounts {
+        .init(created: created, updated: updated, unchanged: unchanged, older: older)
+    }
 
     /// Reads a checkpoint; nil if the file does not exist.
     ///
@@ -38,8 +44,12 @@ package struct ImportCheckpoint: Equatable {
         var checkpoint = ImportCheckpoint(sourceBytes: sourceBytes)
         (checkpoint.offset, checkpoint.line) = (offset, line)
         (checkpoint.created, checkpoint.updated, checkpoint.rejected) = (created, updated, rejected)
+        // A checkpoint of an earlier version has neither.
+        checkpoint.unchanged = number(object, "unchanged") ?? 0
+        checkpoint.older = number(object, "older") ?? 0
         checkpoint.rejectBytes = rejectBytes
         checkpoint.headings = headings.compactMap(\.string)
+        checkpoint.asOf = object["asOf"]?.string
         return checkpoint
     }
 
@@ -54,8 +64,9 @@ package struct ImportCheckpoint: Equatable {
     package func write(_ path: String) throws(ImportProblem) {
         let json: JSON = [
             "sourceBytes": .int(sourceBytes), "offset": .int(offset), "line": .int(line), "created": .int(created),
-            "updated": .int(updated), "rejected": .int(rejected), "rejectBytes": .int(rejectBytes),
-            "headings": .array(headings.map { .string($0) }),
+            "updated": .int(updated), "unchanged": .int(unchanged), "older": .int(older),
+            "rejected": .int(rejected), "rejectBytes": .int(rejectBytes),
+            "headings": .array(headings.map { .string($0) }), "asOf": asOf.map { .string($0) } ?? .null,
         ]
         do {
             try Data(JSONWriter.bytes(json)).write(to: URL(filePath: path), options: .atomic)

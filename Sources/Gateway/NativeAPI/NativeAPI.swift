@@ -91,7 +91,8 @@ package struct NativeAPI: Sendable {
                 guard !operation.isAdministrative || !callers.gate.isClosed else { throw .auditBehind }
                 let response = try await operation.perform(self, caller, context.parameters)
                 count(response)
-                return response
+                guard operation.isCompressible, request.method == .get else { return response }
+                return BodyCompressor.compressed(response, for: request.headers)
             } catch {
                 if error.code == .forbidden { callers.refused(.scope, caller.grant) }
                 throw error

@@ -15,6 +15,10 @@ package enum MetricName: String, CaseIterable {
     case capturesDropped = "captured_exchanges_dropped_total"
     case traceSpans = "trace_spans_total"
 
+    // Connections of clients.
+    case listenerConnectionsOpen = "listener_connections_open"
+    case listenerConnectionsAllowed = "listener_connections_allowed"
+
     // Calls to upstreams.
     case upstreamCalls = "upstream_calls_total"
     case upstreamSeconds = "upstream_seconds"

@@ -68,6 +68,9 @@ package struct MasterKey: Sendable {
         RootSecret(bytes: form == .raw ? bytes : HKDF.block(of: bytes, info: "push-gateway master key root"))
     }
 
+    /// The 32 bytes that encrypt backups (`BackupCipher`).
+    package var backupSecret: [UInt8] { HKDF.block(of: bytes, info: "push-gateway backup") }
+
     private static func code(_ text: String, _ key: SymmetricKey) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
     }

@@ -39,7 +39,7 @@ extension VendorEndpoint {
         _ adapter: any VendorAdapter,
         _ binding: BoundCall
     ) -> ForwardOrder? {
-        guard let table = binding.routes?.table, let name = forwardsAs, let upstream = adapter as? any UpstreamAdapter
+        guard let table = binding.routes?.table, let name = proxy?.name, let upstream = adapter as? any UpstreamAdapter
         else { return nil }
         let rules = table.rules.calls
         guard rules.contains(where: { $0.action == .serveAndForward || $0.servesInOutage }) else { return nil }

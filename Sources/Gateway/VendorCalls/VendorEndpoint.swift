@@ -13,7 +13,7 @@ final class VendorEndpoint: Sendable {
     let directory: any CallDirectory
     let outage = StoreOutage()
     let failures = FailureLines()
-    /// Nil: no call is proxied.
+    /// Nil: no call is proxied or forwarded.
     let proxy: UpstreamProxy?
     private let handler: CommandHandler
     private let handOver: @Sendable ([SliceLease]) -> Void
@@ -26,8 +26,6 @@ final class VendorEndpoint: Sendable {
     private let certificates: PeerCertificateReader?
     let multiStep: [Vendor: any MultiStepVendor]
     private let receipts: ReceiptTracing?
-    /// The name of this gateway in `Via`. Nil: no call is forwarded.
-    let forwardsAs: String?
     private let counts = VendorCallCounts()
 
     /// Without a recorder, no call is captured.
@@ -43,8 +41,7 @@ final class VendorEndpoint: Sendable {
         recorder: CaptureRecorder? = nil,
         proofs: CallerProofs = CallerProofs(),
         multiStep: [Vendor: any MultiStepVendor],
-        receipts: ReceiptTracing? = nil,
-        forwardsAs: String? = nil
+        receipts: ReceiptTracing? = nil
     ) {
         self.directory = directory
         self.proxy = proxy
@@ -59,7 +56,6 @@ final class VendorEndpoint: Sendable {
         self.proofs = proofs.refused
         self.multiStep = multiStep
         self.receipts = receipts
-        self.forwardsAs = forwardsAs
     }
 
     /// The answer to `request`, always in the vendor's format, or that of an upstream.

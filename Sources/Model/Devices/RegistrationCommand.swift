@@ -72,6 +72,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var expected: JSONObject?
     /// The level that the caller proves for the user: `.vouched` if the tenant's back end registers the device or proves the user, otherwise `.claimed`.
     package var assurance = Assurance.claimed
+    /// Further facts of a row of a device file. Registrations by calls have none.
+    package var imported = ImportedFacts()
 
     /// The attribute of an identity that shares its device with others of its dialect: it does not replace another identity, and is not replaced by one.
     package static let sharingAttribute = "sharesDevice"
@@ -82,8 +84,17 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attribute of an identity whose operating system blocks the app's pushes: no push is sent, whatever the user's preferences are.
     package static let denyingAttribute = "deniesPush"
 
+    /// The attribute with the first key of an identity that was imported without a key and took the key of the app. Rollouts go by it, so that the device
+    /// stays on its side.
+    package static let rolloutKeyAttribute = "$rolloutKey"
+
+    /// The beginning of the keys that an import derives from tokens, for devices without a key.
+    package static let derivedKeyPrefix = "token-"
+
     /// The attributes that the gateway itself interprets. A dialect must not let a device set them directly.
-    package static let ownAttributes: Set = [sharingAttribute, endAttribute, denyingAttribute, Variants.attribute]
+    package static let ownAttributes: Set = [
+        sharingAttribute, endAttribute, denyingAttribute, rolloutKeyAttribute, Variants.attribute,
+    ]
 
     package init(
         key: VendorDeviceKey?,

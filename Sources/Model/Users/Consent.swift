@@ -1,8 +1,3 @@
-/// A user's consent to messages about a subject.
-package enum ConsentState: String, Sendable, Hashable, CaseIterable {
-    case subscribed, unsubscribed
-}
-
 /// Restricts a message's audience by the consent of its users to pushes.
 package enum ConsentRule: String, Sendable, Hashable, CaseIterable {
     /// Users who opted in. A user without a recorded consent did not.

@@ -1,4 +1,4 @@
-/// What the answer of an upstream to a forwarded call means.
+/// The meaning of an upstream's answer to a forwarded call.
 package enum ForwardVerdict: Sendable, Hashable {
     case accepted
     /// The upstream refuses this call, and would refuse it again. The reason is a fixed text, a status or a code.

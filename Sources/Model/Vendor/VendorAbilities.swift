@@ -72,6 +72,7 @@ package protocol DeviceImporting: VendorAdapter {
 /// A column in a file of devices.
 package enum DeviceColumn: String, Sendable, Hashable, CaseIterable {
     case key, platform, environment, token, user, name, phone, attributes, timeZone, receivingWindow, tags, client
+    case appVersion, acceptsPush, consents, groups, badge, registeredAt
 }
 
 /// A vendor whose field names a capture must know to mask their values correctly.

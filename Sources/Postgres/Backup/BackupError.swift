@@ -10,6 +10,8 @@ package struct BackupError: Error, Sendable, CustomStringConvertible {
         case notEmpty
         /// The file exists already, cannot be written, or is not a backup of the gateway.
         case badFile
+        /// The master key that encrypts the file is missing.
+        case key
         /// The database could not be queried.
         case database
         /// pg_dump or pg_restore failed. A failed restore leaves nothing behind.
@@ -19,7 +21,7 @@ package struct BackupError: Error, Sendable, CustomStringConvertible {
     package var code: Code
     package var description: String
 
-    init(_ code: Code, _ description: String) {
+    package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }

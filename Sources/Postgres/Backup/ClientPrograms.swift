@@ -1,5 +1,6 @@
 import EmbeddedPostgres
 import FoundationEssentials
+import Glibc
 import Subprocess
 
 /// PostgreSQL's own client programs of one major version.
@@ -56,17 +57,11 @@ struct ClientPrograms: Sendable, Equatable {
     func run(_ program: String, _ arguments: [String], environment: [String: String]) async throws(BackupError)
         -> ClusterCommand.Ending
     {
-        var overrides: [Environment.Key: String?] = ["LC_ALL": "C.UTF-8"]
-        for (name, value) in environment {
-            guard let key = Environment.Key(rawValue: name) else { continue }
-            overrides[key] = value
-        }
         do {
             let result = try await Subprocess.run(
                 .name("sh"),
-                // The shell sets the umask, then executes the program, so that only this user can read its files.
-                arguments: Arguments(["-c", "umask 077 && exec \"$@\"", "sh", "\(directory)/\(program)"] + arguments),
-                environment: .inherit.updating(overrides),
+                arguments: command(program, arguments),
+                environment: .inherit.updating(Self.overrides(environment)),
                 output: .string(limit: Self.outputBytes),
                 error: .string(limit: Self.outputBytes)
             )
@@ -75,5 +70,87 @@ struct ClientPrograms: Sendable, Equatable {
         } catch {
             throw BackupError(.failed, "\(program) could not be run: \(error)")
         }
+    }
+
+    /// Runs a program to its end and passes its output on while it runs. The program waits while `take` does.
+    ///
+    /// - Returns: whether it succeeded, and its error messages.
+    /// - Throws: `failed` when it could not be started; the error of `take`.
+    func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        output take: ([UInt8]) throws(BackupError) -> Void
+    ) async throws(BackupError) -> ClusterCommand.Ending {
+        do {
+            let result = try await Subprocess.run(
+                .name("sh"),
+                arguments: command(program, arguments),
+                environment: .inherit.updating(Self.overrides(environment)),
+                input: .none,
+                output: .sequence,
+                error: .string(limit: Self.outputBytes)
+            ) { execution in
+                for try await part in execution.standardOutput {
+                    try take(unsafe part.withUnsafeBytes { unsafe [UInt8]($0) })
+                }
+            }
+            let output = [result.standardError].compactMap { $0 }.joined()
+            return .init(isSuccess: result.terminationStatus.isSuccess, output: output)
+        } catch let error as BackupError {
+            throw error
+        } catch {
+            throw BackupError(.failed, "\(program) could not be run: \(error)")
+        }
+    }
+
+    /// Runs a program to its end and writes to its input what `next` returns. A program may end before it has read everything.
+    ///
+    /// - Returns: whether it succeeded, and its output on both channels.
+    /// - Throws: `failed` when it could not be started; the error of `next`.
+    func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        input next: () throws(BackupError) -> [UInt8]?
+    ) async throws(BackupError) -> ClusterCommand.Ending {
+        // The program may close its input at any time, which must not end this process.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let result = try await Subprocess.run(
+                .name("sh"),
+                arguments: command(program, arguments),
+                environment: .inherit.updating(Self.overrides(environment)),
+                input: .inputWriter,
+                output: .string(limit: Self.outputBytes),
+                error: .string(limit: Self.outputBytes)
+            ) { execution in
+                let writer = execution.standardInputWriter
+                while let part = try next() {
+                    guard (try? await writer.write(part)) != nil else { break }
+                }
+                try? await writer.finish()
+            }
+            let output = [result.standardOutput, result.standardError].compactMap { $0 }.joined()
+            return .init(isSuccess: result.terminationStatus.isSuccess, output: output)
+        } catch let error as BackupError {
+            throw error
+        } catch {
+            throw BackupError(.failed, "\(program) could not be run: \(error)")
+        }
+    }
+
+    /// The shell sets the umask, then executes the program, so that only this user can read its files.
+    private func command(_ program: String, _ arguments: [String]) -> Arguments {
+        Arguments(["-c", "umask 077 && exec \"$@\"", "sh", "\(directory)/\(program)"] + arguments)
+    }
+
+    private static func overrides(_ environment: [String: String]) -> [Environment.Key: String?] {
+        var overrides: [Environment.Key: String?] = ["LC_ALL": "C.UTF-8"]
+        for (name, value) in environment {
+            guard let key = Environment.Key(rawValue: name) else { continue }
+            overrides[key] = value
+        }
+        return overrides
     }
 }

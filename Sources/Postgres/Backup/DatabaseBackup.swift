@@ -7,7 +7,8 @@ import PostgresClient
 
 /// Backs up and restores the schema `gateway` of one database with PostgreSQL's own programs, in pg_dump's custom format.
 ///
-/// A file does not contain roles: a restore creates them as a migration does. It does not contain the master key either.
+/// A file does not contain roles: a restore creates them as a migration does. It does not contain the master keys either, one of which encrypts it
+/// (`BackupCipher`).
 package struct DatabaseBackup: Sendable {
     /// How long ANALYZE may take after a restore.
     private static let analyzeTimeout = Duration.seconds(3600)
@@ -31,12 +32,14 @@ package struct DatabaseBackup: Sendable {
     /// - Parameters:
     ///   - file: must not exist. It is created with mode 0600 once the backup is complete.
     ///   - actor: for the audit.
+    ///   - keys: the master keys, of which the one that seals the secrets of the database encrypts the file. Nil: it is not encrypted.
     ///   - progress: receives the number of written bytes about once a second.
     /// - Returns: the file's size in bytes.
     /// - Throws: `BackupError`.
     package func write(
         to file: String,
         by actor: String,
+        keys: BackupKeys?,
         progress: @escaping @Sendable (Int) -> Void
     ) async throws(BackupError) -> Int {
         guard !FileManager.default.fileExists(atPath: file) else {
@@ -48,6 +51,7 @@ package struct DatabaseBackup: Sendable {
         }
         guard hasSchema else { throw BackupError(.nothingThere, "the database has no gateway schema to back up") }
         let programs = try await ClientPrograms.find(for: version)
+        let key = try await encryptingKey(keys)
         let partial = file + ".partial"
         try Self.makePrivate(partial)
         if let problem = await audit("backup", file, by: actor) {
@@ -55,11 +59,7 @@ package struct DatabaseBackup: Sendable {
         }
         do throws(BackupError) {
             let ending = try await watching({ Self.size(of: partial) }, progress) { () async throws(BackupError) in
-                try await programs.run(
-                    "pg_dump",
-                    ["--format=custom", "--schema=gateway", "--no-password", "--file=\(partial)"],
-                    environment: try environment()
-                )
+                try await dump(to: partial, key, with: programs)
             }
             guard ending.isSuccess else { throw BackupError(.failed, Self.complaint(ending.output, of: "pg_dump")) }
             guard unsafe rename(partial, file) == 0 else {
@@ -72,6 +72,45 @@ package struct DatabaseBackup: Sendable {
         return Self.size(of: file)
     }
 
+    private func dump(
+        to file: String,
+        _ key: BackupKey?,
+        with programs: ClientPrograms
+    ) async throws(BackupError) -> ClusterCommand.Ending {
+        let arguments = ["--format=custom", "--schema=gateway", "--no-password"]
+        let environment = try environment()
+        guard let key else {
+            return try await programs.run("pg_dump", arguments + ["--file=\(file)"], environment: environment)
+        }
+        let writer = try EncryptedWriter(file, key)
+        let ending = try await programs.run(
+            "pg_dump",
+            arguments,
+            environment: environment,
+            output: { (part) throws(BackupError) in try writer.add(part) }
+        )
+        if ending.isSuccess { try writer.finish() }
+        return ending
+    }
+
+    /// The key that seals the secrets of the database, whose copies the operator keeps; in a database without secrets, the newest one.
+    private func encryptingKey(_ keys: BackupKeys?) async throws(BackupError) -> BackupKey? {
+        guard let keys else { return nil }
+        let ours = try await keys.read()
+        let stored = try await asking { (admin) throws(PostgresError) in
+            try await Self.ask(admin, "SELECT max(key_id) AS key FROM gateway.master_key").optionalText("key")
+        }
+        guard let key = ours.last(where: { stored == nil || $0.id == stored }) else {
+            let names = ours.map(\.id).joined(separator: ", ")
+            throw BackupError(
+                .key,
+                "the secrets of the database are sealed with master key \(stored ?? ""), and this command has \(names): give it that "
+                    + "key (--master-key-file, --master-key-command), or write the backup without encryption (--plain)"
+            )
+        }
+        return key
+    }
+
     // MARK: Restore
 
     /// Restores a backup into a database without a gateway schema, completely or not at all, and updates it to the version of this program. The audit of each
@@ -80,11 +119,13 @@ package struct DatabaseBackup: Sendable {
     /// - Parameters:
     ///   - file: a file that `write` created with this version of the program or an older one.
     ///   - actor: for the audit.
+    ///   - keys: the master keys, for an encrypted file.
     ///   - progress: receives a sentence for each step.
     /// - Throws: `BackupError`.
     package func restore(
         from file: String,
         by actor: String,
+        keys: BackupKeys,
         progress: @escaping @Sendable (String) -> Void
     ) async throws(BackupError) {
         let (version, objects) = try await asking { (admin) throws(PostgresError) in
@@ -104,10 +145,11 @@ package struct DatabaseBackup: Sendable {
             )
         }
         let programs = try await ClientPrograms.find(for: version)
-        try await check(file, with: programs)
+        let content = try await content(of: file, keys, progress)
+        try await check(content, with: programs)
         try await prepare()
         do throws(BackupError) {
-            try await fill(from: file, with: programs, progress)
+            try await fill(from: content, with: programs, progress)
         } catch {
             // Restores the initial state: roles, and an empty schema.
             try? await asking { (admin) throws(PostgresError) in try await Bootstrap.prepare(admin) }
@@ -119,21 +161,34 @@ package struct DatabaseBackup: Sendable {
         }
     }
 
-    /// Checks that the file is a backup of a gateway before anything is changed.
-    private func check(_ file: String, with programs: ClientPrograms) async throws(BackupError) {
+    /// A file that can be read. An encrypted one is read to its end first, so that a damaged one changes nothing.
+    private func content(
+        of file: String,
+        _ keys: BackupKeys,
+        _ progress: @escaping @Sendable (String) -> Void
+    ) async throws(BackupError) -> BackupContent {
         guard FileManager.default.isReadableFile(atPath: file) else {
             throw BackupError(.badFile, "\(file) cannot be read")
         }
-        let list = try await programs.run("pg_restore", ["--list", file], environment: [:])
+        guard EncryptedReader.isEncrypted(file) else { return BackupContent(file: file, keys: nil) }
+        let keys = try await keys.read()
+        progress("checking \(file)")
+        try EncryptedReader(file, keys).check()
+        return BackupContent(file: file, keys: keys)
+    }
+
+    /// Checks that the file is a backup of a gateway before anything is changed.
+    private func check(_ content: BackupContent, with programs: ClientPrograms) async throws(BackupError) {
+        let list = try await content.restore(["--list"], environment: [:], with: programs)
         guard list.isSuccess else {
             throw BackupError(
                 .badFile,
-                "\(file) is not a backup, or one that PostgreSQL \(programs.version) cannot read: "
+                "\(content.file) is not a backup, or one that PostgreSQL \(programs.version) cannot read: "
                     + Self.complaint(list.output, of: "pg_restore")
             )
         }
         guard list.output.contains(" TABLE gateway schema_version ") else {
-            throw BackupError(.badFile, "\(file) is a backup of another database: it has no gateway schema")
+            throw BackupError(.badFile, "\(content.file) is a backup of another database: it has no gateway schema")
         }
     }
 
@@ -146,17 +201,17 @@ package struct DatabaseBackup: Sendable {
     }
 
     private func fill(
-        from file: String,
+        from content: BackupContent,
         with programs: ClientPrograms,
         _ progress: @escaping @Sendable (String) -> Void
     ) async throws(BackupError) {
-        progress("restoring \(file)")
+        progress("restoring \(content.file)")
         let name = try environment()["PGDATABASE"] ?? ""
         let quoted = name.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-        let ending = try await programs.run(
-            "pg_restore",
-            ["--single-transaction", "--exit-on-error", "--no-password", "--dbname=dbname='\(quoted)'", file],
-            environment: try environment()
+        let ending = try await content.restore(
+            ["--single-transaction", "--exit-on-error", "--no-password", "--dbname=dbname='\(quoted)'"],
+            environment: try environment(),
+            with: programs
         )
         guard ending.isSuccess else {
             throw BackupError(

@@ -74,6 +74,13 @@ struct ClusterSettings {
         return roles.map { "gateway \"\(operatingSystemUser)\" \($0)\n" }.joined()
     }
 
+    /// Whether the files are those that a running server was started with. The rules of access count too: a server keeps the ones that it has read.
+    var areCurrent: Bool {
+        ClusterFiles.read(layout.configuration) == configuration
+            && ClusterFiles.read(layout.hostAuthentication) == hostAuthentication
+            && ClusterFiles.read(layout.userMap) == userMap
+    }
+
     /// Writes the three files to a place that the cluster's account can read.
     ///
     /// - Throws: `failed`.

@@ -23,7 +23,7 @@ struct ClusterStarter {
             maximumConnections: options.maximumConnections,
             operatingSystemUser: try ClusterAccount.current().name
         )
-        let areSettingsCurrent = ClusterFiles.read(layout.configuration) == settings.configuration
+        let areSettingsCurrent = settings.areCurrent
         try ClusterFiles.makeDirectory(layout.settings, mode: 0o755, owner: nil)
         try ClusterFiles.makeDirectory(layout.logDirectory, mode: 0o700, owner: account)
         try ClusterFiles.makeDirectory(layout.socketDirectory, mode: 0o700, owner: account)

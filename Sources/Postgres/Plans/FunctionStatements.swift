@@ -46,7 +46,7 @@ struct FunctionStatements {
         "ids": "uuid[]", "identities": "uuid[]", "devices": "uuid[]", "ways": "text[]", "users": "text[]",
         "moved": "boolean[]", "rest": "uuid[]", "new_tokens": "boolean[]", "clients": "jsonb[]", "numbers": "bigint[]",
         "expand_slice.ids": "uuid[]", "keep_users.consents": "text", "split_slice.targets": "uuid[]",
-        "split_slice.addresses": "text[]",
+        "keep_users.said": "text", "split_slice.addresses": "text[]",
         "register_many.identities": "uuid[]", "register_many.devices": "uuid[]", "assign_users.users": "text[]",
     ]
 

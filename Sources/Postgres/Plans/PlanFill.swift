@@ -211,7 +211,23 @@ package struct PlanFill: Sendable {
             INSERT INTO gateway.sender (tenant_id, app_id, vendor, sender_id, name, callback_url)
                 SELECT 'plan', 'shop', 'native', 'sender-' || n, 'name-' || n, 'https://example.com' FROM generate_series(1, 4000) n
             """,
+            outbox,
             "VACUUM ANALYZE",
         ]
+    }
+
+    /// An upstream that does not answer, with three waiting calls of each of 10,000 users.
+    private var outbox: String {
+        """
+        INSERT INTO gateway.outbox_upstream (tenant_id, upstream) SELECT 'plan', 'upstream-' || n FROM generate_series(1, 200) n;
+        INSERT INTO gateway.outbox_queue (tenant_id, ordering_key, app_id, upstream, last, is_urgent, next_at, epoch)
+            SELECT 'plan', sha256(n::text::bytea), 'shop', 'upstream-1', 3, n % 10 = 0, now() + n * interval '1 second', n
+            FROM generate_series(1, 10000) n;
+        INSERT INTO gateway.outbox
+            (tenant_id, ordering_key, app_id, upstream, no, device_key, vendor, kind, call, method, path, body, called_at)
+            SELECT 'plan', sha256((n % 10000)::text::bytea), 'shop', 'upstream-1', n / 10000, sha256(n::text::bytea), 'ipns', 'device',
+                'appRegist', 'POST', '/', '', now() - n * interval '1 second'
+            FROM generate_series(1, 30000) n
+        """
     }
 }

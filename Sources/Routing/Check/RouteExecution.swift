@@ -1,3 +1,5 @@
+import Model
+
 /// The rules that this version of the gateway carries out. Rules with anything else are refused when they are stored: a rule that is stored is in force.
 package enum RouteExecution {
     private static let actions: Set<CallAction> = [.serve, .proxy, .serveAndForward, .refuse]

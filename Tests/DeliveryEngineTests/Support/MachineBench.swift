@@ -23,6 +23,8 @@ struct MachineBench {
     var orders: [Int: UpstreamOrder] = [:]
     var openCalls: [Int] = []
     var verdicts: [TokenVerdict] = []
+    /// The answers in which verdicts on tokens were looked for.
+    var answers: [TokenAnswers] = []
     var signs: [CredentialSign] = []
     var loads = 0
     var asks = 0
@@ -169,7 +171,9 @@ struct MachineBench {
                 orders[number] = order
                 openCalls.append(number)
             case .judge(_, let sign): signs.append(sign)
-            case .condemn(let found, _): verdicts += found
+            case .condemn(let found, let among):
+                verdicts += found
+                answers.append(among)
             case .record(let progress): records.append(progress)
             case .release: isReleased = true
             case .finish: isFinished = true

@@ -9,6 +9,7 @@ service's simulator in GATEWAY_SIMULATOR.
 
 import contextlib
 import datetime
+import gzip
 import hashlib
 import json
 import os
@@ -458,6 +459,20 @@ def check_exports(api):
         api.call("exportDeliveries", query=query, expect=422)
 
 
+def check_compression() -> None:
+    """Long answers are compressed for callers that accept it, and are the same."""
+    end = int(time.time()) // 900 * 900 * 1000
+    for path in (f"/v1/analytics/timeseries?app=shop&interval=hour&from={end - 86_400_000}&to={end}", "/v1/exports/devices?app=shop"):
+        answers = []
+        for coding in ("identity", "gzip"):
+            headers = {"Authorization": "Bearer " + KEY, "Accept-Encoding": coding}
+            with urllib.request.urlopen(urllib.request.Request(BASE + path, headers=headers), timeout=30) as answer:
+                check(answer.headers.get("Vary") == "Accept-Encoding", f"{path}: no Vary")
+                check((answer.headers.get("Content-Encoding") == "gzip") == (coding == "gzip"), f"{path}: not {coding}")
+                answers.append(answer.read())
+        check(gzip.decompress(answers[1]) == answers[0] != b"", f"{path}: the compressed answer differs")
+
+
 def check_administration(api: API) -> None:
     """API keys, credentials and apps: created, shown, changed and deleted."""
     made = api.call("createKey", body={"name": "contract", "scopes": ["read"], "networks": ["127.0.0.0/8"]}, expect=201)
@@ -526,6 +541,7 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("listEvents", query={"kinds": "sunt"}, expect=422)
     check_analytics(api)
     check_exports(api)
+    check_compression()
     check_administration(api)
     credentials = api.call("listCredentials")["credentials"]
     check(len(credentials) > 0 and all(one["usable"] for one in credentials), f"credentials: {credentials}")

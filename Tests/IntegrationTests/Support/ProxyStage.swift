@@ -202,7 +202,7 @@ struct ProxyStage: Sendable {
             let recorder = CaptureRecorder(sink: captures, logger: logger)
             await recorder.refresh()
             let responder = IdentifiedResponder(
-                responder(database, directory, proxy, recorder, clock, logger, forwards: policy != nil),
+                responder(database, directory, proxy, recorder, clock, logger),
                 identifiers: identifiers,
                 clock: clock,
                 logger: logger
@@ -272,8 +272,7 @@ struct ProxyStage: Sendable {
         _ proxy: UpstreamProxy,
         _ recorder: CaptureRecorder,
         _ clock: DatabaseClock,
-        _ logger: Logger,
-        forwards: Bool
+        _ logger: Logger
     ) -> Responder {
         let limiter = CallLimiter(.off, logger: logger)
         let identifiers = SystemIdentifiers()
@@ -296,8 +295,7 @@ struct ProxyStage: Sendable {
                 identifiers: identifiers,
                 logger: logger,
                 recorder: recorder,
-                multiStep: [:],
-                forwardsAs: forwards ? name : nil
+                multiStep: [:]
             )
         )
     }

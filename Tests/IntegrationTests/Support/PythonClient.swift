@@ -42,12 +42,15 @@ struct PythonClient {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// Runs `Clients/<name>.py` to its end.
-    func run(script name: String, _ arguments: [String], environment: [String: String]) async throws -> (
-        status: Int32?, log: String
-    ) {
+    /// Runs `Clients/<name>.py` to its end. The default of `limit` is that of an installation over a slow network.
+    func run(
+        script name: String,
+        _ arguments: [String],
+        environment: [String: String],
+        within limit: Duration = .seconds(180)
+    ) async throws -> (status: Int32?, log: String) {
         let script = try #require(Bundle.module.url(forResource: "Clients/\(name)", withExtension: "py"))
-        return try await run([script.path] + arguments, environment: environment)
+        return try await run([script.path] + arguments, environment: environment, within: limit)
     }
 
     /// Starts `Clients/<name>.py`, which runs until it is killed. Its output goes to `logFile`.
@@ -56,9 +59,11 @@ struct PythonClient {
         return try ChildProcess("python3", program: program, arguments: [script.path] + arguments, logFile: logFile)
     }
 
-    private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> (
-        status: Int32?, log: String
-    ) {
+    private func run(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        within limit: Duration = .seconds(180)
+    ) async throws -> (status: Int32?, log: String) {
         let log = world.material.path("python.log")
         let process = try ChildProcess(
             "python3",
@@ -67,8 +72,7 @@ struct PythonClient {
             logFile: log,
             environment: environment
         )
-        // The longest script is an installation over a slow network.
-        try await process.ended(within: .seconds(180))
+        try await process.ended(within: limit)
         let status = await process.stop()
         return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     }

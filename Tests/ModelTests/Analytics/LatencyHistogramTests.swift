@@ -84,6 +84,31 @@ import Testing
         }
     }
 
+    @Test func aSumOfBytesIsTheSumOfTheirHistograms() throws {
+        var (whole, sum) = (LatencyHistogram(), LatencySum())
+        var random = SplitMix(state: 7)
+        for count in [0, 1, 50, 500] {
+            var part = LatencyHistogram()
+            for _ in 0..<count { part.add(Int64.random(in: -20...5000, using: &random)) }
+            whole.merge(part)
+            let isAdded = sum.add(encoded: part.encoded)
+            #expect(isAdded)
+        }
+        #expect(sum.histogram == whole)
+        // At the limit, both are clamped.
+        let most: [UInt8] = [1, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]
+        for _ in 0..<2 {
+            let isAdded = sum.add(encoded: most)
+            #expect(isAdded)
+        }
+        #expect(sum.histogram.buckets[0] == .max)
+        for bad in [[], [0], [1, 0, 1], [1, 5], [1, 0, 0xFA, 0x01, 1]] as [[UInt8]] {
+            var sum = LatencySum()
+            let isAdded = sum.add(encoded: bad)
+            #expect(!isAdded, "\(bad)")
+        }
+    }
+
     // Counts at the limit are clamped.
     @Test func sumsDoNotOverflow() throws {
         let most: [UInt8] = [1, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]

@@ -113,6 +113,15 @@ DELETE FROM gateway.node WHERE node_id = $1;
 DELETE FROM gateway.node WHERE seen_at < now() - $1::interval;
 
 -- role gateway_engine
+DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstream, no) IN (
+    SELECT x.ordering_key, x.app_id, x.upstream, x.no FROM gateway.outbox_upstream u
+    CROSS JOIN LATERAL (
+        SELECT o.ordering_key, o.app_id, o.upstream, o.no FROM gateway.outbox o
+        WHERE o.tenant_id = $1 AND o.upstream = u.upstream AND o.called_at < now() - $2::interval
+        ORDER BY o.called_at LIMIT 5000) AS x
+    WHERE u.tenant_id = $1 LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
     SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
     WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT 5000);
@@ -380,6 +389,9 @@ SELECT * FROM gateway.assign_users(p_tenant => $1, p_app => $2, p_vendor => $3, 
 -- role gateway_call
 SELECT * FROM gateway.change_members($1, $2, $3, $4, $5, $6);
 
+-- role gateway_engine
+SELECT * FROM gateway.claim_forwards($1, $2, $3, $4::interval, $5);
+
 -- role gateway_call
 SELECT * FROM gateway.event_bounds($1);
 
@@ -388,6 +400,9 @@ SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT * FROM gateway.find_answer($1, $2, $3);
+
+-- role gateway_call
+SELECT * FROM gateway.forward_calls(p_tenant => $1, p_apps => $2, p_vendors => $3, p_upstreams => $4, p_users => $5, p_keys => $6, p_others => $7, p_kinds => $8, p_calls => $9, p_methods => $10, p_paths => $11, p_queries => $12, p_content_types => $13, p_vias => $14, p_bodies => $15);
 
 -- role gateway_call
 SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6);
@@ -455,11 +470,17 @@ SELECT * FROM gateway.resolve_api_key($1);
 -- role gateway_call
 SELECT * FROM gateway.resolve_binding($1, $2, $3, $4);
 
+-- role gateway_call
+SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
+
 -- role gateway_engine
 SELECT * FROM gateway.resolve_page($1);
 
 -- role gateway_call
 SELECT * FROM gateway.set_clock($1, $2, $3, $4, $5);
+
+-- role gateway_engine
+SELECT * FROM gateway.settle_forward($1, $2, $3, $4, $5, $6, $7, $8::interval);
 
 -- role gateway_call
 SELECT * FROM gateway.start_challenge($1, $2, $3, $4, $5);
@@ -577,6 +598,16 @@ SELECT EXISTS (
 SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
 WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
 
+-- role gateway_engine
+SELECT a.app_id, r.version, r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::text AS upstreams, r.origin, r.actor, r.made_at FROM gateway.app a
+JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
+WHERE a.tenant_id = $1 AND a.retired_at IS NULL ORDER BY a.app_id;
+
+-- role gateway_engine
+SELECT a.app_id, r.version, r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::text AS upstreams, r.origin, r.actor, r.made_at FROM gateway.app a
+LEFT JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
+WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
+
 -- role gateway_call
 SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
     (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
@@ -692,6 +723,11 @@ WHERE c.ended_at IS NULL AND c.ends_at > now() ORDER BY c.ends_at LIMIT 1000;
 SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
     c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second
 FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id ORDER BY c.tenant_id, c.credential_id;
+
+-- role gateway_engine
+SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
+    c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second
+FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id WHERE c.tenant_id = $1 AND c.credential_id = $2;
 
 -- role gateway_engine
 SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
@@ -870,6 +906,43 @@ FROM (
         $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
         $12::text[]) AS u(key, token, user_id, name, phone, zone, first, last, tags)
     LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = u.key
+    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p;
+
+-- role gateway_call
+SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p.is_new AND p.is_older) AS older,
+    count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_older AND p.is_changed) AS changed,
+    count(*) FILTER (WHERE NOT p.is_new AND NOT p.is_older AND NOT p.is_changed) AS unchanged
+FROM (
+    SELECT i.identity_id IS NULL AS is_new,
+        coalesce($14::timestamptz IS NOT NULL AND (i.state <> 'active'
+            OR greatest(i.registered_at, (to_json(i)->>'seen_at')::timestamptz) > greatest($14, u.registered)
+            OR u.token <> d.token AND d.token_registered_at > greatest($14, u.registered)
+            OR u.token = d.token AND d.token_state <> 'active'), false) AS is_older,
+        i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
+            OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
+            OR u.phone IS DISTINCT FROM i.phone AND u.phone IS NOT NULL
+            OR u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active')
+            OR u.zone IS DISTINCT FROM d.time_zone AND u.zone IS NOT NULL
+            OR (u.first, u.last) IS DISTINCT FROM (coalesce(d.window_from, 0), coalesce(d.window_to, 1439))
+                AND u.first IS NOT NULL
+            OR gateway.client_after(i.client, u.client::jsonb) IS DISTINCT FROM i.client
+            OR NOT u.accepts AND i.accepts_push
+            OR u.tags IS NOT NULL AND ARRAY(SELECT t FROM unnest(string_to_array(u.tags, ' ')) AS t ORDER BY t)
+                <> ARRAY(SELECT t.tag FROM gateway.identity_tag t
+                    WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
+    FROM unnest(
+        $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
+        $12::text[], $13::text[], $15::boolean[], $16::timestamptz[], $17::text[])
+        AS u(key, token, user_id, name, phone, zone, first, last, tags, client, accepts, registered, platform)
+    LEFT JOIN LATERAL (
+        SELECT x.key FROM gateway.device y
+        JOIN gateway.identity x ON x.tenant_id = $1 AND x.device_id = y.device_id AND x.app_id = $2 AND x.vendor = $3
+            AND x.state = 'active'
+        WHERE u.key LIKE 'token-%' AND y.tenant_id = $1 AND y.app_id = $2 AND y.platform = u.platform
+            AND y.token_digest = md5(u.token) AND y.token = u.token
+        ORDER BY y.token_registered_at DESC, x.identity_id LIMIT 1) AS h ON true
+    CROSS JOIN LATERAL (SELECT coalesce(h.key, u.key) AS key OFFSET 0) AS k
+    LEFT JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = k.key
     LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id) p;
 
 -- role gateway_call
@@ -1095,6 +1168,9 @@ SELECT gateway.drop_event_partitions($1, $2) AS count;
 SELECT gateway.end_identities($1, 100) AS count;
 
 -- role gateway_engine
+SELECT gateway.erase_late($1, 100) AS count;
+
+-- role gateway_engine
 SELECT gateway.make_delivery_partitions($1, $2) AS count;
 
 -- role gateway_engine
@@ -1149,6 +1225,20 @@ SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, 
     i.registered_at, i.assurance, (SELECT coalesce(array_agg(t.tag ORDER BY t.tag), '{}') FROM gateway.identity_tag t
         WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id) AS tags
 FROM gateway.identity i WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
+SELECT i.identity_id, ARRAY(
+        SELECT m.group_name FROM gateway.group_member m
+        WHERE m.tenant_id = $1 AND m.user_id = i.user_id AND m.app_id = i.app_id AND m.vendor = i.vendor
+    ) AS groups,
+    b.count AS badge, coalesce(p.consents, '{}') AS consents, coalesce(p.consent_facts, '{}') AS consent_facts
+FROM gateway.identity i
+CROSS JOIN LATERAL (SELECT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder OFFSET 0) AS h
+LEFT JOIN gateway.badge b
+    ON b.tenant_id = $1 AND b.app_id = i.app_id AND b.vendor = i.vendor AND b.holder = h.holder
+LEFT JOIN gateway.user_profile p
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+WHERE i.tenant_id = $1 AND i.identity_id = ANY ($2);
 
 -- role gateway_call
 SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
@@ -1228,6 +1318,12 @@ SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, 
 -- role gateway_call
 SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20);
 
+-- role gateway_call
+SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
+-- role gateway_call
+SELECT import_rows AS outcomes FROM gateway.import_rows(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
 -- role gateway_engine
 SELECT k.due_day, k.message_id, k.target_id, k.is_early, k.is_received, k.is_read
 FROM unnest($2::integer[], $3::uuid[], $4::uuid[]) AS u(due_day, message, target)
@@ -1266,6 +1362,9 @@ WHERE b.tenant_id <> $1 ORDER BY k.place;
 
 -- role gateway_call
 SELECT keep_users AS is_repeat FROM gateway.keep_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_repeat => $4, p_users => $5, p_anonymous => $6, p_accepts => $7, p_opted => $8, p_attributes => $9, p_consents => $10, p_revisions => $11, p_labels => $12, p_names => $13, p_named => $14, p_actors => $15, p_digests => $16, p_kinds => $17, p_acts => $18, p_ats => $19, p_data => $20, p_from => $21, p_to => $22);
+
+-- role gateway_call
+SELECT keep_users AS is_repeat FROM gateway.keep_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_repeat => $4, p_users => $5, p_anonymous => $6, p_accepts => $7, p_opted => $8, p_attributes => $9, p_consents => $10, p_said => $11, p_revisions => $12, p_labels => $13, p_names => $14, p_named => $15, p_actors => $16, p_digests => $17, p_kinds => $18, p_acts => $19, p_ats => $20, p_data => $21, p_from => $22, p_to => $23);
 
 -- role gateway_engine
 SELECT key_id, check_value FROM gateway.master_key;
@@ -1682,6 +1781,56 @@ LIMIT $5;
 -- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            OR i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+            AND i.alias IS NULL) AS is_alias) AS a
+CROSS JOIN LATERAL (
+    SELECT coalesce((
+        SELECT i.user_id FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+            AND i.user_id IS NOT NULL ORDER BY i.user_id LIMIT 1),
+        CASE WHEN NOT EXISTS (
+            SELECT FROM gateway.identity i
+            WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value) THEN q.value END
+        ) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.alias = q.value
+    LIMIT $5)
+    UNION ALL
+    (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = q.value
+        AND (i.alias IS NULL OR i.alias <> q.value AND NOT a.is_alias)
+    LIMIT $5)
+    UNION ALL
+(SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor <> $3 AND i.state = 'active' AND i.user_id = w.user_id
+LIMIT $5)) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
@@ -1954,6 +2103,17 @@ SELECT r.*, i.name FROM (
 CROSS JOIN gateway.reading_identity($1, $2, $3, $4, $5, $6) i
 CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.read) r;
 
+-- role gateway_engine
+SELECT r.app_id, r.version, r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::text AS upstreams, r.origin, r.actor, r.made_at FROM gateway.route_set r WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version = $3;
+
+-- role gateway_call
+SELECT r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::text AS upstreams FROM gateway.route_set r
+WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version = $3;
+
+-- role gateway_engine
+SELECT r.version, r.origin, r.actor, r.made_at FROM gateway.route_set r
+WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version < $3 ORDER BY r.version DESC LIMIT $4;
+
 -- role gateway_call
 SELECT record_exchange AS sequence FROM gateway.record_exchange(p_tenant => $1, p_capture => $2, p_at => $3, p_route => $4, p_outcome => $5, p_reason => $6, p_method => $7, p_path => $8, p_query => $9, p_headers => $10, p_body => $11, p_body_bytes => $12, p_status => $13, p_answer_type => $14, p_answer => $15, p_answer_bytes => $16);
 
@@ -1974,6 +2134,9 @@ SELECT remove_campaign AS count FROM gateway.remove_campaign($1, $2, $3, $4, $5)
 
 -- role gateway_call
 SELECT report_number AS outcome FROM gateway.report_number($1, $2, $3, $4, $5, $6, $7, $8, $9);
+
+-- role gateway_engine
+SELECT resume_forwards AS count FROM gateway.resume_forwards($1, $2);
 
 -- role gateway_engine
 SELECT retention::text AS retention, pushes_per_second FROM gateway.tenant WHERE tenant_id = $1;
@@ -2222,7 +2385,14 @@ ORDER BY refused_at;
 SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id;
 
 -- role gateway_engine
+SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE tenant_id = $1 AND retired_at IS NULL ORDER BY app_id;
+
+-- role gateway_engine
 SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tenant_id;
+
+-- role gateway_engine
+SELECT u.id FROM unnest($2::text[], $3::bigint[]) AS u(id, version) WHERE NOT EXISTS (
+    SELECT FROM gateway.credential c WHERE c.tenant_id = $1 AND c.credential_id = u.id AND c.version = u.version);
 
 -- role gateway_engine
 SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
@@ -2236,6 +2406,18 @@ CROSS JOIN LATERAL (
     SELECT m.content ->> 'trace' AS trace FROM gateway.message m
     WHERE m.tenant_id = $1 AND m.message_id = u.message_id AND m.app_id = $2 LIMIT 1) t
 WHERE t.trace IS NOT NULL;
+
+-- role gateway_engine
+SELECT u.tenant_id, u.upstream FROM gateway.outbox_upstream u;
+
+-- role gateway_engine
+SELECT u.tenant_id, u.upstream FROM gateway.outbox_upstream u
+WHERE EXISTS (
+        SELECT FROM gateway.outbox_queue q
+        WHERE q.tenant_id = u.tenant_id AND q.upstream = u.upstream AND q.is_urgent = true AND q.next_at <= now())
+    OR EXISTS (
+        SELECT FROM gateway.outbox_queue o
+        WHERE o.tenant_id = u.tenant_id AND o.upstream = u.upstream AND o.is_urgent = false AND o.next_at <= now());
 
 -- role gateway_call
 SELECT u.user_id, (SELECT count(*) FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2
@@ -2273,6 +2455,9 @@ SELECT vouch_identity AS count FROM gateway.vouch_identity($1, $2, $3, $4);
 SELECT w.tenant_id, w.webhook_id FROM gateway.webhook w
 WHERE w.is_active AND w.next_at <= now() AND (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = w.tenant_id ORDER BY p.last DESC LIMIT 1) > w.cursor
 ORDER BY w.next_at LIMIT $1;
+
+-- role gateway_engine
+SELECT waiting, oldest, is_full FROM gateway.survey_outbox($1, $2, $3, $4::interval);
 
 -- role gateway_call
 SELECT webhook_id, url, app_id, kinds, key_id, is_active, delivery_order, created_at, cursor, attempts, failure FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2;
@@ -2396,6 +2581,15 @@ UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = 
 
 -- role gateway_engine
 UPDATE gateway.node SET master_keys = $2 WHERE node_id = $1 AND master_keys IS DISTINCT FROM $2::text[];
+
+-- role gateway_engine
+UPDATE gateway.outbox_queue SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $7,
+    owner = NULL, next_at = now() + $8::interval
+WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6;
+
+-- role gateway_engine
+UPDATE gateway.outbox_queue SET owner = NULL, next_at = now()
+WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6;
 
 -- role gateway_engine
 UPDATE gateway.provider_token SET sealed = $5

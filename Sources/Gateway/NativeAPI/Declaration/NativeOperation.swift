@@ -22,6 +22,10 @@ struct NativeOperation: Sendable {
     private(set) var audited = AuditedCall.no
     /// Whether its calls are refused while the copies of the audit are behind: audited acts and reads, except those of senders.
     var isAdministrative: Bool { audited != .no && scope != .send }
+    /// Whether long answers are compressed for callers that accept it. Answers about figures and rows are long, and contain no secret.
+    var isCompressible: Bool {
+        method == .get && (path.hasPrefix("/v1/analytics/") || path.hasPrefix("/v1/exports/"))
+    }
     let summary: String
     let inputs: [any DeclaredInput]
     let body: NativeBody

@@ -1,4 +1,5 @@
 import AnswerShapes
+import CaptureStore
 import Commands
 import EngineStore
 import Foundation

@@ -33,6 +33,11 @@ enum ImportOperations {
             as: false,
             "Count the changes without making them."
         )
+        let asOf = QueryField.optional(
+            "asOf",
+            .time,
+            "When the body was made: what changed here later stays. Absent: the body is newer than everything."
+        )
         let after = QueryField.optional(
             "after",
             .integer(0...Int.max),
@@ -55,7 +60,10 @@ enum ImportOperations {
             .int("line", "The last processed line, which is `after` of a call that resumes.") { $0.progress.line },
             .int("created", "New devices.") { $0.progress.state.checkpoint.created },
             .int("updated", "Changed devices.") { $0.progress.state.checkpoint.updated },
-            .int("unchanged", "Devices that the import left unchanged.") { $0.progress.state.unchanged },
+            .int("unchanged", "Devices that the import left unchanged.") { $0.progress.state.checkpoint.unchanged },
+            .int("older", "Devices of which something that is newer here has stayed.") {
+                $0.progress.state.checkpoint.older
+            },
             .int("rejected", "Rejected lines.") { $0.progress.state.checkpoint.rejected },
             .list("rejects", reject, "The first \(DeviceImports.listedRejects) rejected lines.") {
                 $0.progress.rejects
@@ -112,6 +120,7 @@ extension NativeAPI {
             scope: AppScope(app: try call.app, vendor: try call.vendor),
             format: try Self.format(call),
             isDryRun: try call.dryRun,
+            asOf: try call.asOf,
             after: try call.after,
             actor: call.actor,
             repeatKey: try call.once,

@@ -1,3 +1,4 @@
+import CaptureStore
 import PostgresClient
 import Store
 

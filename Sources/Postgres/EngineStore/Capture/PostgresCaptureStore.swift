@@ -1,7 +1,8 @@
+package import CaptureStore
 package import FoundationEssentials
 package import Model
 package import PostgresClient
-package import Store
+import Store
 
 /// Reads captures and writes their exchanges. A tenant's captures are accessed under row-level security; the engine's role only finds the running ones.
 package struct PostgresCaptureStore: Sendable {

@@ -4,7 +4,7 @@ import Store
 
 /// Folds the counts that transactions append, and ends messages that crashed nodes left open. Any node may do it, and one node at a time does.
 package struct PostgresCountKeeper: Sendable {
-    private let engine: PostgresPool
+    let engine: PostgresPool
     private let node: NodeID
 
     /// One minute: longer than the period of the calls, so that one node continues, and short, because readers add up what is not folded.
@@ -56,7 +56,8 @@ package struct PostgresCountKeeper: Sendable {
         }
     }
 
-    /// Merges the counts of quarter hours that are older than `quarterHourLife` into days of their app's time zone. It is safe to stop and repeat.
+    /// Merges the counts and latencies of quarter hours that are older than `quarterHourLife` into days of their app's time zone. It is safe to stop and to
+    /// repeat.
     ///
     /// - Parameter now: the database's time.
     /// - Returns: the number of transactions; nil if another node does it.
@@ -65,6 +66,7 @@ package struct PostgresCountKeeper: Sendable {
         let before = QuarterRange(now.back(Self.quarterHourLife)..<now).from / Self.rollUpQuarters * Self.rollUpQuarters
         return try await forEach(CountSQL.unrolled(.int32(before))) { (tenant) throws(PostgresError) in
             for step in 1...Self.rollUpSteps {
+                try await mergeLatencies(of: tenant, before: before, quarters: Self.rollUpQuarters)
                 let statement = CountSQL.rollUp(tenant, .int32(before), .int32(Self.rollUpQuarters))
                 if try await engine.run(statement, tenant: nil).only().int("quarter") >= before { return step }
             }

@@ -5,6 +5,9 @@
 -- `moved` has entries (user, phone, token) for the caller's events; or vouch, so that a caller that proves nothing is also pending. An identity of a higher
 -- level keeps its phone. expected: the tenant's back end expected the user, who is vouched now. p_client: the facts of the client that it reports
 -- (`client_after`).
+--
+-- An unknown key that brings the token of an identity whose key is `token-…`, which an import made for a device without a key, becomes the key of that identity.
+-- It keeps what it has, and its first key as the attribute `$rolloutKey` (`attributes_after`).
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
@@ -32,11 +35,28 @@ DECLARE
     v_client jsonb;
     v_number bigint;
     v_report jsonb;
+    -- The key that an imported identity loses; null: none.
+    v_first text;
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
     SELECT i.identity_id, i.device_id, i.state, i.phone, i.user_id, i.assurance, i.client, i.client_number
         INTO v_id, v_old_device, v_state, v_phone, v_user, v_old, v_client, v_number FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key;
+    IF v_id IS NULL AND p_token IS NOT NULL AND p_key NOT LIKE 'token-%' THEN
+        PERFORM gateway.lock_name(p_tenant, 'token', p_app || chr(31) || p_platform || chr(31) || p_token);
+        -- The device is the one that `seat_token` finds. Nobody has confirmed that the new key belongs to the user.
+        SELECT i.identity_id, i.device_id, i.key, i.state, i.phone, i.user_id, least(i.assurance, 0::smallint), i.client, i.client_number
+            INTO v_id, v_old_device, v_first, v_state, v_phone, v_user, v_old, v_client, v_number
+            FROM (
+                SELECT x.* FROM (
+                    SELECT y.device_id FROM gateway.device y
+                    WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = p_platform AND y.token_digest = md5(p_token)
+                        AND y.token = p_token AND (p_environment IS NULL OR y.environment = p_environment)
+                    ORDER BY y.token_registered_at DESC LIMIT 1) AS d
+                JOIN gateway.identity x ON x.tenant_id = p_tenant AND x.device_id = d.device_id AND x.app_id = p_app AND x.vendor = p_vendor
+                    AND x.state = 'active' AND left(x.key, 6) = 'token-' OFFSET 0) AS i
+            ORDER BY i.identity_id LIMIT 1;
+    END IF;
     v_device := v_old_device;
     IF v_old > 0 THEN
         SELECT d.token INTO v_token FROM gateway.device d WHERE d.tenant_id = p_tenant AND d.device_id = v_old_device;
@@ -87,6 +107,11 @@ BEGIN
             RETURNING d.platform INTO v_platform;
     END IF;
 
+    IF v_first IS NOT NULL THEN
+        -- It may have ended since it was found.
+        SELECT i.state INTO v_state FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = v_id FOR UPDATE;
+        IF NOT FOUND THEN RAISE EXCEPTION 'the identity was erased meanwhile' USING ERRCODE = '40001'; END IF;
+    END IF;
     IF v_id IS NOT NULL THEN v_level := gateway.level_after(v_old, v_user, v_phone, p_user, p_phone, p_assurance); END IF;
     -- The key may be known to others, so another token is a claim.
     IF v_old > 0 AND p_assurance < 2 AND p_token IS NOT NULL AND p_token IS DISTINCT FROM v_token THEN v_level := least(v_level, 0); END IF;
@@ -120,11 +145,14 @@ BEGIN
     ELSE
         UPDATE gateway.identity i SET device_id = v_device, state = 'active', user_id = coalesce(p_user, i.user_id),
                 name = coalesce(p_name, i.name), phone = coalesce(p_phone, i.phone),
-                raw_phone = coalesce(p_raw_phone, i.raw_phone), attributes = coalesce(p_attributes, i.attributes),
+                raw_phone = coalesce(p_raw_phone, i.raw_phone), key = CASE WHEN v_first IS NULL THEN i.key ELSE p_key END,
+                attributes = CASE WHEN p_attributes IS NULL AND v_first IS NULL THEN i.attributes
+                    ELSE gateway.attributes_after(i.attributes, p_attributes, v_first) END,
                 registered_at = p_at, assurance = v_level, client = v_report, client_number = v_number,
                 user_since = CASE WHEN v_is_new_user OR v_is_new_phone AND v_user IS NULL THEN p_at ELSE i.user_since END
             WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
     END IF;
+    IF v_first IS NOT NULL THEN PERFORM gateway.move_badge(p_tenant, p_app, p_vendor, 'key:' || v_first, 'key:' || p_key); END IF;
     IF v_state IS DISTINCT FROM 'active' THEN
         PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, ARRAY[p_key], 1);
     END IF;

@@ -1,7 +1,8 @@
 -- `register_noted` for several identities of one app and vendor, without repeated keys, as parallel arrays. Returns one row per key, in order.
 --
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
--- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it alone. p_moves is
+-- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it alone. So an imported
+-- identity whose key is `token-…` takes an app's key in `register_identity` only. p_moves is
 -- allow or notify: with notify, an event reports each user and phone that another identity has.
 --
 -- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
@@ -124,7 +125,10 @@ BEGIN
         WITH r AS (
             UPDATE gateway.identity i SET user_id = coalesce(u.user_id, i.user_id), name = coalesce(u.name, i.name),
                     phone = coalesce(u.phone, i.phone), raw_phone = coalesce(u.raw_phone, i.raw_phone),
-                    attributes = coalesce(u.attributes::json, i.attributes), registered_at = u.at,
+                    -- As in `register_identity`: an identity that took its key from an app keeps the key of its rollout.
+                    attributes = CASE WHEN u.attributes IS NULL THEN i.attributes WHEN i.attributes->>'$rolloutKey' IS NULL THEN u.attributes::json
+                        ELSE gateway.attributes_after(i.attributes, u.attributes::json, NULL) END,
+                    registered_at = u.at,
                     client = u.client, client_number = u.number,
                     -- The key may be known to others, so another token is a claim.
                     assurance = CASE WHEN p_assurance < 2 AND i.assurance > 0 AND u.is_new_token THEN 0

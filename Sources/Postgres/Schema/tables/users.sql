@@ -18,6 +18,9 @@ CREATE TABLE gateway.user_profile (
     opted_in boolean NOT NULL DEFAULT false,
     -- 'subscribed' or 'unsubscribed', by subject.
     consents json NOT NULL DEFAULT '{}',
+    -- The facts about `consents`, by subject: `at`, when the user decided (RFC 3339), and `source`, who said so; both may be missing. In a column of its
+    -- own, because programs of version 66 read `consents` as texts.
+    consent_facts json NOT NULL DEFAULT '{}',
     PRIMARY KEY (tenant_id, app_id, vendor, user_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.user_profile');

@@ -5,22 +5,43 @@ import PostgresClient
 /// The number of rows of an import by what happened to them.
 package struct ImportCounts: Sendable, Equatable {
     package var created = 0
-    /// Known before. In a preview only those that the file changes.
+    /// Known before, and changed.
     package var updated = 0
-    /// Known before and the same. In a preview only.
+    /// Known before and the same: nothing is written.
     package var unchanged = 0
+    /// Known before, and in part or as a whole later than the file, which stays.
+    package var older = 0
 
-    package init(created: Int = 0, updated: Int = 0, unchanged: Int = 0) {
+    package init(created: Int = 0, updated: Int = 0, unchanged: Int = 0, older: Int = 0) {
         self.created = created
         self.updated = updated
         self.unchanged = unchanged
+        self.older = older
+    }
+
+    /// The number of rows with each outcome.
+    package init(_ outcomes: [ImportOutcome]) {
+        for outcome in outcomes {
+            switch outcome {
+            case .created: created += 1
+            case .updated: updated += 1
+            case .unchanged: unchanged += 1
+            case .older: older += 1
+            }
+        }
     }
 
     package static func += (left: inout ImportCounts, right: ImportCounts) {
         left.created += right.created
         left.updated += right.updated
         left.unchanged += right.unchanged
+        left.older += right.older
     }
+}
+
+/// The result of a row of an import.
+package enum ImportOutcome: String, Sendable, Hashable {
+    case created, updated, unchanged, older
 }
 
 /// Rows that one statement imports.
@@ -30,21 +51,29 @@ package struct ImportedRows: Sendable {
     /// Of what is new, one for each row.
     let identities: [UUID]
     let devices: [UUID]
-    /// When they registered.
+    /// The time of the import: when they registered, if neither the row nor the file has a time.
     let at: Timestamp
+    /// When the file was made; what changed later stays. Nil: the file is newer than everything.
+    let asOf: Timestamp?
+    /// The source of consents that name none.
+    package let source: String?
 
     package init(
         _ rows: [DeviceRegistration],
         _ scope: AppScope,
         identities: [UUID],
         devices: [UUID],
-        at: Timestamp
+        at: Timestamp,
+        asOf: Timestamp? = nil,
+        source: String? = nil
     ) {
         self.rows = rows
         self.scope = scope
         self.identities = identities
         self.devices = devices
         self.at = at
+        self.asOf = asOf
+        self.source = source
     }
 
     /// The parameters of both import functions.
@@ -67,6 +96,27 @@ package struct ImportedRows: Sendable {
         p["p_tags"] = { tags($1.rows) }
         p["p_at"] = { .time($1.at) }
         p["p_clients"] = { clients($1.rows) }
+        p["p_registered"] = { .times($1.rows.map(\.imported.registeredAt)) }
+        p["p_as_of"] = { .time($1.asOf) }
+        p["p_accepts"] = { .bools($1.rows.map(\.imported.acceptsPush)) }
+        p["p_groups"] = { groups($1.rows) }
+        p["p_badges"] = { .int32s($1.rows.map(\.imported.badge)) }
+        p["p_consents"] = { consents($1.rows) }
+        p["p_source"] = { .string($1.source) }
+    }
+
+    /// The groups of each row's user, as a JSON array.
+    private static func groups(_ rows: [DeviceRegistration]) -> PostgresValue {
+        .strings(rows.map { row in row.imported.groups.map { JSONWriter.text(.array($0.map { .string($0) })) } })
+    }
+
+    /// The consents of each row's user, as a JSON object.
+    private static func consents(_ rows: [DeviceRegistration]) -> PostgresValue {
+        .strings(
+            rows.map { row in
+                row.imported.consents.isEmpty ? nil : JSONWriter.text(RecordedConsent.json(row.imported.consents))
+            }
+        )
     }
 
     static func zones(_ rows: [DeviceRegistration]) -> PostgresValue { .strings(rows.map { $0.clock.timeZone?.text }) }

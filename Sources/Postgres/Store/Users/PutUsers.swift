@@ -23,6 +23,7 @@ package struct PutUsers: StoreWrite {
         p["p_opted"] = { .bools($1.write.profiles.map(\.isOptedIn)) }
         p["p_attributes"] = { .strings($1.write.profiles.map { DocumentText.of($0.attributes) }) }
         p["p_consents"] = { .strings($1.write.profiles.map { JSONWriter.text(ConsentCoding.json($0.consents)) }) }
+        p["p_said"] = { .strings($1.write.profiles.map { subjects($0.decided) }) }
         p["p_revisions"] = { .ints($1.write.profiles.map(\.revision)) }
         p["p_labels"] = { .strings($1.write.aliases.map(\.alias.label)) }
         p["p_names"] = { .strings($1.write.aliases.map(\.alias.name)) }
@@ -35,6 +36,11 @@ package struct PutUsers: StoreWrite {
         p["p_data"] = { .strings($1.write.acts.map { DocumentText.of($0.data) }) }
         p["p_from"] = { .strings($1.write.moves.map(\.from.rawValue)) }
         p["p_to"] = { .strings($1.write.moves.map(\.to.rawValue)) }
+    }
+
+    /// The subjects as a JSON array.
+    private static func subjects(_ decided: Set<String>) -> String {
+        JSONWriter.text(.array(decided.sorted().map { .string($0) }))
     }
 
     package func statement(_ call: StoreCall) -> Statement { Self.routine(call, self) }

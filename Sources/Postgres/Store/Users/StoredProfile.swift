@@ -12,6 +12,8 @@ package struct StoredProfile: Sendable, Hashable {
     package var attributes: JSONObject
     /// By subject.
     package var consents: [String: ConsentState]
+    /// The subjects that a call decides, whether that changes `consents` or not: these decisions are as new as the call. Empty when it is read.
+    package var decided: Set<String> = []
     /// How often the profile had been changed when it was read. 0: the user has no profile yet, or is known only by a device.
     package var revision: Int
 

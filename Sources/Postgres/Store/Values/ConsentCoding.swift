@@ -14,4 +14,16 @@ enum ConsentCoding {
         for (subject, state) in object.pairs { consents[subject] = state.string.flatMap(ConsentState.init) }
         return consents
     }
+
+    /// The consents with what is known about them, in the order of their subjects.
+    static func recorded(_ states: JSONObject, _ facts: JSONObject) -> [RecordedConsent] {
+        read(states).sorted { $0.key < $1.key }.map { subject, state in
+            RecordedConsent(
+                subject: subject,
+                state: state,
+                at: facts[subject]?["at"]?.string.flatMap { Timestamp(rfc3339: $0) },
+                source: facts[subject]?["source"]?.string
+            )
+        }
+    }
 }

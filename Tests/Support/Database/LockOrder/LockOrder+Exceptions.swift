@@ -50,6 +50,8 @@ extension LockOrder {
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("end_upstream_calls", "upstream_call", after: "upstream_user", "call by call, in the order of keys"),
         Exception("forward_calls", "outbox_queue", after: "outbox", "queue by queue, in the order of their keys"),
+        Exception("import_people > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("import_people > put_group", "name:groups user_group", "group by group, in the order of names"),
         Exception("tag_device", "identity", after: "identity_tag", "identity by identity, in the order of ids"),
         // `uses_windows` and `shares_devices` are written once in the life of an app. A deadlock at that moment is repeated by the pool.
         Exception("set_clock", "app", "written once in the life of an app"),
@@ -57,7 +59,12 @@ extension LockOrder {
         Exception("set_preferences > set_clock", "app", "written once in the life of an app"),
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
-        Exception("import_new", "app", after: "client_version", "written once in the life of an app"),
+        Exception(
+            "import_new",
+            "app",
+            after: "client_version name:groups user_profile user_group group_member group_count",
+            "written once in the life of an app"
+        ),
         // A new version is inserted under a lock that is only tried, so no transaction waits for the row.
         Exception("register_identity > client_number", "client_version", "never waits for another transaction"),
         Exception("register_many", "device", after: "client_version", "never waits for another transaction"),
@@ -72,11 +79,19 @@ extension LockOrder {
     package static let registrationFaults: [Exception] = [
         Exception("register_identity", "name:phone identity identity_tag device", "a replaced identity is found late"),
         Exception("register_identity", "name:quota", after: "identity_count", "a replaced identity is counted first"),
+        Exception(
+            "register_identity > meet_expectation",
+            "expected_user",
+            after: "name:token",
+            "an imported identity is found by its token before its user is known"
+        ),
+        Exception("register_identity > move_badge", "badge_mark badge", "a replaced identity is counted first"),
         Exception("unregister_identities", "device", "the identity is locked before its device"),
         Exception("update_token", "identity device", "the device is locked behind a replaced identity"),
         Exception("set_preferences", "device", "the identity is locked before its device"),
         Exception("end_identities", nil, "one identity after the other, each with its events"),
         Exception("import_each", nil, "one row after the other, in the order of the file"),
+        Exception("import_rows", nil, "one row after the other, in the order of the file"),
         Exception("import_identities", nil, "one row after the other, in the order of the file"),
         Exception("put_users > move_user", "user_group group_member group_count", "groups behind identities"),
         Exception("erase_rows", nil, "deliveries and counts are changed before slices, identities and devices"),

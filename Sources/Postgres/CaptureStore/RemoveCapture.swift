@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import Model
 package import PostgresClient
+package import Store
 
 /// Removes a capture with its exchanges. Returns false if it does not exist.
 package struct RemoveCapture: StoreWrite {

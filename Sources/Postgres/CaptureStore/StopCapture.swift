@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import Model
 package import PostgresClient
+package import Store
 
 /// Ends a running capture and keeps its exchanges. Returns false if it is not running.
 package struct StopCapture: StoreWrite {

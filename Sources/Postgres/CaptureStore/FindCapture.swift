@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import Model
 package import PostgresClient
+package import Store
 
 /// Finds a capture without its exchanges.
 package struct FindCapture: StoreRead {

@@ -1,5 +1,6 @@
 import Model
 package import PostgresClient
+import Store
 
 /// Reads a capture without its exchanges.
 package enum CaptureRow {

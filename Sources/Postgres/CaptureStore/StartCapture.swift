@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import Model
 package import PostgresClient
+package import Store
 
 /// Starts a capture of a binding, unless a capture of the binding is running or the tenant has reached its limit.
 package struct StartCapture: StoreWrite {

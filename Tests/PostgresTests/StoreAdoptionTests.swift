@@ -1,0 +1,195 @@
+import Commands
+import DatabaseSupport
+import DeliveryEngine
+import Foundation
+import Model
+import TestKit
+import Testing
+
+@testable import EngineStore
+@testable import PostgresClient
+@testable import Store
+
+/// Identities that were imported without a key, and take the key of the app when it registers with their token.
+@Suite struct StoreAdoptionTests {
+    /// A row without a key of its own.
+    private func row(_ number: Int, user: String? = nil) -> DeviceRegistration {
+        var row = DeviceRegistration(
+            key: VendorDeviceKey("\(DeviceRegistration.derivedKeyPrefix)\(number)"),
+            platform: .ios,
+            token: DeviceToken(apns: "aa0\(number)"),
+            user: user.map { UserID($0) },
+            attributes: ["plan": "gold"],
+            tags: ["seoul", "vip"].compactMap { Tag($0) }
+        )
+        row.imported.badge = 4
+        if user != nil { row.imported.groups = ["g"] }
+        return row
+    }
+
+    private func importing(_ rows: [DeviceRegistration], _ fixture: StoreFixture) async throws -> ImportCounts {
+        try await fixture.importDevices(rows, TestIdentifiers(), at: try await fixture.now())
+    }
+
+    private func registration(
+        _ key: VendorDeviceKey,
+        _ token: String,
+        _ fixture: StoreFixture,
+        attributes: JSONObject = JSONObject()
+    ) async throws -> RegisterDevice {
+        RegisterDevice(
+            fixture.scope,
+            key: key,
+            DeviceRegistration(
+                key: key,
+                platform: .ios,
+                token: DeviceToken(apns: token),
+                attributes: attributes
+            ),
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await fixture.now()
+        )
+    }
+
+    /// Every identity of the tenant, by key: user, attributes and tags.
+    private func identities(_ fixture: StoreFixture) async throws -> [String] {
+        try await lines(
+            """
+            SELECT concat_ws(' ', i.key, i.state, coalesce(i.user_id, '-'), i.attributes, (
+                SELECT string_agg(t.tag, ',' ORDER BY t.tag) FROM gateway.identity_tag t
+                WHERE t.tenant_id = i.tenant_id AND t.identity_id = i.identity_id)) AS text
+            FROM gateway.identity i WHERE i.tenant_id = $1 ORDER BY i.key
+            """,
+            fixture
+        )
+    }
+
+    private func badges(_ fixture: StoreFixture) async throws -> [String] {
+        try await lines(
+            "SELECT holder || ' ' || count AS text FROM gateway.badge WHERE tenant_id = $1 ORDER BY holder",
+            fixture
+        )
+    }
+
+    private func lines(_ sql: String, _ fixture: StoreFixture) async throws -> [String] {
+        let admin = try await fixture.database.admin()
+        let result = try await admin.query(sql, [.id(fixture.acme)])
+        await admin.close()
+        return try result.map { (row) throws(PostgresError) in try row.text("text") }
+    }
+
+    private func counted(_ fixture: StoreFixture) async throws -> Int? {
+        try await fixture.ask(FindApp(fixture.scope))?.identityCount
+    }
+
+    /// A message to an identity, sent and not read.
+    private func send(to identity: IdentityID, on device: DeviceID, _ fixture: StoreFixture) async throws {
+        let (_, lease) = try await fixture.sending(to: [identity])
+        var progress = try await fixture.progress(lease, [0])
+        for place in progress.results.indices { progress.results[place].device = device }
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+    }
+
+    @Test func anImportedIdentityTakesTheKeyOfTheAppAndKeepsWhatItHas() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await importing([row(1), row(2, user: "u2")], fixture) == .init(created: 2))
+        let page = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 10)
+        let device = try #require(page.first { $0.token?.text == "aa01" })
+        let identity = try #require(device.identities.first)
+        try await send(to: identity.id, on: device.id, fixture)
+
+        let registered = try await fixture.register("app-1", token: "aa01")
+        #expect(registered.identity == identity.id && registered.device == device.id && registered.wasActive)
+        #expect(registered.replaced.isEmpty)
+        #expect(
+            try await identities(fixture) == [
+                #"app-1 active - {"$rolloutKey":"token-1","plan":"gold"} seoul,vip"#,
+                #"token-2 active u2 {"plan":"gold"} seoul,vip"#,
+            ]
+        )
+        #expect(try await badges(fixture) == ["key:app-1 4", "user:u2 4"])
+        #expect(try await fixture.devices.device(device.id, in: fixture.acme)?.unread == 1)
+        #expect(try await counted(fixture) == 2)
+        #expect(try await fixture.log().allSatisfy { $0.kind != "replaced" })
+
+        // A user keeps the groups.
+        let other = try await fixture.register("app-2", token: "aa02")
+        let facts = try await fixture.devices.exported([other.identity], in: fixture.acme)[other.identity]
+        #expect(facts?.groups == ["g"] && facts?.badge == 4)
+        // The same file again is about the same identities.
+        #expect(try await importing([row(1), row(2, user: "u2")], fixture) == .init(unchanged: 2))
+        #expect(try await identities(fixture).count == 2)
+    }
+
+    @Test func theKeyOfTheRolloutStaysWhenTheAppRegistersAgain() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await importing([row(1)], fixture)
+        let alone = try await registration("app-1", "aa01", fixture, attributes: ["v": 1])
+        #expect(try await fixture.ask(alone).wasActive)
+        #expect(try await identities(fixture) == [#"app-1 active - {"$rolloutKey":"token-1","v":1} seoul,vip"#])
+        // In a group of registrations, and with attributes or without.
+        let second = try await registration("app-1", "aa01", fixture, attributes: ["v": 2])
+        let fresh = try await registration("app-9", "aa09", fixture)
+        _ = try await fixture.call.run(try fixture.joined([second, fresh]), tenant: fixture.acme.rawValue)
+        let wanted = #"app-1 active - {"$rolloutKey":"token-1","v":2} seoul,vip"#
+        #expect(try await identities(fixture).first == wanted)
+        _ = try await fixture.ask(try await registration("app-1", "bb01", fixture))
+        #expect(try await identities(fixture).first == wanted)
+    }
+
+    @Test func aGroupOfRegistrationsLeavesItToTheSinglePath() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await importing([row(1)], fixture)
+        let operations = [
+            try await registration("app-1", "aa01", fixture), try await registration("app-9", "aa09", fixture),
+        ]
+        let answers = try await fixture.call.run(try fixture.joined(operations), tenant: fixture.acme.rawValue)
+        let alone = try answers.map { (row) throws(PostgresError) in try row.isNull("device_id") }
+        #expect(alone == [true, false])
+        // The operation as it runs, alone or in a group, whatever else arrives.
+        _ = try await fixture.ask(try await registration("app-1", "aa01", fixture))
+        #expect(
+            try await identities(fixture) == [
+                #"app-1 active - {"$rolloutKey":"token-1","plan":"gold"} seoul,vip"#, "app-9 active - {}",
+            ]
+        )
+    }
+
+    @Test func otherIdentitiesAreReplacedAsBefore() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("known", token: "bb01")
+        _ = try await importing([row(1), row(2)], fixture)
+        // A key that has an identity keeps it, and an identity with a key of its own is replaced.
+        let known = try await fixture.register("known", token: "aa01")
+        #expect(known.replaced.count == 1)
+        let first = try await fixture.register("app-2", token: "aa02")
+        #expect(first.replaced.isEmpty)
+        let second = try await fixture.register("app-3", token: "aa02")
+        #expect(second.replaced == [first.identity])
+        #expect(try await counted(fixture) == 2)
+        // Another dialect has identities of its own.
+        let other = try await fixture.register("app-3", token: "aa02", vendor: .ipns)
+        #expect(other.replaced.isEmpty && other.identity != second.identity)
+    }
+
+    @Test func ofTwoKeysThatArriveTogetherOneTakesTheIdentity() async throws {
+        let fixture = try await StoreFixture.make()
+        for round in 1...5 {
+            _ = try await importing([row(round)], fixture)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for part in 0..<3 {
+                    group.addTask {
+                        let key = VendorDeviceKey("app-\(round)-\(part)")
+                        _ = try await fixture.ask(try await registration(key, "aa0\(round)", fixture))
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        let all = try await identities(fixture)
+        #expect(all.count == 15 && all.count { $0.contains(" active ") } == 5)
+        #expect(all.count { $0.contains("$rolloutKey") } == 5)
+        #expect(try await counted(fixture) == 5)
+    }
+}

@@ -1,0 +1,1 @@
+`database backup` encrypts the file with the master key (AES-256-GCM, in chunks, while pg_dump writes). `database restore` needs that key, names a wrong one, and finds every damaged or missing byte before it changes anything. `--plain` writes the former format, which `restore` reads as before. A machine that makes backups now needs the master key, or `--plain`.

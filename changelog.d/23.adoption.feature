@@ -1,0 +1,1 @@
+A device that was imported without a key keeps its tags, user, groups, inbox, unread messages and badge when the app registers with its token: the imported identity takes the key of the app (it became `replaced` before). Its first key stays as the attribute `$rolloutKey`. A row without a key is about the identity that has its token.
