@@ -1,6 +1,5 @@
-package import Model
+import Model
 import Routing
-import Store
 
 /// How the rules of an app routed a delivery, recomputed from the version by which it was routed.
 package struct RouteTrace: Sendable, Hashable {
@@ -46,8 +45,8 @@ package struct RouteTrace: Sendable, Hashable {
     }
 
     package var text: String {
-        let rule = rule.map { "deliveries[\($0)]" } ?? "no rule"
+        let place = rule.map { "deliveries[\($0)]" } ?? "no rule"
         let share = bucket.map { ", bucket \($0)" } ?? ""
-        return "version \(version), \(rule)\(share): \(paths.joined(separator: ", "))"
+        return "version \(version), \(place)\(share): \(paths.joined(separator: ", "))"
     }
 }
