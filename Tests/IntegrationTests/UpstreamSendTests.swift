@@ -158,6 +158,7 @@ import Testing
             }
         }
     }
+
     // The vendor knows one of two users: it says so in its answer, and the other one is pushed.
     @Test func aUserWhomTheVendorDoesNotKnowIsPushed() async throws {
         try await World.with(serveArguments: ["--upstream-allow", "127.0.0.0/8"]) { world in

@@ -282,6 +282,7 @@ import Testing
         )
         #expect(try await fixture.delivery.tags(["beta", "delta"], of: lease) == [1: ["beta"]])
     }
+
     @Test func recordsOfCallsAreRemovedAfterTheirTime() async throws {
         let fixture = try await StoreFixture.alone()
         let device = try await fixture.register("k1", token: "aa01")
