@@ -17,6 +17,7 @@ import Testing
         permit: Permit = .go,
         outage: Duration? = .zero,
         callSize: Int = 100,
+        policy: EnginePolicy = EnginePolicy(),
         interrupted: [InterruptedCall] = [],
         _ change: (inout SliceWork) -> Void = { _ in }
     ) -> MachineBench {
@@ -27,6 +28,7 @@ import Testing
         return MachineBench(
             targets: count,
             lease: lease,
+            policy: policy,
             permit: permit,
             outage: outage,
             adapter: PlainUpstreamAdapter(callSize: callSize)
@@ -207,6 +209,21 @@ import Testing
         var bench = machine([.apns, Self.old])
         bench.completeAll(outcome)
         #expect(bench.openCalls.isEmpty && bench.results.count == 1)
+    }
+
+    // `retryUnknown` repeats a push only where the push service is the only path: the upstream would not recognize the message.
+    @Test func aPushWithoutAnAnswerIsNotRepeatedIfItCouldTakeAnotherPath() {
+        var policy = EnginePolicy()
+        policy.retry.unknown = .always
+        for paths in [[DeliveryPath.apns, Self.old], [Self.old, .apns]] {
+            var bench = machine(paths, policy: policy) { $0.targets[0]?.key = "lost-0" }
+            bench.completeAll(.lost)
+            #expect(bench.sent.count == 1 && bench.openCalls.isEmpty, "\(paths)")
+            #expect(bench.results[0]?.state == .sent && bench.results[0]?.attempt.isCertain == false, "\(paths)")
+        }
+        var alone = machine([.apns], policy: policy)
+        alone.completeAll(.lost)
+        #expect(alone.sent.count == 2 && alone.results.isEmpty)
     }
 
     @Test func aCallOfWhichNoByteHasLeftIsMadeAgainAFewTimes() throws {

@@ -12,7 +12,7 @@ import Model
 /// | rejected: topic | the same; as content if the sender chose a push type with a topic of its own | the topic stops on this node |
 /// | rejected: service, deferred | put back for the requested time or the backoff; finally its slice gives up | one attempt |
 /// | unsent | ready again at once, a few times, then put back | does not count as an attempt |
-/// | indeterminate | by `retryUnknown`: as unsent, or sent without certainty | one attempt |
+/// | indeterminate | by `retryUnknown`: as unsent, or sent without certainty. The latter if its rule has another path | one attempt |
 ///
 /// A target whose rule has a further path takes it instead of failing because of its token. `DeliveryMachine+Upstreams.swift` has the outcomes of calls.
 extension DeliveryMachine {
@@ -144,7 +144,10 @@ extension DeliveryMachine {
             case .withCollapse: targets[slot].push?.payload.collapseID != nil
             case .always: true
             }
-        guard isRepeatable, !isLastAttempt else { return settle(slot, as: .sent, isCertain: false, now: now) }
+        // A later try could leave over another path, whose peer does not recognize the message.
+        guard isRepeatable, !isLastAttempt, targets[slot].paths.count < 2 else {
+            return settle(slot, as: .sent, isCertain: false, now: now)
+        }
         resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: true)
     }
 
