@@ -269,7 +269,7 @@ var parts: [Part] = [
     .library(
         "Store",
         path: "Sources/Postgres/Store",
-        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient")]
+        [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Routing")]
     ),
     // Operations of `Store` for what upstreams do.
     .library(

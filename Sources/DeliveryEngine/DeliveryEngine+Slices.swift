@@ -32,6 +32,12 @@ extension DeliveryEngine {
         }
     }
 
+    /// How long the credential of `route` has been out of order; nil: its peer refuses it.
+    func outage(of route: PushRoute) -> Duration? {
+        let now = clock.now()
+        return state.withLockedValue { $0.gate.outage(of: route, now: now) }
+    }
+
     /// Replaces all rates.
     package func limit(_ limits: [CredentialKey: [PushRate]]) {
         state.withLockedValue { $0.meter.limit(limits) }

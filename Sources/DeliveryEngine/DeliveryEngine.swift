@@ -14,6 +14,10 @@ package import Tracing
 package final class DeliveryEngine: Service {
     let store: any DeliveryStore
     let transports: [Platform: any PushTransport]
+    /// Nil: there are no upstreams.
+    let upstreams: (any UpstreamTransport)?
+    /// The rules that slices of this node had, by version.
+    let routes = RouteCache()
     let policy: EnginePolicy
     let node: NodeID
     /// The database's clock, corrected by this engine's heartbeats.
@@ -34,6 +38,7 @@ package final class DeliveryEngine: Service {
     /// - Parameters:
     ///   - store: provides slices and stores outcomes.
     ///   - transports: the transport of each platform.
+    ///   - upstreams: makes the calls to upstreams; nil: there are none.
     ///   - payloads: writes the payload of each target.
     ///   - identifiers: makes the `apns-id`.
     ///   - policy: limits and waits.
@@ -46,6 +51,7 @@ package final class DeliveryEngine: Service {
     package init(
         store: any DeliveryStore,
         transports: [Platform: any PushTransport],
+        upstreams: (any UpstreamTransport)? = nil,
         payloads: PayloadWriter,
         identifiers: any IdentifierSource,
         policy: EnginePolicy = EnginePolicy(),
@@ -58,6 +64,7 @@ package final class DeliveryEngine: Service {
     ) {
         self.store = store
         self.transports = transports
+        self.upstreams = upstreams
         self.policy = policy
         self.node = node
         self.clock = clock

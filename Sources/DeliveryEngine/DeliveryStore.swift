@@ -64,6 +64,27 @@ package protocol DeliveryStore: Sendable {
         preferring dialects: [Vendor]
     ) async throws(StoreError) -> ExpansionResult
 
+    /// The rules by which the slice is routed: those that were in force when it was first read under a lease. A slice that leaves it inherits them, and one
+    /// that is given back without a try gets those of its next lease.
+    ///
+    /// - Throws: `StoreError`.
+    func routing(of lease: SliceLease, by node: NodeID) async throws(StoreError) -> StoredRouting
+
+    /// The tags out of `names` that the targets of a slice have, by place.
+    ///
+    /// - Throws: `StoreError`.
+    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>]
+
+    /// The bytes of an image; nil: they are not known.
+    ///
+    /// - Throws: `StoreError`.
+    func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage?
+
+    /// Records a call to an upstream before its first byte leaves, under the slice's own epoch. It is committed when this returns `begun`.
+    ///
+    /// - Throws: `StoreError`. The call may be repeated unchanged.
+    func begin(_ order: UpstreamOrder, of lease: SliceLease, by node: NodeID) async throws(StoreError) -> UpstreamStart
+
     /// Applies the transport's verdicts on tokens. A dead token is only marked if it has not been registered again since.
     ///
     /// - Throws: `StoreError`.
@@ -124,6 +145,11 @@ package struct SliceWork: Sendable {
     package var capped: Set<Int>
     /// The message's place in a sampled trace. Nil: its pushes have no spans.
     package var trace: TraceContext?
+    /// Whether the app has rules, or the slice keeps those of an earlier version. `routing` is then read in a second step.
+    package var isRouted = false
+    package var routing = SliceRouting.direct
+    /// The image of the message, for sends through upstreams.
+    package var image: InlineImage?
 
     package init(
         app: AppID,
@@ -288,6 +314,10 @@ package struct SliceProgress: Sendable {
     package var retries: [RetrySlice]
     /// Only with `again`: whether the targets were outside their hours, so that they are due when the wait ends.
     package var movesDue: Bool
+    /// Calls to upstreams that have ended. Their outcomes are in `results`, or their targets are put back.
+    package var calls: [UpstreamCallEnd] = []
+    /// Only with `again`: whether nothing of the slice was tried, so that its next lease gets the rules of then.
+    package var returnsRouting = false
 
     package init(
         lease: SliceLease,

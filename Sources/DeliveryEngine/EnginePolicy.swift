@@ -63,6 +63,9 @@ package struct EnginePolicy: Sendable {
     /// The wait before a refused or failed store call is repeated.
     package var storeBackoff = RetryBackoff(first: .milliseconds(100), cap: .seconds(5))
 
+    /// 3 attempts to record a call to an upstream before it is put back. With more, a slice waits for a database that does not answer, and its lease ends.
+    package var beginAttempts = 3
+
     // MARK: Deadlines
 
     /// 20 s from the stop request until slices that still wait for answers are given up. It must be shorter than the process manager's stop timeout.

@@ -23,6 +23,11 @@ package struct PayloadWriter: Sendable {
         self.write = write
     }
 
+    func adapter(of vendor: Vendor) -> (any VendorAdapter)? { adapters[vendor] }
+
+    /// The adapter that writes calls to the vendor's real service; nil: the dialect has none.
+    func upstream(of vendor: Vendor) -> (any UpstreamAdapter)? { adapters[vendor] as? any UpstreamAdapter }
+
     /// The written payloads of one notification that serve several targets.
     package struct Shared: Sendable {
         fileprivate struct Key: Hashable {
@@ -88,7 +93,7 @@ package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
     /// The message itself excludes this target.
     case withheld
 
-    fileprivate init(_ code: AdapterError.Code) {
+    init(_ code: AdapterError.Code) {
         switch code {
         case .tooLarge: self = .payloadTooLarge
         case .withheld: self = .withheld
@@ -101,8 +106,10 @@ package enum PayloadProblem: String, Error, Sendable, Hashable, CaseIterable {
     package var state: DeliveryState { self == .withheld ? .suppressed : .failed }
 }
 
-/// The gateway's own reasons for a failed delivery, in addition to the peer's reasons and `PayloadProblem`.
+/// The gateway's own reasons for a failed or uncertain delivery, in addition to the peer's reasons and `PayloadProblem`.
 package enum FailureReason: String, Sendable, Hashable, CaseIterable {
     /// This build has no transport for the device's platform.
     case noTransport
+    /// A node ended while a call to an upstream was in flight. The delivery counts as sent, without certainty.
+    case interrupted
 }

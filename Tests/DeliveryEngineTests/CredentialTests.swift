@@ -35,6 +35,21 @@ import Testing
         #expect(permit(&breaker, after: 59) == .stopped(for: .seconds(1)))
     }
 
+    // A target takes its next path after this time.
+    @Test func anOutageBeginsWithTheFirstStopAndARefusalHasNoDuration() {
+        var breaker = CredentialBreaker(policy: RetryPolicy())
+        #expect(breaker.outage(start) == .zero)
+        for second in [0, 5, 20] {
+            _ = breaker.observed(.unreachable, now: start + .seconds(second))
+            _ = permit(&breaker, after: second + 4)
+        }
+        #expect(breaker.outage(start + .seconds(25)) == .seconds(25))
+        _ = breaker.observed(.answered, now: start + .seconds(26))
+        #expect(breaker.outage(start + .seconds(30)) == .zero)
+        _ = breaker.observed(.refused(refusal), now: start + .seconds(31))
+        #expect(breaker.outage(start + .seconds(32)) == nil)
+    }
+
     @Test func afterTheWaitOneSliceProbes() {
         var breaker = CredentialBreaker(policy: RetryPolicy())
         _ = breaker.observed(.refused(refusal), now: start)

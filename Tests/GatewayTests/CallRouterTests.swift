@@ -82,7 +82,7 @@ import UpstreamSupport
         #expect(decide([CallRule(kinds: [.device], action: .serveAndForward, upstream: "old")], "register") == .serve)
     }
 
-    @Test func aSendTakesTheSideOfItsTargets() throws {
+    @Test func aSendIsServedOrProxiedByItsTargetsAndServedIfTheyAreMixed() throws {
         let rollout = try #require(Rollout(hundredths: 5000, by: .user, salt: "spring"))
         let rules = [
             CallRule(kinds: [.send], rollout: rollout, action: .serve),

@@ -102,6 +102,21 @@ import Testing
         return found
     }
 
+    // docs/routing.md#upstream-sending: an upstream needs neither a token nor the app's credential.
+    @Test func anUpstreamNeedsNoTokenAndNoCredential() throws {
+        let bare = Self.diagnosis { diagnosis in
+            diagnosis.facts.device.token = nil
+            diagnosis.facts.device.tokenState = .none
+            diagnosis.facts.routes = [:]
+        }
+        #expect(!bare.isReachable)
+        var routed = bare
+        routed.upstream = "old"
+        #expect(routed.isReachable)
+        let token = try #require(routed.conditions.first { $0.name == .token })
+        #expect(token.isMet == true && token.text.contains("upstream old"))
+    }
+
     @Test func aHealthyDeviceIsReachable() {
         let diagnosis = Self.diagnosis()
         #expect(diagnosis.isReachable && diagnosis.answer == "Nothing prevents a push to this device now.")

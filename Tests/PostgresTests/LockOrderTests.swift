@@ -28,6 +28,7 @@ import Testing
             "SELECT record_outcomes AS count FROM gateway.record_outcomes($1)",
             "SELECT split_slice AS count FROM gateway.split_slice($1)",
             "SELECT move_due AS count FROM gateway.move_due($1)",
+            "SELECT return_route AS count FROM gateway.return_route($1)",
         ]
         let pairs = walk.pairs.union(walk.pairs(transaction: flush))
         #expect(LockOrder.deviations(in: pairs, except: Self.known) == [])

@@ -26,6 +26,30 @@ import Testing
         #expect(try await phone.receivers(ReceivingRule(preferred: [.upmc])) == ["braze"])
     }
 
+    // Lists and audiences use the rules in force of the app, by the lane of the message.
+    @Test func theRulesOfTheAppPreferDialectsByLane() async throws {
+        let phone = try await SharedPhone.make()
+        let (fixture, native) = (phone.fixture, AppScope(app: "shop", vendor: .native))
+        let draft = RouteDraft(
+            app: "shop",
+            after: nil,
+            format: 1,
+            base: ["deliveries": [["lane": "bulk", "preferDialects": ["rationalowl"]]]],
+            overlay: [:],
+            upstreams: [:]
+        )
+        let routes = PostgresRouteStore(engine: fixture.engine)
+        #expect(try await routes.put(draft, checkedWith: [], in: fixture.acme, by: .key("ops")) == 1)
+        for address in [Address.user("u"), .phone("0101")] {
+            for lists in [[address], [address, .user("nobody")]] {
+                let bulk = try await fixture.ask(ResolveAddresses(native, lists, by: ReceivingRule(lane: .bulk)))
+                #expect(bulk.first.flatMap(\.self).map(phone.dialect) == "rationalowl")
+                let urgent = try await fixture.ask(ResolveAddresses(native, lists, by: ReceivingRule(lane: .urgent)))
+                #expect(urgent.first.flatMap(\.self).map(phone.dialect) == "braze")
+            }
+        }
+    }
+
     @Test func aRegistrationAgainMovesTheChoice() async throws {
         let phone = try await SharedPhone.make()
         try await phone.register(.ipns, ago: .seconds(60))

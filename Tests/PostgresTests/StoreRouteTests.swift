@@ -65,6 +65,31 @@ import Testing
         #expect(try await routes(fixture).version(1, of: "shop", in: fixture.acme)?.overlay == Self.apns)
     }
 
+    @Test func theFactsOfAnAppNameItsUpstreamsAndPreferredDialects() async throws {
+        let fixture = try await StoreFixture.make()
+        let preferring: JSONObject = ["deliveries": [["lane": "bulk", "preferDialects": ["upmc", "braze"]]]]
+        _ = try await put(draft(after: nil, base: preferring), fixture)
+        var facts = try #require(try await fixture.ask(FindApp(fixture.scope)))
+        #expect(facts.preferredDialects[.bulk] == [.upmc, .braze] && facts.preferredDialects[.urgent] == [])
+        #expect(facts.upstreamDialects.isEmpty)
+        let rows = try await fixture.database.admin().query(
+            """
+            SELECT gateway.preferred_dialects($1, 'shop', 'bulk') AS bulk,
+                gateway.preferred_dialects($1, 'shop', 'urgent') AS urgent, gateway.preferred_dialects($1, 'shop', NULL) AS absent
+            """,
+            [.id(fixture.acme)]
+        )
+        let row = try #require(rows.first)
+        #expect(try row.texts("bulk") == ["upmc", "braze"])
+        #expect(try row.texts("urgent").isEmpty && row.texts("absent").isEmpty)
+        // The rules of the overlay come first.
+        let first: JSONObject = ["deliveries": [["preferDialects": ["ipns"]], ["paths": ["old"]]]]
+        let upstreams: JSONObject = ["old": ["vendor": "rationalowl"]]
+        _ = try await put(draft(after: 1, base: preferring, overlay: first, upstreams: upstreams), fixture)
+        facts = try #require(try await fixture.ask(FindApp(fixture.scope)))
+        #expect(facts.upstreamDialects == [.rationalOwl] && facts.preferredDialects[.bulk] == [.ipns])
+    }
+
     @Test func ofTwoWritersOneWins() async throws {
         let fixture = try await StoreFixture.make()
         let made = try await withThrowingTaskGroup(of: Int?.self) { group in

@@ -220,9 +220,7 @@ import Testing
             #"{"calls":[{"kinds":["send"],"rollout":{"percent":1,"by":"user","salt":"s"},"action":"serve"}]}"#,
             ""
         ),
-        (#"{"deliveries":[{"paths":["apns"]},{"paths":["apns","old"]}]}"#, "deliveries[1] path old"),
-        (#"{"deliveries":[{"paths":["none"]}]}"#, "deliveries[0] path none"),
-        (#"{"deliveries":[{"preferDialects":["upmc"]}]}"#, "deliveries[0] preferDialects"),
+        (#"{"deliveries":[{"tags":["a"],"paths":["none"]},{"paths":["apns","old"],"coolDown":"5s"}]}"#, ""),
         (#"{"duplicateGuard":{"window":"10m"}}"#, "duplicateGuard duplicateGuard"),
         (#"{"calls":[{"action":"serve"}],"deliveries":[{"lane":"urgent","paths":["apns"]}]}"#, ""),
     ])

@@ -24,7 +24,9 @@ extension SubmissionPlan {
             return .success(expanded(.users(users), count: found.count, node))
         }
         // A device with a token and without a user is addressed by its own key.
-        let named = found.map { UserTarget(user: $0.user ?? UserID($0.key.rawValue), found: $0.found) }
+        let named = found.map { recipient in
+            reached(UserTarget(user: recipient.user ?? UserID(recipient.key.rawValue), found: recipient.found), app)
+        }
         let order = users.isEmpty ? named.map(\.user) : users
         var seen: Set<UserID> = []
         var levels = levels(app)

@@ -18,14 +18,18 @@ struct SubmissionPlan: Sendable {
     var timeToLive: Duration
     var context: RuleContext
 
-    /// The dialects that the app's delivery rules prefer for a message of this lane (`preferDialects`); the expansion of an audience gets the same list.
-    /// No rules are stored yet, so there is none.
-    var preferredDialects: [Vendor] { [] }
-
-    /// Which identity of a device gets the message. Nil: it reaches the sending dialect only.
+    /// Which identity of a device gets the message. Nil: it reaches the sending dialect only. Statements find the dialects that the app's delivery rules prefer
+    /// by the lane (`preferDialects`); the expansion of an audience finds the same ones.
     var receiving: ReceivingRule? {
         guard context.crossesDialects else { return nil }
-        return ReceivingRule(preferred: preferredDialects, includesWithdrawn: content.consent == .all)
+        return ReceivingRule(includesWithdrawn: content.consent == .all, lane: submission.lane)
+    }
+
+    /// The same rule for identities that are already known.
+    private func receivingRule(_ app: AppFacts) -> ReceivingRule? {
+        var rule = receiving
+        rule?.preferred = app.preferredDialects[submission.lane] ?? []
+        return rule
     }
 
     /// The listed addresses, each once, in the caller's order.
@@ -93,7 +97,9 @@ struct SubmissionPlan: Sendable {
     func message(_ known: SubmissionFacts, node: NodeID?) -> Result<NewMessage, Refused> {
         guard let app = known.app else { return .failure(Refused(.unknownBinding)) }
         if submission.sender != nil, known.sender?.enrolmentKey == nil { return .failure(Refused(.unknownSender)) }
-        guard app.hasCredential || submission.fallback != nil else { return .failure(Refused(.noCredential)) }
+        guard app.hasCredential || !app.upstreamDialects.isEmpty || submission.fallback != nil else {
+            return .failure(Refused(.noCredential))
+        }
         let names = Set(known.groups.map(\.name))
         if let missing = groups.first(where: { !names.contains($0) }) {
             return .failure(Refused(.unknownGroup(missing)))
@@ -136,10 +142,10 @@ struct SubmissionPlan: Sendable {
             if users.isEmpty { return .failure(Refused(.unknownDevice)) }
             let targets = TargetPlan(
                 users,
-                known.users.map(reached),
+                known.users.map { reached($0, app) },
                 (rules(app.timing), context.now),
                 levels(app),
-                receiving
+                receivingRule(app)
             ) {
                 context.identifiers.target(for: $0, in: id)
             }
@@ -153,7 +159,7 @@ struct SubmissionPlan: Sendable {
             if pairs.isEmpty { return .failure(Refused(.unknownDevice)) }
             let targets = TargetPlan(
                 pairs.map(\.0),
-                pairs.map { $0.1.map(reached) },
+                pairs.map { pair in pair.1.map { reached($0, app) } },
                 (rules(app.timing), context.now),
                 levels(app)
             ) {
@@ -163,17 +169,21 @@ struct SubmissionPlan: Sendable {
         }
     }
 
-    /// A Live Activity has tokens of its own, which are looked up when it is sent. The state of the device's own token does not matter.
-    private func reached(_ target: ResolvedTarget) -> ResolvedTarget {
-        guard content.activity != nil else { return target }
+    /// A Live Activity has tokens of its own, which are looked up when it is sent. The state of the device's own token does not matter. Neither does it where
+    /// an upstream may push to the device.
+    private func reached(_ target: ResolvedTarget, _ app: AppFacts) -> ResolvedTarget {
         var target = target
-        target.isReachable = target.device != nil
+        if content.activity != nil {
+            target.isReachable = target.device != nil
+        } else if app.upstreamDialects.contains(target.dialect) {
+            target.isReachable = true
+        }
         return target
     }
 
-    private func reached(_ target: UserTarget) -> UserTarget {
+    func reached(_ target: UserTarget, _ app: AppFacts) -> UserTarget {
         var target = target
-        target.found = reached(target.found)
+        target.found = reached(target.found, app)
         return target
     }
 

@@ -35,7 +35,7 @@ struct TargetPlan: Sendable {
                 suppress(address, target: stand(address), nil, reason)
                 continue
             }
-            guard found.isReachable, let device = found.device else {
+            guard found.isReachable else {
                 suppress(address, target: TargetID(found.identity), found, .noDevice)
                 continue
             }
@@ -43,7 +43,8 @@ struct TargetPlan: Sendable {
                 suppress(address, target: TargetID(found.identity), found, .assurance)
                 continue
             }
-            guard devices.insert(device).inserted else {
+            // An upstream may push to a registration without a device.
+            guard found.device.map({ devices.insert($0).inserted }) ?? true else {
                 suppress(address, target: TargetID(found.identity), found, .duplicate)
                 continue
             }

@@ -29,6 +29,8 @@ package struct CredentialBreaker: Sendable {
     /// Lanes in which a slice will return to probe, since the last stop. The others wait to be made due: if all returned at once and found the
     /// credential still stopped, they would load the database for nothing.
     private var probed: Set<Lane> = []
+    /// Since when it has been stopped without an answer in between; nil: it is not stopped.
+    private var stoppedAt: Timestamp?
     /// The refusal that was reported, until the recovery is reported.
     package private(set) var refusal: Rejection?
 
@@ -42,6 +44,12 @@ package struct CredentialBreaker: Sendable {
     /// Whether no slice may send, except to probe.
     package var isStopped: Bool {
         if case .closed = state { false } else { true }
+    }
+
+    /// How long it has been stopped because the peer cannot be reached; zero: it is not stopped. Nil: the peer refuses it.
+    package func outage(_ now: Timestamp) -> Duration? {
+        if refusal != nil { return nil }
+        return stoppedAt.map { max(.zero, now - $0) } ?? .zero
     }
 
     /// Whether the next permit is `.stopped`.
@@ -85,6 +93,7 @@ package struct CredentialBreaker: Sendable {
             let wasStopped = isStopped
             state = .closed
             failures = 0
+            stoppedAt = nil
             defer { refusal = nil }
             return refusal != nil ? .recovered : wasStopped ? .reachable : nil
         case (.refused(let rejection), _):
@@ -101,11 +110,13 @@ package struct CredentialBreaker: Sendable {
     package mutating func forgive() {
         state = .closed
         failures = 0
+        stoppedAt = nil
     }
 
     private mutating func stop(_ backoff: RetryBackoff, isRefused: Bool, now: Timestamp) {
         failures += 1
         probed = []
+        if stoppedAt == nil { stoppedAt = now }
         state = .stopped(until: now + backoff.delay(after: failures) * policy.scale, isRefused: isRefused)
     }
 }

@@ -61,6 +61,13 @@ package struct CredentialGate: Sendable {
         entries[key]?.breaker.isStopped ?? false || topics.contains { $0.key.key == key && $0.value.isStopped }
     }
 
+    /// How long the credential of `route` has been stopped because its peer cannot be reached; zero: it is not. Nil: the peer refuses the credential or topic.
+    package func outage(of route: PushRoute, now: Timestamp) -> Duration? {
+        if topics[route]?.refusal != nil { return nil }
+        guard let breaker = entries[route.key]?.breaker else { return .zero }
+        return breaker.outage(now)
+    }
+
     /// Whether a slice may send over `route`. After `.go` and `.probe` the slice holds a place at the credential until `leave`.
     ///
     /// - Parameters:

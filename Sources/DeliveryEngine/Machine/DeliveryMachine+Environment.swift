@@ -66,6 +66,6 @@ extension DeliveryMachine {
     }
 
     private mutating func giveUpProbe(_ slot: Int, now: Timestamp) {
-        settle(slot, as: .failed, reason: Self.wrongEnvironment, now: now)
+        fail(slot, Self.wrongEnvironment, now: now)
     }
 }

@@ -12,7 +12,9 @@ import Model
 /// | rejected: topic | the same; as content if the sender chose a push type with a topic of its own | the topic stops on this node |
 /// | rejected: service, deferred | put back for the requested time or the backoff; finally its slice gives up | one attempt |
 /// | unsent | ready again at once, a few times, then put back | does not count as an attempt |
-/// | indeterminate | by `retryUnknown`: as unsent, or sent without certainty | one attempt |
+/// | indeterminate | by `retryUnknown`: as unsent, or sent without certainty. The latter if its rule has another path | one attempt |
+///
+/// A target whose rule has a further path takes it instead of failing because of its token. `DeliveryMachine+Upstreams.swift` has the outcomes of calls.
 extension DeliveryMachine {
     /// The outcome, judged by what the sender chose. A push type that the sender chose (`apns.pushType`) selects another topic than that of the app's
     /// notifications. If the peer refuses it there, this says nothing about the app's topic, nor about the token, which belongs to another topic.
@@ -39,8 +41,10 @@ extension DeliveryMachine {
             let own = batch.filter { targets[$0.slot].queue == index && targets[$0.slot].probe == nil }
             if let sign = CredentialSign(of: own) { actions.append(.judge(queues[index].route, sign)) }
         }
+        // An upstream knows nothing about tokens.
+        let pushed = batch.filter { targets[$0.slot].call == nil }
         for environment in PushEnvironment.allCases {
-            let own = batch.filter { tokenEnvironment(of: $0.slot) == environment }
+            let own = pushed.filter { tokenEnvironment(of: $0.slot) == environment }
             let answers = tokenAnswers(of: own, in: environment)
             if answers.answered > 0 { actions.append(.condemn(own.compactMap(verdict), among: answers)) }
         }
@@ -68,7 +72,8 @@ extension DeliveryMachine {
     }
 
     private func verdict(on completion: PushCompletion) -> TokenVerdict? {
-        guard let facts = work?.targets[completion.slot], let device = facts.device, let token = facts.destination.token
+        guard targets[completion.slot].call == nil, let facts = work?.targets[completion.slot],
+            let device = facts.device, let token = facts.destination.token
         else { return nil }
         if let environment = targets[completion.slot].probe {
             return probeVerdict(completion.outcome, environment, device, token)
@@ -86,6 +91,7 @@ extension DeliveryMachine {
     mutating func apply(_ completion: PushCompletion, now: Timestamp) {
         let slot = completion.slot
         queues[targets[slot].queue].onItsWay -= 1
+        if targets[slot].call != nil { return applyAnswer(completion, now: now) }
         if targets[slot].probe != nil { return settleProbe(completion, now: now) }
         if let key = otherWay(after: completion) {
             return isDraining ? putBack(slot, for: .zero, isPeers: false) : probe(slot, through: key)
@@ -94,30 +100,36 @@ extension DeliveryMachine {
         case .accepted: settle(slot, as: .sent, now: now)
         case .rejected(let rejection):
             switch rejection.scope {
-            case .content, .tokenDead, .tokenDoubtful: settle(slot, as: .failed, reason: rejection.reason, now: now)
+            case .content: settle(slot, as: .failed, reason: rejection.reason, now: now)
+            case .tokenDead, .tokenDoubtful: fail(slot, rejection.reason, now: now)
             // The gate was informed before and determines the wait.
             case .credential, .topic:
                 let wait = policy.retry.refusedCredential.first * policy.retry.scale
                 resend(slot, orAfter: wait, isPeers: false, heldBy: key(of: slot))
-            case .service: deferTarget(slot, rejection, asked: nil)
+            case .service: deferTarget(slot, rejection, asked: nil, now: now)
             }
-        case .deferred(let rejection, let asked): deferTarget(slot, rejection, asked: asked)
-        case .unsent(let error): unsent(slot, error)
+        case .deferred(let rejection, let asked): deferTarget(slot, rejection, asked: asked, now: now)
+        case .unsent(let error): unsent(slot, error, now: now)
         case .indeterminate: indeterminate(slot, now: now)
         }
     }
 
-    private mutating func deferTarget(_ slot: Int, _ rejection: Rejection, asked: Duration?) {
+    mutating func deferTarget(_ slot: Int, _ rejection: Rejection, asked: Duration?, now: Timestamp) {
         // The provider token is too old: the transport renews it; the push itself is valid.
-        if rejection.scope == .credential { return resend(slot, orAfter: asked ?? policy.retry.unsent, isPeers: false) }
+        if rejection.scope == .credential, targets[slot].call == nil {
+            return resend(slot, orAfter: asked ?? policy.retry.unsent, isPeers: false)
+        }
         let own = rejection.status == 429 ? policy.retry.tooMany : policy.retry.service
         let wait = asked.map { min($0, policy.retry.longestAsked) } ?? own.delay(after: attempt) * policy.retry.scale
+        // The message would expire before the next try.
+        if let work, now + wait >= end(of: work), goOn(slot, rejection.reason, now: now) { return }
         putBack(slot, for: wait, isPeers: true, gaveUp: isLastAttempt ? rejection.reason : nil)
     }
 
-    private mutating func unsent(_ slot: Int, _ error: TransportError) {
+    private mutating func unsent(_ slot: Int, _ error: TransportError, now: Timestamp) {
         switch error.code {
         case .noCredential:
+            if goOn(slot, nil, now: now) { return }
             let wait = policy.retry.unknownCredential * policy.retry.scale
             putBack(slot, for: wait, isPeers: false, heldBy: key(of: slot))
         case .overloaded: putBack(slot, for: policy.fullRetry, isPeers: false)
@@ -132,7 +144,10 @@ extension DeliveryMachine {
             case .withCollapse: targets[slot].push?.payload.collapseID != nil
             case .always: true
             }
-        guard isRepeatable, !isLastAttempt else { return settle(slot, as: .sent, isCertain: false, now: now) }
+        // A later try could leave over another path, whose peer does not recognize the message.
+        guard isRepeatable, !isLastAttempt, targets[slot].paths.count < 2 else {
+            return settle(slot, as: .sent, isCertain: false, now: now)
+        }
         resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: true)
     }
 
@@ -152,7 +167,7 @@ extension DeliveryMachine {
         queues[targets[slot].queue].ready.append(slot)
     }
 
-    private func key(of slot: Int) -> CredentialKey { queues[targets[slot].queue].key }
+    func key(of slot: Int) -> CredentialKey { queues[targets[slot].queue].key }
 
-    private var isLastAttempt: Bool { attempt >= Int(policy.retry.maximumAttempts) }
+    var isLastAttempt: Bool { attempt >= Int(policy.retry.maximumAttempts) }
 }

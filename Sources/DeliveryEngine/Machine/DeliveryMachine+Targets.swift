@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Model
 import Routing
 
@@ -5,38 +6,77 @@ import Routing
 extension DeliveryMachine {
     /// Processes every target that is not done: settles it, puts it back, or writes its payload.
     mutating func prepare(_ work: SliceWork, now: Timestamp) {
+        settleInterrupted(work, now: now)
         // The first target with a token notifies the device; further targets of this message on the same device are duplicates.
         var notified: Set<DeviceAddress> = []
         var shared = SharedWork()
         let rules = rules(of: work)
         for slot in targets.indices {
             guard case .ready = targets[slot].state else { continue }
-            switch plan(slot, of: work, rules, notified: notified, sharing: &shared, now: now) {
-            case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
-            case .putBack(let duration): putBack(slot, for: duration, isPeers: false)
-            case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
-            case .push(let push, let platform, let route):
-                let variant = work.targets[slot]?.variant
-                notified.insert(DeviceAddress(platform: platform, token: push.token, variant: variant))
-                targets[slot].push = push
-                targets[slot].queue = enqueue(slot, platform: platform, route)
-            }
+            findPaths(of: slot, work)
+            let plan = self.plan(slot, of: work, rules, notified: notified, sharing: &shared, now: now)
+            if plan.isSend, let facts = work.targets[slot] { notified.insert(DeviceAddress(facts)) }
+            carryOut(plan, slot, now: now)
         }
+        planCalls(now: now)
     }
 
     private struct DeviceAddress: Hashable {
         var platform: Platform
-        var token: DeviceToken
+        var token: DeviceToken?
+        /// The device, or else the identity, of a target without a token.
+        var holder: UUID?
         /// Each variant of an identity may notify its device once.
         var variant: String?
+
+        init(_ facts: TargetFacts) {
+            platform = facts.destination.platform
+            token = facts.destination.usableToken
+            if token == nil { holder = facts.device?.rawValue ?? facts.identity.rawValue }
+            variant = facts.variant
+        }
     }
 
-    private enum Plan {
+    enum Plan {
         case settle(DeliveryState, reason: String?)
-        case putBack(Duration)
+        case putBack(Duration, heldBy: CredentialKey? = nil)
         /// Puts the target back until its hours begin.
         case hold(Duration)
-        case push(Push, over: Platform, PushRoute)
+        case push(Push, over: Platform, PushRoute, path: Int)
+        /// Through the upstream of this path.
+        case call(path: Int)
+
+        /// Whether the path cannot be used now.
+        var isWaiting: Bool {
+            switch self {
+            case .putBack, .settle(.failed, FailureReason.noTransport.rawValue): true
+            case .settle, .hold, .push, .call: false
+            }
+        }
+
+        var isSend: Bool {
+            switch self {
+            case .push, .call: true
+            case .settle, .putBack, .hold: false
+            }
+        }
+    }
+
+    mutating func carryOut(_ plan: Plan, _ slot: Int, now: Timestamp) {
+        switch plan {
+        case .settle(let state, let reason): settle(slot, as: state, reason: reason, now: now)
+        case .putBack(let duration, let key): putBack(slot, for: duration, isPeers: false, heldBy: key)
+        case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
+        case .push(let push, let platform, let route, let path):
+            targets[slot].push = push
+            targets[slot].path = path
+            targets[slot].state = .ready
+            targets[slot].queue = enqueue(slot, platform: platform, route)
+        case .call(let path):
+            targets[slot].path = path
+            targets[slot].state = .ready
+            uncalled.append(slot)
+        }
     }
 
     /// Applies the rules in order of precedence.
@@ -52,8 +92,9 @@ extension DeliveryMachine {
         if work.state == .expired || now >= end(of: work) { return .settle(.expired, reason: nil) }
         // The store keeps it back until the message is resumed.
         if work.state == .paused { return .putBack(.zero) }
+        if case .unread = work.routing { return .putBack(policy.retry.noRoute * policy.retry.scale) }
         guard let facts = work.targets[slot], facts.identityState == .active,
-            let token = facts.destination.usableToken
+            facts.destination.usableToken != nil || targets[slot].paths.contains(where: { $0 != .apns })
         else { return .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue) }
         guard facts.assurance >= work.notification.content.minAssurance else {
             return .settle(.suppressed, reason: SuppressionReason.assurance.rawValue)
@@ -61,18 +102,43 @@ extension DeliveryMachine {
         guard work.notification.content.consent.allows(facts) else {
             return .settle(.suppressed, reason: SuppressionReason.preference.rawValue)
         }
-        let address = DeviceAddress(platform: facts.destination.platform, token: token, variant: facts.variant)
-        guard !work.duplicates.contains(slot), !notified.contains(address) else {
+        guard !work.duplicates.contains(slot), !notified.contains(DeviceAddress(facts)) else {
             return .settle(.suppressed, reason: SuppressionReason.duplicate.rawValue)
         }
         if let plan = timing(facts, rules, sharing: &shared, now: now) { return plan }
         guard !work.capped.contains(slot) else {
             return .settle(.suppressed, reason: SuppressionReason.frequencyCap.rawValue)
         }
-        guard settings.transports[facts.destination.platform] != nil else {
-            return .settle(.failed, reason: FailureReason.noTransport.rawValue)
+        return way(slot, to: facts, of: work, rules, sharing: &shared, now: now)
+            ?? .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue)
+    }
+
+    /// The plan for the first path, from the target's present one on, that can be used, or else the wait for one that will be usable later. Nil: there is none.
+    func way(
+        _ slot: Int,
+        to facts: TargetFacts,
+        of work: SliceWork,
+        _ rules: TimingRules,
+        sharing shared: inout SharedWork,
+        now: Timestamp
+    ) -> Plan? {
+        let paths = targets[slot].paths.isEmpty ? [DeliveryPath.apns] : targets[slot].paths
+        var later: Plan?
+        for place in paths.indices.dropFirst(targets[slot].path) {
+            let found: Plan?
+            switch paths[place] {
+            case .none: found = .settle(.suppressed, reason: SuppressionReason.routed.rawValue)
+            case .apns:
+                guard let token = facts.destination.usableToken else { continue }
+                found = push(slot, to: facts, token: token, of: work, rules, path: place, sharing: &shared, now: now)
+            case .upstream(let id): found = call(slot, through: id, of: work, path: place)
+            }
+            guard let plan = found else { continue }
+            // A missing transport or credential lets the next path be tried at once.
+            guard plan.isWaiting else { return plan }
+            later = later ?? plan
         }
-        return push(slot, to: facts, token: token, of: work, rules, sharing: &shared, now: now)
+        return later
     }
 
     func rules(of work: SliceWork) -> TimingRules {
@@ -106,10 +172,12 @@ extension DeliveryMachine {
 
     /// Results that serve several targets: payloads, if the targets have the message's times in common, and the time-of-day decision for one
     /// combination of zone and window, which many devices share.
-    private struct SharedWork {
+    struct SharedWork {
         var verdicts: [DeviceClock: TimingRules.Verdict] = [:]
         var payloads = PayloadWriter.Shared()
         private var sentAt: Timestamp?
+
+        init() {}
 
         mutating func serve(_ notification: Notification) {
             if notification.sentAt != sentAt { payloads = PayloadWriter.Shared() }
@@ -118,7 +186,7 @@ extension DeliveryMachine {
     }
 
     /// The message as it applies to a target: with a local due time each zone has its own time and expiry.
-    private func notification(_ work: SliceWork, _ rules: TimingRules, for facts: TargetFacts) -> Notification {
+    func notification(_ work: SliceWork, _ rules: TimingRules, for facts: TargetFacts) -> Notification {
         guard work.localDue != nil else { return work.notification }
         var notification = work.notification
         notification.sentAt = rules.due(facts.clock)
@@ -126,15 +194,20 @@ extension DeliveryMachine {
         return notification
     }
 
+    /// The push to the device, or the wait for a credential of the app.
     private func push(
         _ slot: Int,
         to facts: TargetFacts,
         token: DeviceToken,
         of work: SliceWork,
         _ rules: TimingRules,
+        path: Int,
         sharing shared: inout SharedWork,
         now: Timestamp
     ) -> Plan {
+        guard settings.transports[facts.destination.platform] != nil else {
+            return .settle(.failed, reason: FailureReason.noTransport.rawValue)
+        }
         let way = work.routes[facts.destination.platform]
         let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
         guard case .direct(let credential) = route else {
@@ -161,7 +234,7 @@ extension DeliveryMachine {
                 expiresAt: payload.expiresAt ?? notification.expiresAt
             )
             let key = CredentialKey(tenant: lease.key.tenant, credential: credential)
-            return .push(push, over: facts.destination.platform, self.route(of: push, through: key))
+            return .push(push, over: facts.destination.platform, self.route(of: push, through: key), path: path)
         } catch {
             return .settle(error.state, reason: error.rawValue)
         }
@@ -177,10 +250,10 @@ extension DeliveryMachine {
         )
     }
 
-    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute) -> Int {
+    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute, isUpstream: Bool = false) -> Int {
         let known = queues.firstIndex { $0.route == route }
         let index = known ?? queues.count
-        if known == nil { queues.append(Queue(route: route, platform: platform)) }
+        if known == nil { queues.append(Queue(route: route, platform: platform, isUpstream: isUpstream)) }
         queues[index].ready.append(slot)
         return index
     }
@@ -205,6 +278,7 @@ extension DeliveryMachine {
         // A target in a slice had an identity. If it has none now, the person was erased, and with it the name that the caller used.
         let isErased = work != nil && facts == nil
         let push = targets[slot].push
+        let calledOver = push == nil ? targets[slot].calledOver : nil
         var result = DeliveryResult(
             index: slot,
             target: lease.targets[slot],
@@ -217,8 +291,10 @@ extension DeliveryMachine {
             state: state,
             reason: reason,
             attempt: DeliveryAttempt(
-                count: push == nil ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
-                transport: push == nil ? nil : facts.flatMap { settings.transports[$0.destination.platform] },
+                count: push == nil && calledOver == nil
+                    ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
+                transport: push == nil
+                    ? calledOver : facts.flatMap { settings.transports[$0.destination.platform] },
                 transportID: push?.id.uuid,
                 isCertain: isCertain,
                 payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),

@@ -13,7 +13,7 @@ import Routing
 /// - it ends: every event leads to a push in flight, a flush in flight, a wait for a tick, or `.finish`.
 ///
 /// `DeliveryMachine+Outcomes.swift` defines the consequences of outcomes, `DeliveryMachine+Targets.swift` the targets that are not pushed,
-/// `DeliveryMachine+Waits.swift` where the targets without an outcome continue.
+/// `DeliveryMachine+Waits.swift` where the targets without an outcome continue, `DeliveryMachine+Upstreams.swift` the calls to upstreams.
 package struct DeliveryMachine: Sendable {
     /// The settings of a machine.
     package struct Settings: Sendable {
@@ -49,6 +49,8 @@ package struct DeliveryMachine: Sendable {
         /// Send the pushes and return completions as they arrive. Answered by `completed`, then `sendEnded` with the number. The number is unique in
         /// this machine: when a send ends, targets of it may already be in flight in a later one.
         case send(Int, [Push], over: Platform, through: CredentialKey)
+        /// Record the call, then make it. Answered by `called` with the number, which no other call or send of this machine has.
+        case call(Int, UpstreamOrder, through: CredentialKey)
         /// Report evidence about a credential and a topic to the gate; this stops one that is refused.
         case judge(PushRoute, CredentialSign)
         /// Verdicts on tokens of one environment, and the answers that they were found in.
@@ -110,12 +112,26 @@ package struct DeliveryMachine: Sendable {
         var resends: Int16 = 0
         /// The other environment, while and after the target is tried there.
         var probe: PushEnvironment?
+        /// The paths of its rule, in their order. Empty: the push service alone.
+        var paths: [DeliveryPath] = []
+        /// The place of the present path among them.
+        var path = 0
+        /// How long a path may be out of order before the next one is tried.
+        var coolDown = DeliveryRule.standardCoolDown
+        /// The call to an upstream that contains it, by its place in `calls`.
+        var call: Int?
+        /// The transport of the last call that left with it.
+        var calledOver: String?
+        /// The reason why its last path refused it.
+        var failure: String?
     }
 
     /// The pushes of this slice that go through one credential to one topic.
     struct Queue: Sendable {
         let route: PushRoute
         let platform: Platform
+        /// Whether it leads to an upstream: `ready` then has the first target of each call.
+        var isUpstream = false
         var key: CredentialKey { route.key }
         var ready: [Int] = []
         var onItsWay = 0
@@ -131,6 +147,7 @@ package struct DeliveryMachine: Sendable {
     private struct PendingFlush: Sendable {
         var epoch: Int64
         var results: [DeliveryResult]
+        var calls: [UpstreamCallEnd]
         var isLast: Bool
     }
 
@@ -142,14 +159,20 @@ package struct DeliveryMachine: Sendable {
     var queues: [Queue] = []
     /// Outcomes that are not part of a flush yet.
     var pending: [DeliveryResult] = []
+    /// Calls to upstreams that are planned, in flight or over.
+    var calls: [PlannedCall] = []
+    /// Targets that wait for a call to be written.
+    var uncalled: [Int] = []
+    /// Ends of calls that are not part of a flush yet.
+    var endedCalls: [UpstreamCallEnd] = []
     /// The zones of the targets.
     var hours = WeekHours()
     var isDraining = false
     /// Why nothing of the slice is sent: it is given up as a whole.
     private(set) var givenUp: SliceProgress.Disposition?
     private(set) var phase: Phase = .loading
-    /// The number of sends ordered so far.
-    private var sendCount = 0
+    /// The number of sends and calls ordered so far.
+    var sendCount = 0
     private var flight: PendingFlush?
     /// A newer lease on the same slice, claimed again by this node; used as soon as the store refuses the old one.
     private var successor: SliceLease?
@@ -209,8 +232,13 @@ package struct DeliveryMachine: Sendable {
         return requests() + proceed(now)
     }
 
-    /// The gate answered.
-    package mutating func permitted(_ route: PushRoute, _ permit: Permit, now: Timestamp) -> [Action] {
+    /// The gate answered. `outage`: how long a stopped credential has been out of order; nil: its peer refuses it.
+    package mutating func permitted(
+        _ route: PushRoute,
+        _ permit: Permit,
+        outage: Duration? = .zero,
+        now: Timestamp
+    ) -> [Action] {
         guard phase == .sending, let index = queues.firstIndex(where: { $0.route == route }) else { return [] }
         let fullSince = queues[index].fullSince ?? now
         queues[index].fullSince = nil
@@ -233,15 +261,15 @@ package struct DeliveryMachine: Sendable {
             queues[index].fullSince = fullSince
             return []
         case .full(let wait):
-            for slot in queues[index].ready {
+            for slot in queues[index].ready.flatMap(members) {
                 targets[slot].state = .putBack(Wait(duration: wait, isPeers: false, isCrowded: wait > policy.fullRetry))
             }
             queues[index].ready = []
             return proceed(now)
         case .stopped(let wait):
             giveUpProbes(in: index, now: now)
-            putBackReady(of: index, for: wait, heldBy: route.key)
-            return proceed(now)
+            let asks = leave(index, for: wait, outage: outage, now: now)
+            return asks + proceed(now)
         }
     }
 
@@ -251,6 +279,7 @@ package struct DeliveryMachine: Sendable {
         let known = batch.filter { isOnItsWay($0.slot) }.map(judged)
         let actions = judgements(of: known)
         for completion in known where isOnItsWay(completion.slot) { apply(completion, now: now) }
+        planCalls(now: now)
         for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
         return actions + requests() + proceed(now)
     }
@@ -329,7 +358,7 @@ package struct DeliveryMachine: Sendable {
     // MARK: Sending
 
     /// The requests to the gate that are due.
-    private func requests() -> [Action] {
+    func requests() -> [Action] {
         queues.filter { !$0.ready.isEmpty && !$0.isProbing }.map { .ask($0.route, pushes: $0.ready.count) }
     }
 
@@ -337,6 +366,7 @@ package struct DeliveryMachine: Sendable {
         let slots = queues[index].ready.prefix(count)
         guard !slots.isEmpty else { return [] }
         queues[index].ready.removeFirst(slots.count)
+        if queues[index].isUpstream { return slots.compactMap { call(first: $0, from: index, now: now) } }
         queues[index].onItsWay += slots.count
         sendCount += 1
         for slot in slots {
@@ -347,7 +377,7 @@ package struct DeliveryMachine: Sendable {
         return [.send(sendCount, pushes, over: queues[index].platform, through: queues[index].key)]
     }
 
-    private func isOnItsWay(_ slot: Int) -> Bool {
+    func isOnItsWay(_ slot: Int) -> Bool {
         guard targets.indices.contains(slot), case .onItsWay = targets[slot].state else { return false }
         return true
     }
@@ -374,8 +404,8 @@ package struct DeliveryMachine: Sendable {
         for index in queues.indices { putBackReady(of: index, for: .zero) }
     }
 
-    private mutating func putBackReady(of index: Int, for duration: Duration, heldBy key: CredentialKey? = nil) {
-        for slot in queues[index].ready { putBack(slot, for: duration, isPeers: false, heldBy: key) }
+    mutating func putBackReady(of index: Int, for duration: Duration, heldBy key: CredentialKey? = nil) {
+        for slot in queues[index].ready.flatMap(members) { putBack(slot, for: duration, isPeers: false, heldBy: key) }
         queues[index].ready = []
     }
 
@@ -395,7 +425,7 @@ package struct DeliveryMachine: Sendable {
     // MARK: Flushing
 
     /// The last step of every event: the last flush when nothing is left to wait for, or another flush when it is due.
-    private mutating func proceed(_ now: Timestamp) -> [Action] {
+    mutating func proceed(_ now: Timestamp) -> [Action] {
         guard phase == .sending || phase == .closing, flight == nil, retryAt == nil else { return [] }
         if queues.allSatisfy({ $0.onItsWay == 0 && $0.ready.isEmpty }) {
             phase = .closing
@@ -410,7 +440,7 @@ package struct DeliveryMachine: Sendable {
     /// Flushes all of `pending`, never a part: targets that are duplicates because of a push must not be written after that push.
     private mutating func flush(_ end: SliceEnd, isLast: Bool) -> Action {
         for result in pending { lease.markDone(result.index) }
-        let progress = SliceProgress(
+        var progress = SliceProgress(
             lease: lease,
             app: work?.app ?? "",
             vendor: work?.notification.origin ?? .native,
@@ -420,13 +450,17 @@ package struct DeliveryMachine: Sendable {
             retries: end.retries,
             movesDue: end.movesDue
         )
-        flight = PendingFlush(epoch: lease.epoch, results: pending, isLast: isLast)
+        progress.calls = endedCalls
+        if work?.isRouted ?? false { bind(&progress, isLast: isLast) }
+        flight = PendingFlush(epoch: lease.epoch, results: pending, calls: endedCalls, isLast: isLast)
         pending = []
+        endedCalls = []
         return .record(progress)
     }
 
     private mutating func takeBack(_ flight: PendingFlush) {
         pending = flight.results + pending
+        endedCalls = flight.calls + endedCalls
         if phase == .closing { phase = .sending }
     }
 
@@ -441,7 +475,7 @@ package struct DeliveryMachine: Sendable {
         for index in targets.indices where next.isDone(index) && !lease.isDone(index) {
             switch targets[index].state {
             case .ready:
-                for queue in queues.indices { queues[queue].ready.removeAll { $0 == index } }
+                withdraw(index)
                 targets[index].state = .settled
             case .putBack: targets[index].state = .settled
             case .onItsWay, .settled: break

@@ -6,15 +6,13 @@ struct ExpansionRunner: Sendable {
     let lease: SliceLease
     let engine: DeliveryEngine
 
-    /// The dialects that the delivery rules of the message's app prefer for its lane (`preferDialects`). No rules are stored yet, so there is none; the acceptance
-    /// of listed messages must use the same list (`SubmissionPlan.preferredDialects`).
-    private var preferredDialects: [Vendor] { [] }
-
     /// Runs to the end and returns the last epoch.
     func run() async -> Int64 {
         var lease = lease
         var failures = 0
         var faults = 0
+        // Those of the rules that were in force at the first lease, for all pages.
+        var preferred: [Vendor]?
         while !Task.isCancelled {
             if engine.isDraining {
                 await engine.giveBack([lease])
@@ -25,11 +23,12 @@ struct ExpansionRunner: Sendable {
                     try await giveUp(end)
                     return lease.epoch
                 }
+                if preferred == nil { preferred = try await engine.preferredDialects(of: lease) }
                 let page = try await engine.store.expand(
                     lease,
                     by: engine.node,
                     pageSize: engine.policy.expansionPageSize,
-                    preferring: preferredDialects
+                    preferring: preferred ?? []
                 )
                 switch page {
                 case .page(_, let after):

@@ -6,6 +6,7 @@ enum SliceEvent: Sendable {
     case loadFailed(isFault: Bool)
     case completed([PushCompletion])
     case sendEnded(Int)
+    case called(Int, UpstreamEnd)
     case recorded(RecordResult)
     case recordFailed
     case ticked
@@ -23,6 +24,7 @@ extension DeliveryMachine {
         case .loadFailed(let isFault): return loadFailed(isFault: isFault, now: now)
         case .completed(let batch): return completed(batch, now: now)
         case .sendEnded(let number): return sendEnded(number, now: now)
+        case .called(let number, let end): return called(number, end, now: now)
         case .recorded(let result): return recorded(result, now: now)
         case .recordFailed: return recordFailed(now: now)
         case .ticked: return ticked(now: now)

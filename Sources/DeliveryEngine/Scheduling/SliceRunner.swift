@@ -24,6 +24,8 @@ struct SliceRunner: Sendable {
         /// Credentials that were stopped when this slice asked.
         var stopped: Set<CredentialKey> = []
         var isOver = false
+        /// Calls to upstreams that have not ended.
+        var openCalls = 0
         /// The open work that the engine was last shown.
         var shown = OpenWork()
     }
@@ -34,13 +36,14 @@ struct SliceRunner: Sendable {
         await withDiscardingTaskGroup { group in
             perform(loop.machine.started(), &loop, &group)
             for await event in events {
+                if case .called = event { loop.openCalls -= 1 }
                 perform(loop.machine.handle(event, now: engine.clock.now()), &loop, &group)
                 show(loop.machine.openWork, &loop)
                 if loop.isOver { break }
             }
-            // If the slice was lost or given up with pushes in flight, the transport must not start further ones. Otherwise verdicts and notes may
-            // still be in transit to the store, and are not canceled.
-            if loop.machine.hasPushesOnTheirWay || !loop.isOver { group.cancelAll() }
+            // If the slice was lost or given up with pushes in flight, the transport must not start further ones, and nobody waits for the answer of a call.
+            // Otherwise verdicts and notes may still be in transit to the store, and are not canceled.
+            if loop.machine.hasPushesOnTheirWay || loop.openCalls > 0 || !loop.isOver { group.cancelAll() }
         }
         show(OpenWork(), &loop)
         engine.leave(loop.held, lane: lease.lane)
@@ -67,13 +70,20 @@ struct SliceRunner: Sendable {
                 let permit = engine.enter(route, pushes: pushes, lane: lease.lane, isHolder: isHolder)
                 if permit.isPlace { loop.held.insert(route.key) }
                 if permit.isStopped { loop.stopped.insert(route.key) }
-                actions += loop.machine.permitted(route, permit, now: engine.clock.now())
+                let outage = permit.isStopped ? engine.outage(of: route) : .zero
+                actions += loop.machine.permitted(route, permit, outage: outage, now: engine.clock.now())
             case .send(let number, let pushes, let platform, let key):
                 var spans: PushSpans?
                 if let tracer = engine.tracer, let trace = loop.machine.work?.trace {
                     spans = self.spans(pushes, over: platform, in: trace, by: tracer)
                 }
                 group.addTask { [spans] in await send(number, pushes, over: platform, through: key, spans) }
+            case .call(let number, let order, let key):
+                loop.openCalls += 1
+                group.addTask {
+                    let end = await call(order, through: key)
+                    inbox.yield(.called(number, end))
+                }
             case .judge(let route, let sign):
                 for change in engine.observed(route, sign) { group.addTask { await engine.note(route.key, change) } }
             case .condemn(let verdicts, let answers):
@@ -91,7 +101,16 @@ struct SliceRunner: Sendable {
 
     private func load() async {
         do {
-            inbox.yield(.loaded(try await engine.store.load(lease)))
+            var work = try await engine.store.load(lease)
+            if work?.isRouted ?? false {
+                guard try await engine.route(&work, of: lease) else {
+                    // If this node has claimed the slice again, its work is read again.
+                    inbox.yield(.fenced(epoch: lease.epoch))
+                    inbox.yield(.loadFailed(isFault: false))
+                    return
+                }
+            }
+            inbox.yield(.loaded(work))
         } catch {
             engine.storeFailed("load", error)
             inbox.yield(.loadFailed(isFault: !error.isRetriable))
@@ -127,6 +146,43 @@ struct SliceRunner: Sendable {
         }
         spans?.ended()
         inbox.yield(.sendEnded(number))
+    }
+
+    /// Records the call, and then makes it. If it is unknown whether the record was written, the call is not made.
+    private func call(_ order: UpstreamOrder, through key: CredentialKey) async -> UpstreamEnd {
+        guard let upstreams = engine.upstreams else { return unsent(order, .noCredential) }
+        switch await begin(order) {
+        case .begun?:
+            // The slice was lost meanwhile.
+            if Task.isCancelled { return unsent(order, .canceled) }
+            let result = await upstreams.call(order.call, through: key)
+            engine.count(result.outcomes.map { PushCompletion(slot: 0, outcome: $0) }, over: Self.upstreamLabel)
+            return .ended(result)
+        case .taken(let same, let withheld)?: return .taken(same, withheld: withheld)
+        case .fenced?:
+            inbox.yield(.fenced(epoch: order.id.epoch))
+            return unsent(order, .canceled)
+        // Not the upstream's fault, which would stop its credential.
+        case nil: return unsent(order, .overloaded)
+        }
+    }
+
+    /// The label of all upstreams in metrics.
+    private static let upstreamLabel = "upstream"
+
+    private func begin(_ order: UpstreamOrder) async -> UpstreamStart? {
+        for attempt in 1...engine.policy.beginAttempts {
+            do { return try await engine.store.begin(order, of: lease, by: engine.node) } catch {
+                engine.storeFailed("begin", error)
+                guard !Task.isCancelled, attempt < engine.policy.beginAttempts else { return nil }
+                try? await engine.timer.sleep(for: engine.policy.storeBackoff.delay(after: attempt))
+            }
+        }
+        return nil
+    }
+
+    private func unsent(_ order: UpstreamOrder, _ code: TransportError.Code) -> UpstreamEnd {
+        .ended(UpstreamResult(.unsent(TransportError(code, "the call was not made")), for: order.call))
     }
 
     private func record(_ progress: SliceProgress, _ stopped: Set<CredentialKey>) async {

@@ -7,9 +7,21 @@ import Observability
 import Outgoing
 import ServiceLifecycle
 
-// Calls that upstreams receive after they were answered.
+// Calls that the gateway makes at upstreams by itself, through the client of proxied calls: all share its limits.
 extension GatewayNode {
-    /// Makes the calls that wait for upstreams, through the client of proxied calls: both share its limits.
+    /// Makes the calls by which upstreams send messages.
+    static func sender(_ base: Base, _ proxy: UpstreamProxy, _ upstreams: OpenUpstreams) -> any UpstreamTransport {
+        UpstreamSender(
+            client: proxy.client,
+            adapters: base.vendors.byVendor,
+            name: proxy.name,
+            clock: base.clock
+        ) { key in
+            upstreams.upstream(key).map { UpstreamForwardCaller.Target(server: $0.server, settings: $0.settings) }
+        }
+    }
+
+    /// Makes the calls that were answered and wait for upstreams.
     func forwarder() -> any Service {
         let log = ForwardLog(logger: base.logger)
         let upstreams = provisioning.upstreams

@@ -90,8 +90,10 @@ struct GatewayNode {
     ) async throws -> GatewayNode {
         let base = try await base(configuration, vendors, database, logger)
         let tracing = try tracing(base)
-        let delivery = try await delivery(base, tracing)
-        let provisioning = provisioning(base, delivery)
+        let upstreams = OpenUpstreams()
+        let proxy = try proxy(base, upstreams)
+        let delivery = try await delivery(base, tracing, sender(base, proxy, upstreams))
+        let provisioning = provisioning(base, delivery, upstreams)
         await provisioning.service.follow()
         let limiter = CallLimiter(configuration.limits, logger: logger)
         let secrets = WebhookSecrets(keyRing: base.keyRing, identifiers: base.identifiers)
@@ -102,7 +104,7 @@ struct GatewayNode {
             delivery: delivery,
             provisioning: provisioning,
             handler: handler,
-            proxy: try proxy(base, provisioning.upstreams),
+            proxy: proxy,
             observer: observer(base, provisioning.cache, handler),
             webhooks: WebhookRegistry(
                 secrets: secrets,
@@ -162,7 +164,11 @@ struct GatewayNode {
         )
     }
 
-    private static func delivery(_ base: Base, _ tracing: NodeTracing?) async throws -> Delivery {
+    private static func delivery(
+        _ base: Base,
+        _ tracing: NodeTracing?,
+        _ upstreams: any UpstreamTransport
+    ) async throws -> Delivery {
         let tokens = SealedProviderTokenStore(directory: base.directory, keyRing: base.keyRing)
         let transport = try APNsTransport(tokens: SharedTokens(store: tokens, clock: base.clock))
         var policy = EnginePolicy()
@@ -172,6 +178,7 @@ struct GatewayNode {
         let engine = DeliveryEngine(
             store: PostgresDeliveryStore(engine: base.database.engine, inboxVendors: base.vendors.inboxes),
             transports: [.ios: transport],
+            upstreams: upstreams,
             payloads: PayloadWriter(adapters: base.vendors.byVendor) {
                 (adapter, notification, target, settings) throws(AdapterError) in
                 try adapter.applePayload(for: notification, to: target, settings: settings)
@@ -194,7 +201,11 @@ struct GatewayNode {
         engine.clock.adjust(databaseTime: now, askedFor: ContinuousClock.now - asked)
     }
 
-    private static func provisioning(_ base: Base, _ delivery: Delivery) -> Provisioning {
+    private static func provisioning(
+        _ base: Base,
+        _ delivery: Delivery,
+        _ upstreams: OpenUpstreams
+    ) -> Provisioning {
         let cache = CachedDirectory(
             store: base.directory,
             clock: base.clock,
@@ -203,7 +214,6 @@ struct GatewayNode {
             logger: base.logger
         )
         let expiries = CredentialExpiries()
-        let upstreams = OpenUpstreams()
         let captures = PostgresCaptureStore(call: base.database.call, engine: base.database.engine)
         let recorder = CaptureRecorder(sink: captures, logger: base.logger)
         let service = ProvisioningService(

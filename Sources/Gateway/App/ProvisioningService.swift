@@ -133,6 +133,8 @@ final class ProvisioningService: Service {
                     return
                 }
                 upstreams.open(OpenUpstreams.Upstream(server: server, settings: settings))
+                // Slices that waited for it may try again.
+                await engine.forget(stored.key)
                 logger.notice("upstream opened", metadata: metadata)
                 return
             }

@@ -52,7 +52,10 @@ package struct DeliveryExplainer: Sendable {
             credential: credential,
             standing: standing
         )
-        explanation.rules = try await rules(for: trail, of: message, in: tenant)
+        if trail.delivery.transport?.hasPrefix(CredentialID.upstreamPrefix) ?? false {
+            explanation.upstream = try await directory.upstreamCall(of: message.id, to: target, in: tenant)
+        }
+        explanation.rules = try await rules(of: message, to: target, trail, in: tenant)
         let notification = Notification(
             message: message.id,
             origin: message.scope.vendor,
@@ -78,50 +81,36 @@ package struct DeliveryExplainer: Sendable {
         return explanation
     }
 
-    /// The decision of the app's rules about the target as it is now. Nil: the app has no rules, or the target has no identity.
+    /// How rules routed the delivery, or would route one that waits; nil: the app had none.
     private func rules(
-        for trail: DeliveryTrail,
         of message: MessageFacts,
+        to target: TargetID,
+        _ trail: DeliveryTrail,
         in tenant: TenantID
-    ) async throws(StoreError) -> ExplainedRules? {
-        guard let target = trail.target else { return nil }
-        guard let stored = try await directory.routes(of: message.scope.app, in: tenant) else { return nil }
-        let set = try? RouteSet(
+    ) async throws(StoreError) -> RouteTrace? {
+        guard let facts = trail.target else { return nil }
+        let app = message.scope.app
+        let day = message.dueAt.day
+        if let version = try await directory.routeVersion(of: message.id, dueOn: day, to: target, in: tenant) {
+            guard let stored = try await directory.rules(version, of: app, in: tenant) else { return nil }
+            let rules = RouteTrace.StoredVersion(
+                version: version,
+                format: stored.format,
+                base: stored.base,
+                overlay: stored.overlay,
+                upstreams: stored.upstreams
+            )
+            return RouteTrace(rules, for: facts, lane: message.lane)
+        }
+        guard trail.queue != nil, let stored = try await directory.rulesInForce(of: app, in: tenant) else { return nil }
+        let rules = RouteTrace.StoredVersion(
+            version: stored.version,
             format: stored.format,
-            base: .object(stored.base),
-            overlay: .object(stored.overlay),
-            upstreams: .object(stored.upstreams)
+            base: stored.base,
+            overlay: stored.overlay,
+            upstreams: stored.upstreams
         )
-        let delivery = RouteTable.Delivery(
-            vendor: target.vendor,
-            platform: target.destination.platform,
-            lane: message.lane,
-            rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
-        )
-        return ExplainedRules(version: stored.version, decision: set?.table.decide(delivery))
-    }
-}
-
-/// The rules of an app that are in force, and their decision about a delivery. Tags of the device are not read.
-package struct ExplainedRules: Sendable, Hashable {
-    package let version: Int
-    /// Nil: this program cannot read the rules.
-    let decision: RouteTable.DeliveryDecision?
-
-    /// The place of the rule among the delivery rules; nil: none matches.
-    package var rule: Int? { decision?.rule }
-
-    /// The target's bucket in the last rollout that was looked at; nil: in none.
-    package var bucket: Int? { decision?.bucket.map { Int($0) } }
-
-    package var paths: [String] { decision.map { $0.paths.map(\.name) } ?? [] }
-
-    /// Version, rule, bucket and paths on one line.
-    var text: String {
-        guard let decision else { return "version \(version), which this program cannot read" }
-        let place = decision.rule.map { "deliveries[\($0)]" } ?? "no rule"
-        let part = decision.bucket.map { ", bucket \($0)" } ?? ""
-        return "version \(version), \(place)\(part): \(paths.joined(separator: ", "))"
+        return RouteTrace(rules, for: facts, lane: message.lane)
     }
 }
 
@@ -137,8 +126,10 @@ package struct DeliveryExplanation: Sendable {
     package let standing: CredentialStanding?
     /// Nil when the target has no active identity, or when this build does not contain its dialect.
     package fileprivate(set) var push: Result<PushPicture, AdapterError>?
-    /// Nil: the app has no rules, or the target has no active identity.
-    package fileprivate(set) var rules: ExplainedRules?
+    /// The call by which an upstream got the message; nil: none did, or it is one of very many calls of the message.
+    package fileprivate(set) var upstream: UpstreamTrace?
+    /// How the rules of the app routed the delivery; nil: it has none, or no outcome yet.
+    package fileprivate(set) var rules: RouteTrace?
 
     /// The recomputed parts, by their names in `explanation`. They may differ from the push that was sent, if the device, the app or its settings have changed
     /// since.
@@ -200,6 +191,11 @@ package struct DeliveryExplanation: Sendable {
             ("attempts", "\(delivery.attempts)"),
             ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
         ]
+        if let rules { rows.append(("rules", rules.text)) }
+        if let upstream {
+            let answer = upstream.isAnswered ? upstream.reference ?? "answered" : "no end is recorded"
+            rows.append(("upstream", "\(upstream.upstream), called \(Self.text(upstream.calledAt)), \(answer)"))
+        }
         if let queue = trail.queue {
             rows.append(("slice", "\(queue.slice), \(queue.state), returned to the queue \(queue.attempts) times"))
         }

@@ -15,6 +15,8 @@ package struct DeviceDiagnosis: Sendable {
     package var dialects: [Vendor: Reporting]
     /// The platforms that the gateway can reach.
     package var platforms: Set<Platform> = [.ios]
+    /// An upstream through which a rule of the app sends to a registration of the device. It needs neither token nor credential of the push service.
+    package var upstream: CredentialID?
 
     package init(
         facts: DiagnosisFacts,
@@ -32,11 +34,11 @@ package struct DeviceDiagnosis: Sendable {
         return DeviceCondition.Name.allCases.flatMap { name -> [DeviceCondition] in
             switch name {
             case .app: [app]
-            case .platform: [platform]
+            case .platform: [needless(platform)]
             case .registration: registrations(active)
-            case .token: [token]
-            case .route: [routeCondition]
-            case .credential: [credentialCondition]
+            case .token: [needless(token)]
+            case .route: [needless(routeCondition)]
+            case .credential: [needless(credentialCondition)]
             case .dialect: active.map { dialect($0).of($0) }
             case .pushSetting: active.map { pushSetting($0).of($0) }
             case .assurance: active.map { assurance($0).of($0) }
@@ -51,6 +53,12 @@ package struct DeviceDiagnosis: Sendable {
             case .receipts: [receipts]
             }
         }
+    }
+
+    /// A condition of the push service, which an upstream does not have.
+    private func needless(_ condition: DeviceCondition) -> DeviceCondition {
+        guard let upstream, condition.prevents else { return condition }
+        return .met(condition.name, "The rules of the app send to the device through the upstream \(upstream).")
     }
 
     /// Whether a message of the lane would be sent to the device now: to one of its identities, if it has several.

@@ -40,6 +40,20 @@ package enum ReasonText {
             "Confirm it with POST /v1/identities/{identity}/vouch; minAssurance and mixedAssurance of the app change the rule."
         ),
         (
+            SuppressionReason.routed.rawValue, "A delivery rule of the app sends nothing to it (paths: [none]).",
+            "Change the rule: push-gateway routes show, docs/routing.md#rules."
+        ),
+        (
+            SuppressionReason.sameUser.rawValue,
+            "The upstream pushes to all devices of the user, and another target of the message stands for this one.",
+            "Nothing: the upstream gets one call for each user of a message."
+        ),
+        (
+            FailureReason.interrupted.rawValue,
+            "The node that called the upstream ended before it had recorded the answer. The upstream may have pushed the message.",
+            "Nothing: the call is not repeated, because no vendor recognizes a repeated message."
+        ),
+        (
             SuppressionReason.preference.rawValue, "The user has switched pushes off.",
             "Nothing, until the user switches them on again."
         ),

@@ -16,4 +16,8 @@ package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
     case opensTooLate
     /// The device has received the maximum number of messages that the app permits.
     case frequencyCap
+    /// A delivery rule of the app sends nothing to it (`paths: [none]`).
+    case routed
+    /// The upstream pushes to all devices of the user, and another target of the same message stands for this one.
+    case sameUser
 }

@@ -14,9 +14,6 @@ package enum RouteExecution {
         for (index, rule) in rules.calls.enumerated() {
             if let what = unsupported(in: rule) { return ("calls[\(index)]", what) }
         }
-        for (index, rule) in rules.deliveries.enumerated() {
-            if let what = unsupported(in: rule) { return ("deliveries[\(index)]", what) }
-        }
         return nil
     }
 
@@ -33,11 +30,5 @@ package enum RouteExecution {
             return "followMessage of kind \(kind.rawValue)"
         }
         return nil
-    }
-
-    private static func unsupported(in rule: DeliveryRule) -> String? {
-        if !rule.preferDialects.isEmpty { return "preferDialects" }
-        if rule.rollout != nil { return "rollout" }
-        return rule.paths.first { $0 != .apns }.map { "path \($0.name)" }
     }
 }

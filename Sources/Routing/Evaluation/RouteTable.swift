@@ -10,6 +10,9 @@ package struct RouteTable: Sendable, Hashable {
         self.upstreams = upstreams
     }
 
+    /// The facts about an upstream that the rules name, as they were when the rules were checked.
+    package func facts(of upstream: CredentialID) -> UpstreamFacts? { upstreams[upstream] }
+
     /// A call, as far as rules look at it.
     package struct Call: Sendable {
         package var vendor: Vendor
@@ -176,6 +179,14 @@ extension RouteTable {
 
     /// The tags that the rules name, for one look-up per slice.
     package var tags: Set<String> { rules.deliveries.reduce(into: []) { $0.formUnion($1.tags) } }
+
+    /// The upstreams through which deliveries may leave.
+    package var deliveryUpstreams: Set<CredentialID> {
+        Set(rules.deliveries.flatMap(\.paths).compactMap(\.upstream))
+    }
+
+    /// The dialects of which a registration may be pushed by an upstream.
+    package var upstreamDialects: Set<Vendor> { Set(deliveryUpstreams.compactMap { upstreams[$0]?.vendor }) }
 
     /// The dialects whose registrations of a device receive a message of a lane first; empty: the one seen last.
     package func preferredDialects(in lane: Lane) -> [Vendor] {

@@ -1,6 +1,7 @@
 import Commands
 import DatabaseSupport
 import DeliveryEngine
+import EngineStore
 import Model
 import Store
 import TestKit
@@ -174,6 +175,26 @@ import Testing
         #expect(await world.submit(submission).replies == [.refused(.noCredential)])
         submission.fallback = ["s": 2, "t": 12]
         #expect(try await world.message(world.submit(submission))?.fallback == ["s": 2, "t": 12])
+    }
+
+    // docs/routing.md#upstream-sending: an upstream needs neither a token nor the app's credential, so that the rules decide when the message is sent.
+    @Test func aDeviceWithoutATokenIsATargetWhereAnUpstreamMayPush() async throws {
+        let world = try await CommandWorld.make(hasCredential: false)
+        let registration = DeviceRegistration(key: "k1", platform: .ios, phone: "01011111111")
+        _ = await world.registration(.register(registration))
+        let draft = RouteDraft(
+            app: "shop",
+            after: nil,
+            format: 1,
+            base: ["deliveries": [["paths": ["old"]]]],
+            overlay: [:],
+            upstreams: ["old": ["vendor": "rationalowl"]]
+        )
+        let routes = PostgresRouteStore(engine: world.stores.engine)
+        _ = try await routes.put(draft, checkedWith: [], in: world.tenant, by: .key("ops"))
+        let message = try #require(try await world.message(world.submit(.text(to: "01011111111", "01022222222"))))
+        #expect(message.slices.flatMap(\.targets).count == 1)
+        #expect(message.suppressed.map(\.reason) == [.noDevice])
     }
 
     @Test func anUnknownAppIsRefused() async throws {

@@ -19,12 +19,16 @@ struct EngineWorld {
     let acme: TenantID
     let beta: TenantID
 
-    init(inventedPages: Int = 0) async throws {
+    /// - Parameters:
+    ///   - inventedPages: above zero: `expand` invents pages.
+    ///   - omitted: safeguards that the store leaves out.
+    init(inventedPages: Int = 0, omitting omitted: Set<PostgresDeliveryStore.Omission> = []) async throws {
         stores = try await .shared()
         acme = stores.tenantID("acme")
         beta = stores.tenantID("beta")
         try await stores.provision("acme", "beta")
-        store = OutageStore(stores.delivery, tenants: [acme, beta], inventedPages: inventedPages)
+        let inner = PostgresDeliveryStore(engine: stores.engine, inboxVendors: [.ipns], omitting: omitted)
+        store = OutageStore(inner, tenants: [acme, beta], inventedPages: inventedPages)
     }
 
     /// Short delays: the rules are the same, and the test is fast.
@@ -42,12 +46,15 @@ struct EngineWorld {
     func engine(
         _ node: String = "node",
         policy: EnginePolicy = EngineWorld.policy,
-        transport: (any PushTransport)? = nil
+        transport: (any PushTransport)? = nil,
+        upstreams: (any UpstreamTransport)? = nil
     ) -> DeliveryEngine {
-        DeliveryEngine(
+        let adapter: any VendorAdapter = upstreams == nil ? PlainAdapter() : PlainUpstreamAdapter(callSize: 50)
+        return DeliveryEngine(
             store: store,
             transports: [.ios: transport ?? self.transport],
-            payloads: PayloadWriter(adapters: [.rationalOwl: PlainAdapter()]),
+            upstreams: upstreams,
+            payloads: PayloadWriter(adapters: [.rationalOwl: adapter]),
             identifiers: identifiers,
             policy: policy,
             node: self.node(node)

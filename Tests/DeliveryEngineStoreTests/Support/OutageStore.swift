@@ -135,6 +135,27 @@ final class OutageStore: DeliveryStore {
         return .finished(recipients: inventedPages * pageSize)
     }
 
+    func routing(of lease: SliceLease, by node: NodeID) async throws(StoreError) -> StoredRouting {
+        try check()
+        return try await inner.routing(of: lease, by: node)
+    }
+
+    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] {
+        try check()
+        return try await inner.tags(names, of: lease)
+    }
+
+    func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? {
+        try check()
+        return try await inner.image(media, tenant: tenant)
+    }
+
+    func begin(_ order: UpstreamOrder, of lease: SliceLease, by node: NodeID) async throws(StoreError) -> UpstreamStart
+    {
+        try check()
+        return try await inner.begin(order, of: lease, by: node)
+    }
+
     func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {
         try check()
         try await inner.condemn(verdicts, tenant: tenant)

@@ -10,14 +10,18 @@ struct MachineBench {
 
     var machine: DeliveryMachine
     var now = MachineBench.start
-    /// The answer of the credential gate.
+    /// The answer of the credential gate, and how long a stopped credential has been out of order.
     var permit = Permit.go
+    var outage: Duration? = .zero
     /// Pushes that were sent and not answered yet.
     var onTheirWay: [Push] = []
     var sent: [Push] = []
     /// The number of pushes of each send.
     var batches: [Int] = []
     var records: [SliceProgress] = []
+    /// Calls to upstreams that were ordered, by their numbers, and those that have not ended.
+    var orders: [Int: UpstreamOrder] = [:]
+    var openCalls: [Int] = []
     var verdicts: [TokenVerdict] = []
     /// The answers in which verdicts on tokens were looked for.
     var answers: [TokenAnswers] = []
@@ -27,10 +31,15 @@ struct MachineBench {
     var isReleased = false
     var isFinished = false
 
-    init(_ lease: SliceLease, policy: EnginePolicy = EnginePolicy(), transports: [Platform: String] = [.ios: "apns"]) {
+    init(
+        _ lease: SliceLease,
+        policy: EnginePolicy = EnginePolicy(),
+        transports: [Platform: String] = [.ios: "apns"],
+        adapter: any VendorAdapter = PlainAdapter()
+    ) {
         let settings = DeliveryMachine.Settings(
             policy: policy,
-            payloads: PayloadWriter(adapters: [.rationalOwl: PlainAdapter()]),
+            payloads: PayloadWriter(adapters: [.rationalOwl: adapter]),
             identifiers: TestIdentifiers(),
             transports: transports,
             jitter: 0
@@ -45,11 +54,14 @@ struct MachineBench {
         lease: SliceLease? = nil,
         policy: EnginePolicy = EnginePolicy(),
         permit: Permit = .go,
+        outage: Duration? = .zero,
+        adapter: any VendorAdapter = PlainAdapter(),
         _ change: (inout SliceWork) -> Void = { _ in }
     ) {
         let lease = lease ?? MachineBench.lease(count)
-        self.init(lease, policy: policy)
+        self.init(lease, policy: policy, adapter: adapter)
         self.permit = permit
+        self.outage = outage
         var work = MachineBench.work(lease)
         change(&work)
         load(work)
@@ -124,6 +136,17 @@ struct MachineBench {
     /// Answers everything that is on its way, once.
     mutating func completeAll(_ outcome: Outcome) { complete(onTheirWay.map(\.slot), outcome) }
 
+    /// The upstream gives an open call one outcome for all of its targets.
+    mutating func answer(_ number: Int, _ outcome: Outcome, reference: String? = nil) {
+        guard let order = orders[number] else { return }
+        end(number, .ended(UpstreamResult(outcome, for: order.call, reference: reference)))
+    }
+
+    mutating func end(_ number: Int, _ end: UpstreamEnd) {
+        openCalls.removeAll { $0 == number }
+        perform(machine.called(number, end, now: now))
+    }
+
     mutating func pass(_ duration: Duration) {
         now = now + duration
         perform(machine.ticked(now: now))
@@ -139,11 +162,14 @@ struct MachineBench {
             case .load: loads += 1
             case .ask(let key, _):
                 asks += 1
-                actions += machine.permitted(key, permit, now: now)
+                actions += machine.permitted(key, permit, outage: outage, now: now)
             case .send(_, let pushes, _, _):
                 sent += pushes
                 onTheirWay += pushes
                 batches.append(pushes.count)
+            case .call(let number, let order, _):
+                orders[number] = order
+                openCalls.append(number)
             case .judge(_, let sign): signs.append(sign)
             case .condemn(let found, let among):
                 verdicts += found

@@ -189,6 +189,13 @@ final class ScriptedDeliveryStore: DeliveryStore {
     ) async throws(StoreError) -> ExpansionResult {
         .fenced
     }
+    func routing(of lease: SliceLease, by node: NodeID) async throws(StoreError) -> StoredRouting { .none }
+    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] { [:] }
+    func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? { nil }
+    func begin(_ order: UpstreamOrder, of lease: SliceLease, by node: NodeID) async throws(StoreError) -> UpstreamStart
+    {
+        .begun
+    }
     func condemn(_ verdicts: [TokenVerdict], tenant: TenantID) async throws(StoreError) {}
     func noteCredential(_ key: CredentialKey, refusal: Rejection?) async throws(StoreError) {}
     func resume(_ key: CredentialKey) async throws(StoreError) {}

@@ -54,7 +54,7 @@ package final class StatementInspector: Sendable {
 
     /// The functions of the delivery path, whose transactions keep the order as a whole.
     private static let deliveryPath = [
-        "record_outcomes(", "split_slice(", "move_due(", "poll_inbox(", "history_page(", "report_number(",
+        "record_outcomes(", "split_slice(", "move_due(", "return_route(", "poll_inbox(", "history_page(", "report_number(",
         "report_numbers(", "acknowledge(",
     ]
 

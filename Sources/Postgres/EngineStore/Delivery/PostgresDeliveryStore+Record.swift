@@ -10,6 +10,7 @@ extension PostgresDeliveryStore {
             let statements =
                 before + [recording(progress, by: node)]
                 + progress.retries.map { Self.splitting($0, from: progress.lease) } + Self.moving(progress)
+                + Self.returning(progress)
             let results = try await engine.run(gathered: Transaction(tenant: nil, statements))
             let count = try results.result(before.count).only().int("count")
             return count < 0 ? .fenced : .recorded(count)
@@ -38,6 +39,20 @@ extension PostgresDeliveryStore {
         let key = progress.lease.key
         return [
             DeliverySQL.moveDue(
+                .id(key.tenant),
+                .id(key.message),
+                .int32(key.number),
+                .int64(progress.lease.epoch)
+            )
+        ]
+    }
+
+    /// The statement that takes its rules from a slice of which nothing was tried.
+    private static func returning(_ progress: SliceProgress) -> [Statement] {
+        guard progress.returnsRouting, progress.retries.isEmpty, delay(progress) != nil else { return [] }
+        let key = progress.lease.key
+        return [
+            DeliverySQL.returnRoute(
                 .id(key.tenant),
                 .id(key.message),
                 .int32(key.number),
@@ -129,6 +144,7 @@ extension PostgresDeliveryStore {
         p["p_latencies"] = { .int32s($1.results.map(\.attempt.latency)) }
         p["p_clients"] = { .int64s(present($1, \.client)) }
         p["p_local_hours"] = { .int16s(present($1) { $0.localHour?.index }) }
+        p["p_calls"] = { .document(ends($1.calls, of: $1.lease.key)) }
     }
 
     /// A value of each result; empty if none has one.

@@ -10,12 +10,24 @@ package struct PostgresDeliveryStore: DeliveryStore {
     /// The dialects whose devices fetch messages that they have not received.
     let inboxVendors: Set<Vendor>
 
+    /// A safeguard that a test switches off, to show that it is needed.
+    package enum Omission: Sendable, Hashable {
+        /// A slice is routed by the rules of now, whatever it had before.
+        case versionsOfSlices
+        /// Calls to upstreams are made without a record.
+        case recordsOfCalls
+    }
+
+    let omitted: Set<Omission>
+
     /// - Parameters:
     ///   - engine: the pool of `gateway_engine`.
     ///   - inboxVendors: the vendors whose devices fetch their messages (`InboxVendor`).
-    package init(engine: PostgresPool, inboxVendors: Set<Vendor> = []) {
+    ///   - omitted: nothing, except in tests.
+    package init(engine: PostgresPool, inboxVendors: Set<Vendor> = [], omitting omitted: Set<Omission> = []) {
         self.engine = engine
         self.inboxVendors = inboxVendors
+        self.omitted = omitted
     }
 
     package func dueTenants(in lane: Lane, limit: Int, withLapsed: Bool) async throws(StoreError) -> [TenantID] {

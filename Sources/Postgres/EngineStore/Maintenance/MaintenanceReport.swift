@@ -45,6 +45,8 @@ package struct MaintenanceReport: Sendable, Hashable {
     package var talliesRemoved = 0
     /// Forwarded calls that waited too long.
     package var forwardedRemoved = 0
+    /// Records of calls that sent messages, and the users of these calls.
+    package var upstreamCallsRemoved = 0
     /// Latencies, sketches, changes of devices, and marks of receipts.
     package var figuresRemoved = 0
     package var nodesSwept = 0
@@ -74,6 +76,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
     case activityTokens = "activity tokens"
     case identities, captures, challenges, erasures
     case forwarded = "forwarded calls"
+    case upstreamCalls = "calls to upstreams"
     case keyDays = "days of keys"
     case counts, countedReasons = "counts by reason"
     case figures
@@ -102,6 +105,7 @@ package enum MaintenanceStep: String, CaseIterable, Sendable {
         case .challenges: \.challengesRemoved
         case .erasures: \.erasuresRepeated
         case .forwarded: \.forwardedRemoved
+        case .upstreamCalls: \.upstreamCallsRemoved
         case .keyDays: \.keyDaysRemoved
         case .counts, .countedReasons: \.countsRemoved
         case .figures: \.figuresRemoved

@@ -182,6 +182,24 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Users of calls of messages with smaller ids than `$2`.
+    static let dropUpstreamUsers = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.upstream_user WHERE tenant_id = $1 AND (message_id, upstream, user_key) IN (
+            SELECT u.message_id, u.upstream, u.user_key FROM gateway.upstream_user u
+            WHERE u.tenant_id = $1 AND u.message_id < $2 ORDER BY u.message_id LIMIT \(rows))
+        """
+    )
+
+    /// Calls of such messages.
+    static let dropUpstreamCalls = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.upstream_call WHERE tenant_id = $1 AND (message_id, slice_no, epoch, no) IN (
+            SELECT c.message_id, c.slice_no, c.epoch, c.no FROM gateway.upstream_call c
+            WHERE c.tenant_id = $1 AND c.message_id < $2 ORDER BY c.message_id LIMIT \(rows))
+        """
+    )
+
     /// Counts of messages that were due before the quarter hour `$2`: about as many rows as the limit, at whole quarter hours.
     static let dropCounts = StoreSQL.tenant(counts("counter"))
     static let dropReasons = StoreSQL.tenant(counts("counter_reason"))

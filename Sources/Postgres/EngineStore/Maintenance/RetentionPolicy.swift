@@ -24,6 +24,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var analytics = Duration.seconds(400 * 86400)
     /// Forwarded calls that wait for an upstream. A vendor that missed more days needs an export of the devices.
     package var forwarded = Duration.seconds(7 * 86400)
+    /// The users of calls that sent messages, counted from the due time: longer than the life of a message and the waits of its local times.
+    package var upstreamUsers = Duration.seconds(35 * 86400)
     /// How often a user did something, counted from the last time.
     package var tallies: Duration
     /// After this time without a heartbeat, a node counts as dead.

@@ -73,6 +73,7 @@ struct TenantSweep: Sendable {
         ]
         sweeps += Self.people(id)
         sweeps += Self.traces(id, policy)
+        sweeps += Self.upstreams(id, policy, now)
         self.sweeps = (sweeps + Self.figures(id, before: now.back(policy.analytics), today))[...]
     }
 
@@ -110,6 +111,15 @@ struct TenantSweep: Sendable {
             Sweep(step: .keyDays, statement: MaintenanceSQL.dropKeyDays(tenant), limit: rows),
             Sweep(step: .captures, statement: CaptureSQL.drop(tenant, .interval(policy.captures))),
         ]
+    }
+
+    /// Rows of messages that nothing sends any longer. Without these, the removal of a message to very many users would remove as many rows at once.
+    private static func upstreams(_ tenant: PostgresValue, _ policy: RetentionPolicy, _ now: Timestamp) -> [Sweep] {
+        let users = MessageID.first(at: now.back(policy.upstreamUsers))
+        let calls = MessageID.first(at: now.back(max(policy.upstreamUsers, policy.deliveries)))
+        return [
+            MaintenanceSQL.dropUpstreamUsers(tenant, .id(users)), MaintenanceSQL.dropUpstreamCalls(tenant, .id(calls)),
+        ].map { Sweep(step: .upstreamCalls, statement: $0, limit: MaintenanceSQL.rows) }
     }
 
     private static func deliveries(_ tenant: PostgresValue, before day: PostgresValue) -> Sweep {

@@ -73,10 +73,10 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
-    /// The version of an app's rules that is in force; nil: it has none.
+    /// Returns the version of an app's rules that is in force; nil when it has none.
     ///
     /// - Throws: `StoreError`.
-    package func routes(of app: AppID, in tenant: TenantID) async throws(StoreError) -> StoredRoutes? {
+    package func rulesInForce(of app: AppID, in tenant: TenantID) async throws(StoreError) -> StoredRoutes? {
         try await PostgresRouteStore(engine: engine).routes(of: app, in: tenant)?.current
     }
 
@@ -279,6 +279,36 @@ package struct PostgresDirectory: Sendable {
                 refusal: try row.optionalText("refusal"),
                 refusedAt: try row.optionalTime("refused_at")
             )
+        }
+    }
+
+    /// Returns the version of the rules by which a delivery was routed; nil: the app had none, or the delivery has no outcome.
+    ///
+    /// - Throws: `StoreError`.
+    package func routeVersion(
+        of message: MessageID,
+        dueOn day: Int32,
+        to target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> Int? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.routeVersion(.id(tenant), .int32(day), .id(message), .id(target))
+            return try await engine.run(statement, tenant: nil).first?.optionalInt("route_version")
+        }
+    }
+
+    /// Returns the call by which an upstream got a message for a target; nil: none was made, or it is one of very many calls of the message.
+    ///
+    /// - Throws: `StoreError`.
+    package func upstreamCall(
+        of message: MessageID,
+        to target: TargetID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> UpstreamTrace? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.upstreamCall(.id(tenant), .id(message), .id(target))
+            guard let row = try await engine.run(statement, tenant: nil).first else { return nil }
+            return try UpstreamTrace(row)
         }
     }
 

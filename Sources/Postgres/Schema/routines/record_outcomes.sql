@@ -15,7 +15,9 @@
 -- counted under the dialect of the message, or under none if it is of the native API, and move to that of the device with the outcome. p_latencies: how
 -- long the transport took to answer, in milliseconds. p_clients: what the SDKs of the devices reported (`client_version`). p_local_hours: the hour of the week in the zones of the devices. Null: none has a value.
 --
--- Locks in the order of docs/architecture.md: message, slice, deliveries, inbox, event log. A single outcome takes a shorter path.
+-- p_calls: calls to upstreams that have ended (`end_upstream_calls`). Null: none.
+--
+-- Locks in the order of docs/architecture.md: message, slice, calls to upstreams, deliveries, inbox, event log. A single outcome takes a shorter path.
 CREATE OR REPLACE FUNCTION gateway.record_outcomes(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_done bytea, p_disposition text,
     p_after interval, p_counts boolean, p_held text, p_dead text, p_settles boolean,
@@ -23,7 +25,7 @@ CREATE OR REPLACE FUNCTION gateway.record_outcomes(
     p_reasons text[], p_transports text[], p_transport_ids uuid[], p_certain boolean[], p_attempts smallint[],
     p_sent timestamptz[], p_bytes integer[], p_reduced text[], p_groups json, p_inbox uuid[],
     p_device_vendors text[] DEFAULT NULL, p_latencies integer[] DEFAULT NULL, p_clients bigint[] DEFAULT NULL,
-    p_local_hours smallint[] DEFAULT NULL)
+    p_local_hours smallint[] DEFAULT NULL, p_calls json DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     m record;
@@ -48,7 +50,7 @@ BEGIN
         SELECT x.state INTO m.state FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message FOR SHARE;
     END IF;
     -- The condition is the key alone: with the state in it, a server without statistics walks the index of due slices.
-    SELECT x.epoch, x.owner, x.state, x.dead_reason, x.due_at INTO s FROM gateway.slice x
+    SELECT x.epoch, x.owner, x.state, x.dead_reason, x.due_at, x.route_version INTO s FROM gateway.slice x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no = p_no FOR UPDATE;
     IF s.epoch IS DISTINCT FROM p_epoch THEN RETURN -1; END IF;
     -- Returning a slice increases the epoch, so an unleased slice with this epoch was settled by an earlier run of this call.
@@ -94,22 +96,24 @@ BEGIN
     IF p_disposition = 'dead' OR p_settles AND p_disposition = 'finished' THEN
         PERFORM gateway.settle_message(p_tenant, p_message);
     END IF;
+    IF p_calls IS NOT NULL THEN PERFORM gateway.end_upstream_calls(p_tenant, p_message, p_calls); END IF;
 
     IF cardinality(p_targets) = 1 THEN
         -- A single outcome: scalars instead of arrays, so that the plan is cached, and no savepoint.
         INSERT INTO gateway.delivery AS d
                 (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
                 reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                client, local_hour, due_at)
+                client, local_hour, due_at, route_version)
             VALUES (p_tenant, m.due_day, p_message, p_targets[1], m.app_id, m.vendor, p_identities[1], p_devices[1], p_users[1],
                 p_addresses[1], p_states[1], p_reasons[1], p_transports[1], p_transport_ids[1], p_certain[1], p_attempts[1],
-                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1], p_clients[1], p_local_hours[1], s.due_at)
+                p_bytes[1], p_reduced[1], p_sent[1], p_device_vendors[1], p_latencies[1], p_clients[1], p_local_hours[1], s.due_at,
+                s.route_version)
             ON CONFLICT (tenant_id, due_day, message_id, target_id) DO UPDATE SET
                 address = excluded.address, reason = excluded.reason, transport = excluded.transport,
                 transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                 attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
                 sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms, client = excluded.client,
-                local_hour = excluded.local_hour, due_at = excluded.due_at
+                local_hour = excluded.local_hour, due_at = excluded.due_at, route_version = excluded.route_version
             WHERE d.sent_at IS NULL
             RETURNING ARRAY[d.target_id], ARRAY[d.state], ARRAY[d.reason] INTO v_targets, v_states, v_reasons;
         IF v_states[1] IN ('received', 'read') THEN v_groups := NULL; END IF;
@@ -121,10 +125,10 @@ BEGIN
                 INSERT INTO gateway.delivery
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
                         reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                        client, local_hour, due_at)
+                        client, local_hour, due_at, route_version)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
                         u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
-                        u.client, u.local_hour, s.due_at
+                        u.client, u.local_hour, s.due_at, s.route_version
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
                             p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
@@ -139,10 +143,10 @@ BEGIN
                 INSERT INTO gateway.delivery AS d
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
                         reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                        client, local_hour, due_at)
+                        client, local_hour, due_at, route_version)
                     SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
                         u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
-                        u.client, u.local_hour, s.due_at
+                        u.client, u.local_hour, s.due_at, s.route_version
                     FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
                             p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
                         AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
@@ -154,7 +158,7 @@ BEGIN
                         transport_id = excluded.transport_id, is_certain = excluded.is_certain AND excluded.state = 'sent',
                         attempts = excluded.attempts, payload_bytes = excluded.payload_bytes, reduced = excluded.reduced,
                         sent_at = excluded.sent_at, device_vendor = excluded.device_vendor, transport_ms = excluded.transport_ms, client = excluded.client,
-                        local_hour = excluded.local_hour, due_at = excluded.due_at
+                        local_hour = excluded.local_hour, due_at = excluded.due_at, route_version = excluded.route_version
                     WHERE d.sent_at IS NULL
                     RETURNING d.target_id, d.state, d.reason)
             SELECT array_agg(r.target_id), array_agg(r.state), array_agg(r.reason) INTO v_targets, v_states, v_reasons FROM r;

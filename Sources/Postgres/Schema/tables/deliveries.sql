@@ -36,6 +36,8 @@ CREATE TABLE gateway.delivery (
     local_hour smallint,
     -- When the push was due for the device (`slice.due_at`); null: with its message.
     due_at timestamptz,
+    -- The version of the app's rules by which its slice was routed (`route_set`); null: the app had none.
+    route_version integer,
     PRIMARY KEY (tenant_id, due_day, message_id, target_id)
 ) PARTITION BY RANGE (due_day);
 CREATE INDEX delivery_identity ON gateway.delivery (tenant_id, identity_id, message_id DESC) WHERE identity_id IS NOT NULL;

@@ -9,10 +9,13 @@ package struct ReceivingRule: Sendable, Hashable {
     package var preferred: [Vendor]
     /// Whether the message is also for users who have withdrawn. If not, such an identity is not replaced, so that the push is suppressed.
     package var includesWithdrawn: Bool
+    /// The lane of the message: statements add the dialects that the rules of the app prefer for it (`preferDialects`). Nil: they add none.
+    package var lane: Lane?
 
-    package init(preferred: [Vendor] = [], includesWithdrawn: Bool = false) {
+    package init(preferred: [Vendor] = [], includesWithdrawn: Bool = false, lane: Lane? = nil) {
         self.preferred = preferred
         self.includesWithdrawn = includesWithdrawn
+        self.lane = lane
     }
 
     /// One identity per device.
@@ -53,6 +56,8 @@ package struct ReceivingRule: Sendable, Hashable {
         preferred.firstIndex(of: target.dialect) ?? preferred.count
     }
 
-    /// The last parameters of a statement with `gateway.receiving_identities`: dialects, and whether it sends to users who have withdrawn.
-    var parameters: [PostgresValue] { [.strings(preferred.map(\.rawValue)), .bool(includesWithdrawn)] }
+    /// The last parameters of a statement with `gateway.receiving_identities`: dialects, whether it sends to users who have withdrawn, and the lane.
+    var parameters: [PostgresValue] {
+        [.strings(preferred.map(\.rawValue)), .bool(includesWithdrawn), .string(lane.map { "\($0)" })]
+    }
 }

@@ -40,8 +40,8 @@ package struct ResolveAddresses: StoreRead {
     private static let receiving = Statements(
         list: .tenant(
             "WITH p AS (\n\(persons(allDialects))),\nd AS (\n\(devices))\n"
-                + received("p", "$12::text[], true, $13") + "\nUNION ALL\n"
-                + received("d", "$12::text[], false, $13")
+                + received("p", "\(preferred("$12", "$14")), true, $13") + "\nUNION ALL\n"
+                + received("d", "\(preferred("$12", "$14")), false, $13")
         ),
         phone: one(first("i.phone = $4", .phone, allDialects), isPerson: true),
         key: one(first("i.key = $4"), isPerson: false),
@@ -94,7 +94,12 @@ package struct ResolveAddresses: StoreRead {
     }
 
     private static func one(_ first: String, isPerson: Bool) -> StoreSQL {
-        .tenant("WITH p AS (\n\(first))\n" + received("p", "$5::text[], \(isPerson), $6"))
+        .tenant("WITH p AS (\n\(first))\n" + received("p", "\(preferred("$5", "$7")), \(isPerson), $6"))
+    }
+
+    /// The preferred dialects: those of the rule, and those that the rules of the app name for a lane.
+    private static func preferred(_ list: String, _ lane: String) -> String {
+        "\(list)::text[] || gateway.preferred_dialects($1, $2, \(lane))"
     }
 
     /// The receiving identities of the devices of the rows of `table`.

@@ -1,6 +1,7 @@
 import DeliveryEngine
 package import Model
 package import PostgresClient
+import Routing
 
 /// Loads the facts about an app that a submission needs. Nil: the app does not exist.
 package struct FindApp: StoreRead {
@@ -18,8 +19,11 @@ package struct FindApp: StoreRead {
             (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
                 WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3 OR a.defaults->>'crossDialectSends' = 'true')) AS identities,
             (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
-                WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects
-        FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL
+                WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects,
+            r.format AS route_format, r.base::text AS route_base, r.overlay::text AS route_overlay, r.upstreams::text AS route_upstreams
+        FROM gateway.app a
+        LEFT JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
+        WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL
         """
     )
 
@@ -31,14 +35,28 @@ package struct FindApp: StoreRead {
         guard let row = result.first else { return nil }
         let routes = PlatformRouteCoding.decode(try row.object("platforms"))
         let defaults = try row.object("defaults")
+        let rules = try Self.rules(row)
         return AppFacts(
             hasCredential: routes.values.contains { !$0.credentials.isEmpty },
             identityCount: try row.int("identities"),
             timing: TimingCoding.read(defaults),
             assurance: AssuranceCoding.read(defaults),
             approvalAbove: ApprovalCoding.read(defaults),
-            dialects: Set(try row.texts("dialects").map { Vendor($0) })
+            dialects: Set(try row.texts("dialects").map { Vendor($0) }),
+            upstreamDialects: rules?.upstreamDialects ?? [],
+            preferredDialects: rules.map { rules in
+                Dictionary(uniqueKeysWithValues: Lane.allCases.map { ($0, rules.preferredDialects(in: $0)) })
+            } ?? [:]
         )
+    }
+
+    /// The app's rules; nil: it has none, or this program does not know them.
+    private static func rules(_ row: Row) throws(PostgresError) -> RouteTable? {
+        guard let format = try row.optionalInt("route_format") else { return nil }
+        let base = JSON.object(try row.object("route_base"))
+        let overlay = JSON.object(try row.object("route_overlay"))
+        let upstreams = JSON.object(try row.object("route_upstreams"))
+        return (try? RouteSet(format: format, base: base, overlay: overlay, upstreams: upstreams))?.table
     }
 }
 
@@ -54,6 +72,10 @@ package struct AppFacts: Sendable, Hashable {
     package var approvalAbove: Int?
     /// The dialects in which the app has or had identities.
     package var dialects: Set<Vendor>
+    /// The dialects whose registrations may be pushed by an upstream, which needs no token: whether one is, is decided when the message is sent.
+    package var upstreamDialects: Set<Vendor>
+    /// The dialects that the rules prefer, by lane.
+    package var preferredDialects: [Lane: [Vendor]]
 
     package init(
         hasCredential: Bool,
@@ -61,7 +83,9 @@ package struct AppFacts: Sendable, Hashable {
         timing: AppTiming = .none,
         assurance: AssuranceRules = .none,
         approvalAbove: Int? = nil,
-        dialects: Set<Vendor> = []
+        dialects: Set<Vendor> = [],
+        upstreamDialects: Set<Vendor> = [],
+        preferredDialects: [Lane: [Vendor]] = [:]
     ) {
         self.hasCredential = hasCredential
         self.identityCount = identityCount
@@ -69,5 +93,7 @@ package struct AppFacts: Sendable, Hashable {
         self.assurance = assurance
         self.approvalAbove = approvalAbove
         self.dialects = dialects
+        self.upstreamDialects = upstreamDialects
+        self.preferredDialects = preferredDialects
     }
 }

@@ -16,6 +16,7 @@ extension LockOrder {
         Exception("acknowledge > record_receipt", "delivery", after: "badge badge_mark", "locked before the badge"),
         Exception("split_slice", nil, "the flush has locked the message and the slice first"),
         Exception("move_due", nil, "the flush has locked the slice first"),
+        Exception("return_route", nil, "the flush has locked the slice first"),
         Exception(
             "report_number > mark_deliveries",
             nil,
@@ -47,6 +48,7 @@ extension LockOrder {
         Exception("erase_user > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("erase_users > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("move_user > change_members", "user_group group_member", "group by group, in the order of names"),
+        Exception("end_upstream_calls", "upstream_call", after: "upstream_user", "call by call, in the order of keys"),
         Exception("forward_calls", "outbox_queue", after: "outbox", "queue by queue, in the order of their keys"),
         Exception("import_people > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("import_people > put_group", "name:groups user_group", "group by group, in the order of names"),

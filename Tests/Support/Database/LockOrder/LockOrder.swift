@@ -11,7 +11,7 @@ package struct LockOrder: Sendable {
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
         activity_token challenge device client_version identity identity_tag verification erased_identity
         campaign schedule message message_ref message_label message_media message_variable message_number page media
-        lane slice message_open delivery
+        lane slice message_open upstream_call upstream_user delivery
         badge_mark badge inbox_open
         webhook name:senders sender outbox_upstream outbox_queue outbox capture captured_exchange
         event_reader receipt_mark latency device_sketch device_change property_count

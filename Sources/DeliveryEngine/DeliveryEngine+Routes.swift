@@ -1,0 +1,110 @@
+import Logging
+import Model
+import NIOConcurrencyHelpers
+import Routing
+
+/// The rules by which slices are routed.
+extension DeliveryEngine {
+    /// Adds the rules of a slice to its work, with what they need. False: another node holds the slice.
+    ///
+    /// - Throws: `StoreError`.
+    func route(_ work: inout SliceWork?, of lease: SliceLease) async throws(StoreError) -> Bool {
+        guard var routed = work else { return true }
+        switch try await store.routing(of: lease, by: node) {
+        case .none: return true
+        case .fenced: return false
+        case .rules(let stored, let interrupted):
+            guard let table = self.table(stored, tenant: lease.key.tenant, app: routed.app) else {
+                routed.routing = .unread
+                work = routed
+                return true
+            }
+            // Rules for calls only.
+            guard !table.rules.deliveries.isEmpty || !interrupted.isEmpty else { return true }
+            var slice = RoutedSlice(table: table, interrupted: interrupted)
+            let written = table.tags
+            if !written.isEmpty { slice.tags = try await tags(written, of: lease) }
+            let names = table.deliveryUpstreams
+            for name in names {
+                let key = CredentialKey(tenant: lease.key.tenant, credential: name)
+                slice.upstreams[name] = upstreams?.settings(of: key)
+            }
+            if !names.isEmpty, let media = routed.notification.content.media {
+                routed.image = try await store.image(media, tenant: lease.key.tenant)
+            }
+            routed.routing = .rules(slice)
+            work = routed
+            return true
+        }
+    }
+
+    /// The tags that the targets of a slice have, by place, in the spelling of the rules. They are stored in their folded form.
+    private func tags(_ written: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] {
+        var spellings: [String: Set<String>] = [:]
+        for name in written {
+            if let tag = Tag(name) { spellings[tag.text, default: []].insert(name) }
+        }
+        let found = try await store.tags(Set(spellings.keys), of: lease)
+        return found.mapValues { names in
+            names.reduce(into: Set<String>()) { all, name in all.formUnion(spellings[name] ?? []) }
+        }
+    }
+
+    /// The dialects that the rules of the message's app prefer for its lane.
+    ///
+    /// - Throws: `StoreError`.
+    func preferredDialects(of lease: SliceLease) async throws(StoreError) -> [Vendor] {
+        guard case .rules(let stored, _) = try await store.routing(of: lease, by: node) else { return [] }
+        // No rule of an expansion is kept: its app is not known here.
+        return Self.read(stored)?.preferredDialects(in: lease.lane) ?? []
+    }
+
+    /// The rules of a version; nil: this program does not know them.
+    private func table(_ stored: StoredRules, tenant: TenantID, app: AppID) -> RouteTable? {
+        let key = RouteCache.Key(tenant: tenant, app: app, version: stored.version)
+        if let known = routes.table(key) { return known }
+        guard let table = Self.read(stored) else {
+            logger.note(
+                "The rules of an app cannot be read; its slices wait",
+                [.tenant: "\(tenant)", .reason: "version \(stored.version), format \(stored.format)"]
+            )
+            return nil
+        }
+        routes.keep(table, key)
+        return table
+    }
+
+    private static func read(_ stored: StoredRules) -> RouteTable? {
+        let set = try? RouteSet(
+            format: stored.format,
+            base: .object(stored.base),
+            overlay: .object(stored.overlay),
+            upstreams: .object(stored.upstreams)
+        )
+        return set?.table
+    }
+}
+
+/// The rules that were read last, by version. Versions never change, so that nothing has to be read again; an app that was added again under its name
+/// continues the numbers.
+final class RouteCache: Sendable {
+    struct Key: Hashable {
+        var tenant: TenantID
+        var app: AppID
+        var version: Int
+    }
+
+    /// 1,000 versions, about 10 KiB each. Beyond that all are forgotten and read again.
+    private static let limit = 1000
+
+    private let tables = NIOLockedValueBox<[Key: RouteTable]>([:])
+
+    func table(_ key: Key) -> RouteTable? { tables.withLockedValue { $0[key] } }
+
+    func keep(_ table: RouteTable, _ key: Key) {
+        tables.withLockedValue { tables in
+            if tables.count >= Self.limit { tables.removeAll() }
+            tables[key] = table
+        }
+    }
+}
