@@ -244,6 +244,9 @@ var parts: [Part] = [
     ),
     .library("APNs", [.ours("ApplePayload"), .ours("Bytes"), .ours("HTTP2"), .ours("Model"), locks]),
 
+    // Files of devices: readers without a store, which tests feed with any bytes.
+    .library("DeviceFiles", [.ours("Model")]),
+
     // The store.
     .library("PostgresClient", path: "Sources/Postgres/Client", [.ours("CPQ"), .ours("CLinuxEvents"), locks, log]),
     .library(
@@ -312,8 +315,8 @@ var parts: [Part] = [
         "Imports",
         path: "Sources/Gateway/Imports",
         [
-            .ours("EngineStore"), .ours("Store"), .ours("Adapters"), .ours("Commands"), .ours("Model"), crypto, locks,
-            nioCore,
+            .ours("EngineStore"), .ours("Store"), .ours("Adapters"), .ours("Commands"), .ours("DeviceFiles"),
+            .ours("Model"), crypto, locks, nioCore,
         ]
     ),
     .library(
@@ -361,8 +364,8 @@ var parts: [Part] = [
             .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
             .ours("CallAudit"),
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
-            .ours("Imports"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("GatewayHTTP"),
+            .ours("HTTP2"), .ours("Imports"),
             .ours("Model"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"), .ours("Routing"),
             .ours("Secrets"), hummingbird, httpTypes,
             lifecycle, locks, log, metrics, nioCore,
@@ -418,8 +421,8 @@ var parts: [Part] = [
         [
             .ours("CaptureStore"), .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"),
             .ours("PostgresClient"), .ours("Store"),
-            .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("Explain"),
-            .ours("Gateway"),
+            .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("DeviceFiles"),
+            .ours("Explain"), .ours("Gateway"),
             .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
             .ours("Observability"), .ours("Provisioning"), .ours("Routing"), .ours("Secrets"),
             argumentParser, locks, log,
@@ -476,6 +479,7 @@ var parts: [Part] = [
     // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
+    .tests("DeviceFilesTests", [.ours("DeviceFiles"), .ours("Model"), .ours("TestKit")]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
@@ -568,11 +572,12 @@ var parts: [Part] = [
             coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("CallAudit"),
             .ours("CommandSupport"),
             .ours("Commands"), crypto, cryptoExtras,
-            .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"),
+            .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"),
+            .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"), .ours("Secrets"),
             .ours("SignedTokens"), .ours("TestKit"), .ours("UpstreamSupport"),
-            .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
+            .ours("push-gateway"), argumentParser, hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(
@@ -582,8 +587,8 @@ var parts: [Part] = [
             .ours("PostgresClient"),
             .ours("Store"),
             .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
-            .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayDemo"),
-            .ours("GatewayHTTP"),
+            .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"),
+            .ours("GatewayDemo"), .ours("GatewayHTTP"),
             .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
             .ours("AppleCalls"), .ours("Forwarding"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"),

@@ -74,7 +74,22 @@ package enum ImportRules {
         return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }
     }
 
-    private static func subject(_ scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
+    /// Finds the rows of an export among the stored devices. It changes nothing.
+    package static func compare(_ rows: [DeviceRegistration], _ scope: AppScope) -> StoreRequest<[ComparedDevice]> {
+        StoreRequest(CompareDevices(rows, scope)) { $0 }
+    }
+
+    /// Writes the counts of a comparison to the audit, where they are found for `ComparisonSummary.usableFor`.
+    package static func compared(
+        _ summary: ComparisonSummary,
+        _ scope: AppScope,
+        by actor: AuditActor
+    ) -> StoreRequest<Void> {
+        let record = AuditRecord(.compare, subject(scope), data: summary.json)
+        return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }
+    }
+
+    private static func subject(_ scope: AppScope) -> String { AuditRecord.devices(of: scope) }
 
     /// The positions of rows that are the first with their key and with their token, and of the others.
     static func firstUses(_ rows: [DeviceRegistration]) -> (first: [Int], repeats: [Int]) {
