@@ -26,7 +26,7 @@ package struct ColumnMap: Sendable, Hashable {
         var absent: Set<String> = []
         /// The values of texts; others are faults. Nil: the text itself.
         var values: [String: String]?
-        /// The value of an empty text, or of every row if there is no column.
+        /// The value of an empty text, or of every row without a column.
         var fallback: String?
         /// The text that means true; every other one means false.
         var yes: String?
