@@ -91,6 +91,8 @@ struct ImportPlan {
     var asOf: Timestamp?
     var act: Act
     var actor: AuditActor
+    /// Whether consents that name no source get that of this import.
+    var namesSource = true
 }
 
 /// Imports files, one after the other, or compares them with the stored devices.
@@ -144,7 +146,7 @@ struct ImportWork {
                 try await handler.run(ImportRules.preview(rows, scope, asOf: asOf), in: tenant, pauses: pauses)
             }
         case .write:
-            let source = "import/\(identifiers.uuid(at: now).uuidString.lowercased())"
+            let source = plan.namesSource ? "import/\(identifiers.uuid(at: now).uuidString.lowercased())" : nil
             let isFirst = NIOLockedValueBox(true)
             let statistics = ImportStatistics(PostgresMaintenance(engine: database.engine, node: NodeID("import")))
             let begun = ContinuousClock.now

@@ -213,15 +213,17 @@ package enum DeviceLine {
         _ identity: IdentityEntry,
         _ facts: ExportedFacts
     ) -> [(column: String, value: JSON?)] {
-        registered(device, identity) + recorded(identity, facts)
+        registered(device, identity, facts.ownTags) + recorded(identity, facts)
     }
 
     /// The columns of a registration.
     private static func registered(
         _ device: DeviceFacts,
-        _ identity: IdentityEntry
+        _ identity: IdentityEntry,
+        _ ownTags: [Tag]
     ) -> [(column: String, value: JSON?)] {
-        [
+        let tags = identity.tags + ownTags
+        return [
             ("key", .string(identity.key.rawValue)),
             ("platform", .string(device.platform.rawValue)),
             ("environment", .string(device.environment.rawValue)),
@@ -232,7 +234,7 @@ package enum DeviceLine {
             ("attributes", identity.attributes.isEmpty ? nil : .object(identity.attributes)),
             ("timeZone", device.clock.timeZone.map { .string($0.text) }),
             ("receivingWindow", device.clock.window.map { .string($0.description) }),
-            ("tags", identity.tags.isEmpty ? nil : .array(identity.tags.map { .string($0.text) })),
+            ("tags", tags.isEmpty ? nil : .array(tags.map { .string($0.text) })),
             ("client", identity.client.report.map { .object($0) }),
         ]
     }

@@ -92,7 +92,7 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
-    private func withIdentities(
+    func withIdentities(
         _ devices: [DeviceFacts],
         in tenant: TenantID
     ) async throws(PostgresError) -> [DeviceFacts] {
