@@ -140,7 +140,7 @@ struct TenantCommand: AsyncParsableCommand {
             abstract: "Import the devices, users and groups of a directory that 'tenant export' has written.",
             discussion: """
                 The tenant and its apps must exist (push-gateway apply). Nothing is imported if a file is missing or was changed, or if another version wrote the
-                files. What changed here after the export stays, as with 'devices import --as-of'; users that exist keep their attributes and settings. The import
+                files. Later changes here stay, as with 'devices import --as-of'; users that exist keep their attributes and settings. The import
                 may be repeated, also after it was killed.
                 """
         )
