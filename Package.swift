@@ -200,6 +200,8 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model"), crypto]),
+    // The steps from a vendor to the gateway: their rules, gates and states.
+    .library("Migration", [.ours("Model"), .ours("Routing")]),
     .library("Commands", [.ours("CaptureStore"), .ours("Model"), .ours("Store"), locks]),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
@@ -480,6 +482,7 @@ var parts: [Part] = [
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("DeviceFilesTests", [.ours("DeviceFiles"), .ours("Model"), .ours("TestKit")]),
+    .tests("MigrationTests", [.ours("Migration"), .ours("Model"), .ours("Routing"), .ours("TestKit")]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
