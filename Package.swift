@@ -202,7 +202,10 @@ var parts: [Part] = [
     .library("Routing", [.ours("Model"), crypto]),
     // The steps from a vendor to the gateway: their rules, gates and states.
     .library("Migration", [.ours("Model"), .ours("Routing")]),
-    .library("Commands", [.ours("CaptureStore"), .ours("Model"), .ours("Store"), locks]),
+    .library(
+        "Commands",
+        [.ours("CaptureStore"), .ours("Model"), .ours("Store"), .ours("TransferStore"), locks]
+    ),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
     .library(
@@ -276,6 +279,12 @@ var parts: [Part] = [
     .library(
         "CaptureStore",
         path: "Sources/Postgres/CaptureStore",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
+    // Exports of tenants, comparisons with exports, and what imports add to users.
+    .library(
+        "TransferStore",
+        path: "Sources/Postgres/TransferStore",
         [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
     .library(
@@ -422,7 +431,7 @@ var parts: [Part] = [
         "push-gateway",
         [
             .ours("CaptureStore"), .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"),
-            .ours("PostgresClient"), .ours("Store"),
+            .ours("PostgresClient"), .ours("Store"), .ours("TransferStore"),
             .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("DeviceFiles"),
             .ours("Explain"), .ours("Gateway"),
             .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
@@ -559,7 +568,8 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"), .ours("DeliveryEngine"),
+            .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"),
+            .ours("DeliveryEngine"),
             .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
             .ours("Store"),

@@ -6,6 +6,7 @@ import Gateway
 import Imports
 import Model
 import Store
+import TransferStore
 
 /// Writes the files of a tenant's export, and at the end the manifest, without which they are no export.
 final class BundleWriter {

@@ -7,6 +7,7 @@ import Gateway
 import Imports
 import Model
 import Store
+import TransferStore
 
 /// The devices and users of a tenant as files, to move it to another gateway.
 struct TenantCommand: AsyncParsableCommand {
@@ -71,11 +72,11 @@ struct TenantCommand: AsyncParsableCommand {
             _ database: Database,
             _ writer: BundleWriter
         ) async throws {
-            let store = PostgresDeviceStore(call: database.call)
+            let store = PostgresTransferStore(call: database.call)
             var after: VendorDeviceKey?
             writer.begin(.devices, scope)
             while true {
-                let page = try await store.exported(of: scope, in: tenant, after: after, limit: Self.pageSize)
+                let page = try await store.identities(of: scope, in: tenant, after: after, limit: Self.pageSize)
                 try writer.write(
                     page.map { DeviceLine.line(DeviceLine.values($0.device, $0.identity, $0.facts), .ndjson) }
                 )
@@ -90,11 +91,11 @@ struct TenantCommand: AsyncParsableCommand {
             _ database: Database,
             _ writer: BundleWriter
         ) async throws {
-            let store = PostgresQueryStore(call: database.call)
+            let store = PostgresTransferStore(call: database.call)
             var after: UserID?
             writer.begin(.users, scope)
             while true {
-                let page = try await store.exportedUsers(of: scope, in: tenant, after: after, limit: Self.pageSize)
+                let page = try await store.users(of: scope, in: tenant, after: after, limit: Self.pageSize)
                 try writer.write(page.map(UserLine.text))
                 guard let last = page.last else { return }
                 after = last.user

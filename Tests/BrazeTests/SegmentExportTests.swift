@@ -9,7 +9,7 @@ struct SegmentExportTests {
     private func devices(_ line: String, _ terms: ExportTerms = ExportTerms()) throws(ExportFault)
         -> [DeviceRegistration]
     {
-        try BrazeAdapter().devices(inExport: Array(line.utf8), terms)
+        try SegmentExport(Array(line.utf8)).devices(terms)
     }
 
     /// The documented members of a user, and two that say nothing about devices.
@@ -76,7 +76,7 @@ struct SegmentExportTests {
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 changed[Int.random(in: 0..<changed.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            _ = try? BrazeAdapter().devices(inExport: changed, ExportTerms())
+            _ = try? BrazeAdapter().registrations(inExport: changed, ExportTerms())
         }
     }
 }

@@ -37,7 +37,9 @@ import Testing
         comparison.take(rows(0..<4), [same(0, 0), changed, muted])
         comparison.take(rows(4..<5), [same(0, 4), same(9, 5)])
         comparison.reject(1)
-        for place in [0, 1, 2, 4, 7] { comparison.stored(identities[place], VendorDeviceKey("s\(place)"), hasToken: true) }
+        for place in [0, 1, 2, 4, 7] {
+            comparison.stored(identities[place], VendorDeviceKey("s\(place)"), hasToken: true)
+        }
         // The export lists tokens, so that a device without one cannot be in it.
         comparison.stored(identities[8], "s8", hasToken: false)
         let summary = comparison.summary

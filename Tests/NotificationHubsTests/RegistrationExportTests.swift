@@ -12,7 +12,7 @@ struct RegistrationExportTests {
     private func devices(_ line: String, _ terms: ExportTerms = ExportTerms()) throws(ExportFault)
         -> [DeviceRegistration]
     {
-        try HubsAdapter().devices(inExport: Array(line.utf8), terms)
+        [try ExportedRegistration(Array(line.utf8)).device(terms)]
     }
 
     private func line(
@@ -81,7 +81,7 @@ struct RegistrationExportTests {
             #expect(throws: ExportFault.self, "\(line.prefix(200))") { try devices(line) }
         }
         #expect(throws: ExportFault("is not XML in UTF-8")) {
-            try HubsAdapter().devices(inExport: [0x3C, 0x61, 0x3E, 0xC8, 0x3C, 0x2F, 0x61, 0x3E], ExportTerms())
+            try HubsAdapter().registrations(inExport: [0x3C, 0x61, 0x3E, 0xC8, 0x3C, 0x2F, 0x61, 0x3E], ExportTerms())
         }
     }
 
@@ -93,7 +93,7 @@ struct RegistrationExportTests {
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 changed[Int.random(in: 0..<changed.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            _ = try? HubsAdapter().devices(inExport: changed, ExportTerms())
+            _ = try? HubsAdapter().registrations(inExport: changed, ExportTerms())
         }
     }
 }

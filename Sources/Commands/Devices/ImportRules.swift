@@ -1,5 +1,6 @@
 package import Model
 package import Store
+import TransferStore
 
 /// The rules for devices that are imported in batches.
 package enum ImportRules {

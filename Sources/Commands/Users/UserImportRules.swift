@@ -1,5 +1,6 @@
 package import Model
 package import Store
+package import TransferStore
 
 /// The rules for users and groups of a tenant's export.
 package enum UserImportRules {

@@ -109,11 +109,14 @@ package enum DeviceReading: Sendable {
         _ terms: ExportTerms,
         _ identifiers: any IdentifierSource
     ) throws(DeviceLine.Fault) -> [DeviceRegistration] {
-        var devices: [DeviceRegistration]
+        let commands: [Command]
         do throws(ExportFault) {
-            devices = try vendor.devices(inExport: record, terms)
+            commands = try vendor.registrations(inExport: record, terms)
         } catch {
             throw DeviceLine.Fault(reason: error.reason)
+        }
+        var devices = commands.compactMap { command in
+            if case .registration(.register(let device)) = command { device } else { nil }
         }
         for place in devices.indices {
             if devices[place].key == nil {

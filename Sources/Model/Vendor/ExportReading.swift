@@ -1,11 +1,11 @@
 /// A vendor whose own export of devices is read as it is: `devices import --from`.
 package protocol ExportReading: DeviceImporting {
-    /// Returns the devices of one line of the export; none: the line is about no device, such as a user without a push token.
+    /// Returns the registrations of one line of the export, `.registration(.register(…))`; none: the line is about no device, such as a user without a push token.
     ///
-    /// The same line and terms give the same devices. A device without a key gets one that is derived from its token.
+    /// The same line and terms give the same registrations. A device without a key gets one that is derived from its token.
     ///
     /// - Throws: `ExportFault`.
-    func devices(inExport line: [UInt8], _ terms: ExportTerms) throws(ExportFault) -> [DeviceRegistration]
+    func registrations(inExport line: [UInt8], _ terms: ExportTerms) throws(ExportFault) -> [Command]
 }
 
 /// The facts about an export that its lines do not state.

@@ -90,7 +90,7 @@ struct SegmentExport {
 }
 
 extension BrazeAdapter: ExportReading {
-    package func devices(inExport line: [UInt8], _ terms: ExportTerms) throws(ExportFault) -> [DeviceRegistration] {
-        try SegmentExport(line).devices(terms)
+    package func registrations(inExport line: [UInt8], _ terms: ExportTerms) throws(ExportFault) -> [Command] {
+        try SegmentExport(line).devices(terms).map { .registration(.register($0)) }
     }
 }

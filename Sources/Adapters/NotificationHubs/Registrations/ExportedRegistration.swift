@@ -89,7 +89,7 @@ struct ExportedRegistration {
 }
 
 extension HubsAdapter: ExportReading {
-    package func devices(inExport line: [UInt8], _ terms: ExportTerms) throws(ExportFault) -> [DeviceRegistration] {
-        [try ExportedRegistration(line).device(terms)]
+    package func registrations(inExport line: [UInt8], _ terms: ExportTerms) throws(ExportFault) -> [Command] {
+        [.registration(.register(try ExportedRegistration(line).device(terms)))]
     }
 }

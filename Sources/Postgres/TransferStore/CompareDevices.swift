@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Finds the rows of an export among the active identities, and where the two differ. Rows that are not stored have no answer. A value that a row does not state
 /// does not differ.

@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Applies the consents and the groups of an export to users. Of two consents the newer counts; where a time is missing, the withdrawal. Users are added to groups,
 /// which are created, and removed from none. Returns whether each user was changed.
