@@ -183,6 +183,22 @@ import Testing
         #expect(over.state.status == .rolledOut && over.state.isReady && over.overlay == nil)
     }
 
+    @Test func aStateIsReadAsItIsStored() throws {
+        var state = state(.halted, 3)
+        (state.failures, state.isReady, state.reason) = ([.p99: 2, .receipts: 1], true, "p99 failed")
+        state.revision = 7
+        for state in [state, MigrationState()] {
+            let stored = try JSONParser.parse(JSONWriter.text(state.json))
+            #expect(MigrationState(stored, revision: state.revision) == state)
+        }
+        for text in [
+            "{}", "[]", #"{"status":"running"}"#, #"{"status":"flying","step":0}"#, #"{"status":"running","step":-1}"#,
+            #"{"status":"running","step":0,"since":"soon"}"#, #"{"status":"running","step":0,"failures":{"speed":1}}"#,
+        ] {
+            #expect(MigrationState(try JSONParser.parse(text), revision: 0) == nil, "\(text)")
+        }
+    }
+
     /// Random figures, times and orders: the share of the gateway grows only with enough good samples, and a rollback is possible from every state in between.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func anySequenceIsSafe(_ seed: UInt64) {
         var random = SplitMix(state: seed)
