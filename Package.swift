@@ -573,7 +573,7 @@ var parts: [Part] = [
             .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
             .ours("Store"),
-            .ours("TestKit"), locks, log,
+            .ours("TestKit"), .ours("TransferStore"), locks, log,
         ],
         resources: [.copy("Fixtures")]
     ),

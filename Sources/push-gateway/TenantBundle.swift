@@ -74,9 +74,10 @@ final class BundleWriter {
     }
 
     private func close() {
-        guard var (file, handle, meter) = open else { return }
+        guard let (begun, handle, meter) = open else { return }
         open = nil
         try? handle.close()
+        var file = begun
         (file.rows, file.size, file.digest) = (meter.rows, meter.size, meter.digest)
         manifest.files.append(file)
     }
@@ -198,15 +199,16 @@ struct BundleImport {
             guard !page.isEmpty else { return }
             let stored = try await database.commands.run(UserImportRules.profiles(of: page, scope), in: tenant)
             guard stored.count == page.count else { throw CommandFailure("tenant import: the users cannot be read") }
-            let isNew = try await database.commands.run(UserImportRules.new(page, stored, scope), in: tenant)
+            let new = UserImportRules.new(page, stored)
+            if !new.isEmpty { try await database.commands.run(UserImportRules.create(new, scope), in: tenant) }
             let people = page.filter { !$0.consents.isEmpty }.map {
                 ImportPeople.Person($0.user, consents: $0.consents)
             }
             if !people.isEmpty {
                 _ = try await database.commands.run(UserImportRules.people(people, scope), in: tenant)
             }
-            counts.created += isNew.count { $0 }
-            counts.unchanged += isNew.count { !$0 }
+            counts.created += new.count
+            counts.unchanged += page.count - new.count
             page = []
         }
         try await lines(path) { record in
@@ -221,11 +223,12 @@ struct BundleImport {
     private func groups(_ path: String, _ scope: AppScope) async throws -> ImportCounts {
         var counts = ImportCounts()
         try await lines(path) { record in
-            let (name, members) = try GroupLine.group(record)
-            let isNew = try await database.commands.run(UserImportRules.group(name, scope), in: tenant)
+            let part = try GroupLine.part(record)
+            let request = UserImportRules.group(part.name, title: part.title, scope)
+            let isNew = try await database.commands.run(request, in: tenant)
             if isNew { counts.created += 1 } else { counts.unchanged += 1 }
-            guard !members.isEmpty else { return }
-            let people = members.map { ImportPeople.Person($0, groups: [name]) }
+            guard !part.members.isEmpty else { return }
+            let people = part.members.map { ImportPeople.Person($0, groups: [part.name]) }
             _ = try await database.commands.run(UserImportRules.people(people, scope), in: tenant)
         }
         try await end("groups", counts, scope)

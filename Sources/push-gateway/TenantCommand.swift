@@ -108,30 +108,40 @@ struct TenantCommand: AsyncParsableCommand {
             _ database: Database,
             _ writer: BundleWriter
         ) async throws {
-            let store = PostgresQueryStore(call: database.call)
+            let store = PostgresTransferStore(call: database.call)
             var after: GroupName?
             writer.begin(.groups, scope)
             while true {
                 let page = try await store.groups(of: scope, in: tenant, after: after, limit: Self.pageSize)
-                for group in page {
-                    var member: UserID?
-                    while true {
-                        let members = try await store.members(
-                            of: group.name,
-                            scope,
-                            in: tenant,
-                            after: member,
-                            limit: GroupLine.memberCount
-                        )
-                        // A group without members has one line, others one for each page.
-                        if members.isEmpty, member != nil { break }
-                        try writer.write([GroupLine.text(group.name, members)])
-                        member = members.last
-                        if members.count < GroupLine.memberCount { break }
-                    }
-                }
+                for group in page { try await members(of: group, scope, tenant, database, writer) }
                 guard let last = page.last else { return }
                 after = last.name
+            }
+        }
+
+        /// Writes a group: one line without members, otherwise one for each page of them.
+        private func members(
+            of group: TitledGroup,
+            _ scope: AppScope,
+            _ tenant: TenantID,
+            _ database: Database,
+            _ writer: BundleWriter
+        ) async throws {
+            let store = PostgresQueryStore(call: database.call)
+            let title = group.title.isEmpty ? nil : group.title
+            var after: UserID?
+            while true {
+                let page = try await store.members(
+                    of: group.name,
+                    scope,
+                    in: tenant,
+                    after: after,
+                    limit: GroupLine.memberCount
+                )
+                if page.isEmpty, after != nil { return }
+                try writer.write([GroupLine.text(.init(group.name, title: title, members: page))])
+                after = page.last
+                if page.count < GroupLine.memberCount { return }
             }
         }
     }

@@ -107,8 +107,11 @@ import Testing
         ]
         user.aliases = [UserAlias(label: "l", name: "n")]
         #expect(try UserLine.user(Array(UserLine.text(user).utf8)) == user)
-        let group = try GroupLine.group(Array(GroupLine.text("g 1", ["u1", "u2"]).utf8))
-        #expect(group.name == "g 1" && group.members == ["u1", "u2"])
+        for part in [
+            GroupLine.Part("g 1", members: ["u1", "u2"]), GroupLine.Part("12", title: "VIP \"1\"", members: []),
+        ] {
+            #expect(try GroupLine.part(Array(GroupLine.text(part).utf8)) == part)
+        }
     }
 
     @Test(arguments: [
@@ -127,6 +130,6 @@ import Testing
 
     @Test(arguments: ["{}", #"{"group":"g"}"#, #"{"group":"","members":[]}"#, #"{"group":"g","members":[1]}"#])
     func aWrongGroupIsAFault(line: String) {
-        #expect(throws: DeviceLine.Fault.self) { try GroupLine.group(Array(line.utf8)) }
+        #expect(throws: DeviceLine.Fault.self) { try GroupLine.part(Array(line.utf8)) }
     }
 }

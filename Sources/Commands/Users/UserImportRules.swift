@@ -7,15 +7,15 @@ package enum UserImportRules {
     /// 500 users per transaction.
     package static let pageCount = 500
 
-    /// Creates the profiles of those users that have none. A user that is known keeps its attributes, settings and aliases. The answer states for each user
-    /// whether it is new.
-    package static func new(_ users: [ImportedUser], _ stored: [StoredProfile?], _ scope: AppScope) -> StoreRequest<
-        [Bool]
-    > {
-        let isNew = zip(users, stored).map { $1?.revision ?? 0 == 0 }
-        let missing = zip(users, isNew).filter(\.1).map(\.0)
+    /// Which of the users have no profile yet. A user that is known keeps its attributes, settings and aliases.
+    package static func new(_ users: [ImportedUser], _ stored: [StoredProfile?]) -> [ImportedUser] {
+        zip(users, stored).filter { ($1?.revision ?? 0) == 0 }.map(\.0)
+    }
+
+    /// Creates the profiles of new users, at least one.
+    package static func create(_ users: [ImportedUser], _ scope: AppScope) -> StoreRequest<Void> {
         let write = UserWrite(
-            profiles: missing.map { user in
+            profiles: users.map { user in
                 StoredProfile(
                     user: user.user,
                     isAnonymous: user.isAnonymous,
@@ -24,9 +24,9 @@ package enum UserImportRules {
                     attributes: user.attributes
                 )
             },
-            aliases: missing.flatMap { user in user.aliases.map { UserWrite.Alias($0, of: user.user) } }
+            aliases: users.flatMap { user in user.aliases.map { UserWrite.Alias($0, of: user.user) } }
         )
-        return StoreRequest(PutUsers(scope, write)) { _ in isNew }
+        return StoreRequest(PutUsers(scope, write)) { _ in }
     }
 
     /// Finds the profiles of users.
@@ -39,9 +39,12 @@ package enum UserImportRules {
         StoreRequest(ImportPeople(scope, people)) { $0 }
     }
 
-    /// Creates a group unless it exists. The answer states whether it is new.
-    package static func group(_ name: GroupName, _ scope: AppScope) -> StoreRequest<Bool> {
-        StoreRequest(PutGroup(scope, name)) { $0 ?? false }
+    /// Creates a group unless it exists, and gives it the title if it has none. The answer states whether it is new.
+    package static func group(_ name: GroupName, title: String?, _ scope: AppScope) -> StoreRequest<Bool> {
+        var request = StoreRequest<Bool>(PutGroup(scope, name)) { $0 ?? false }
+        if let title { request = request.adding(SetGroupTitle(scope, name, title: title)) }
+        guard let number = RaiseGroupNumbers.number(name.rawValue) else { return request }
+        return request.adding(RaiseGroupNumbers(scope, to: number))
     }
 
     /// Writes the end of an import of a tenant's users or groups to the audit, with its counts.
@@ -71,8 +74,10 @@ package enum UserImportRules {
         return nil
     }
 
-    /// Whether a group can have the name.
-    package static func isStorable(_ group: GroupName) -> Bool { Storable.isKey(group.rawValue) }
+    /// Whether a group can have the name and the title.
+    package static func isStorable(_ group: GroupName, title: String?) -> Bool {
+        Storable.isKey(group.rawValue) && Storable.fits(title, CommandLimits.nameBytes)
+    }
 
     /// Whether a user can have the name.
     package static func isStorable(_ user: UserID) -> Bool { ProfileRules.isStorable(.id(user)) }

@@ -51,14 +51,33 @@ package enum GroupLine {
     /// 500 members per line.
     package static let memberCount = 500
 
-    package static func text(_ group: GroupName, _ members: [UserID]) -> String {
-        JSONWriter.text(["group": .string(group.rawValue), "members": .array(members.map { .string($0.rawValue) })])
+    /// A group and some of its members.
+    package struct Part: Sendable, Hashable {
+        package var name: GroupName
+        /// Of a group whose name is a number.
+        package var title: String?
+        package var members: [UserID]
+
+        package init(_ name: GroupName, title: String? = nil, members: [UserID]) {
+            self.name = name
+            self.title = title
+            self.members = members
+        }
+    }
+
+    package static func text(_ part: Part) -> String {
+        var line: JSONObject = ["group": .string(part.name.rawValue)]
+        line["title"] = part.title.map { .string($0) }
+        line["members"] = .array(part.members.map { .string($0.rawValue) })
+        return JSONWriter.text(.object(line))
     }
 
     /// - Throws: `DeviceLine.Fault` that names the field.
-    package static func group(_ record: [UInt8]) throws(DeviceLine.Fault) -> (name: GroupName, members: [UserID]) {
+    package static func part(_ record: [UInt8]) throws(DeviceLine.Fault) -> Part {
         let fields = try DeviceLine.fields(json: record)
-        guard let name = try DeviceLine.text("group", fields).map({ GroupName($0) }), UserImportRules.isStorable(name)
+        let title = try DeviceLine.text("title", fields)
+        guard let name = try DeviceLine.text("group", fields).map({ GroupName($0) }),
+            UserImportRules.isStorable(name, title: title)
         else { throw DeviceLine.Fault(reason: "group: is missing or cannot be stored") }
         guard let list = fields["members"]?.array, list.count <= memberCount else {
             throw DeviceLine.Fault(reason: "members: must be a list of at most \(memberCount) users")
@@ -70,6 +89,6 @@ package enum GroupLine {
             }
             members.append(id)
         }
-        return (name, members)
+        return Part(name, title: title, members: members)
     }
 }

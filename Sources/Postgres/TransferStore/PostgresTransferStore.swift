@@ -62,6 +62,32 @@ package struct PostgresTransferStore: Sendable {
         }
     }
 
+    // MARK: Groups
+
+    private static let groups = StoreSQL.tenant(
+        """
+        SELECT g.group_name, coalesce(g.title, '') AS title FROM gateway.user_group g
+        WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name > $4 ORDER BY g.group_name LIMIT $5
+        """
+    )
+
+    /// Returns groups with their titles (empty: none), in the order of their names.
+    ///
+    /// - Throws: `StoreError`.
+    package func groups(
+        of scope: AppScope,
+        in tenant: TenantID,
+        after: GroupName?,
+        limit: Int
+    ) async throws(StoreError) -> [TitledGroup] {
+        let statement = Self.groups.with(Self.key(tenant, scope, after?.rawValue, limit))
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                TitledGroup(name: try row.id("group_name"), title: try row.text("title"))
+            }
+        }
+    }
+
     // MARK: Devices
 
     private static let identities = StoreSQL.tenant(
