@@ -200,9 +200,13 @@ var parts: [Part] = [
     // The inside: values and rules.
     .library("Model", [httpTypes]),
     .library("Routing", [.ours("Model"), crypto]),
+    // The steps from a vendor to the gateway: their rules, gates and states.
+    .library("Migration", [.ours("Model"), .ours("Routing")]),
     .library(
         "Commands",
-        [.ours("CaptureStore"), .ours("Model"), .ours("ObservationStore"), .ours("Store"), locks]
+        [
+            .ours("CaptureStore"), .ours("Model"), .ours("ObservationStore"), .ours("Store"), .ours("TransferStore"), locks,
+        ]
     ),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
     // Calls to addresses that tenants state: webhooks, callbacks and upstreams.
@@ -247,6 +251,9 @@ var parts: [Part] = [
     ),
     .library("APNs", [.ours("ApplePayload"), .ours("Bytes"), .ours("HTTP2"), .ours("Model"), locks]),
 
+    // Files of devices: readers without a store, which tests feed with any bytes.
+    .library("DeviceFiles", [.ours("Model")]),
+
     // The store.
     .library("PostgresClient", path: "Sources/Postgres/Client", [.ours("CPQ"), .ours("CLinuxEvents"), locks, log]),
     .library(
@@ -280,6 +287,12 @@ var parts: [Part] = [
     .library(
         "CaptureStore",
         path: "Sources/Postgres/CaptureStore",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
+    // Exports of tenants, comparisons with exports, and what imports add to users.
+    .library(
+        "TransferStore",
+        path: "Sources/Postgres/TransferStore",
         [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
     .library(
@@ -321,8 +334,8 @@ var parts: [Part] = [
         "Imports",
         path: "Sources/Gateway/Imports",
         [
-            .ours("EngineStore"), .ours("Store"), .ours("Adapters"), .ours("Commands"), .ours("Model"), crypto, locks,
-            nioCore,
+            .ours("EngineStore"), .ours("Store"), .ours("Adapters"), .ours("Commands"), .ours("DeviceFiles"),
+            .ours("Model"), crypto, locks, nioCore,
         ]
     ),
     .library(
@@ -370,8 +383,8 @@ var parts: [Part] = [
             .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
             .ours("CallAudit"),
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("GatewayHTTP"), .ours("HTTP2"),
-            .ours("Imports"),
+            .ours("Commands"), .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("GatewayHTTP"),
+            .ours("HTTP2"), .ours("Imports"),
             .ours("Model"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"), .ours("Routing"),
             .ours("Secrets"), hummingbird, httpTypes,
             lifecycle, locks, log, metrics, nioCore,
@@ -426,9 +439,9 @@ var parts: [Part] = [
         "push-gateway",
         [
             .ours("CaptureStore"), .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"),
-            .ours("PostgresClient"), .ours("Store"),
-            .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("Explain"),
-            .ours("Gateway"),
+            .ours("PostgresClient"), .ours("Store"), .ours("TransferStore"),
+            .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("DeviceFiles"),
+            .ours("Explain"), .ours("Gateway"),
             .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
             .ours("Observability"), .ours("Provisioning"), .ours("Routing"), .ours("Secrets"),
             argumentParser, locks, log,
@@ -485,6 +498,8 @@ var parts: [Part] = [
     // Shared by the two targets of engine tests.
     .library("EngineSupport", path: "Tests/Support/Engine", [.ours("Model")]),
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
+    .tests("DeviceFilesTests", [.ours("DeviceFiles"), .ours("Model"), .ours("TestKit")]),
+    .tests("MigrationTests", [.ours("Migration"), .ours("Model"), .ours("Routing"), .ours("TestKit")]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
@@ -565,7 +580,7 @@ var parts: [Part] = [
             .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
             .ours("Store"),
-            .ours("TestKit"), locks, log,
+            .ours("TestKit"), .ours("TransferStore"), locks, log,
         ],
         resources: [.copy("Fixtures")]
     ),
@@ -577,11 +592,12 @@ var parts: [Part] = [
             coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("CallAudit"),
             .ours("CommandSupport"),
             .ours("Commands"), crypto, cryptoExtras,
-            .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"), .ours("Imports"),
+            .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"),
+            .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"), .ours("Secrets"),
             .ours("SignedTokens"), .ours("TestKit"), .ours("UpstreamSupport"),
-            .ours("push-gateway"), hummingbird, httpTypes, locks, log, nioCore,
+            .ours("push-gateway"), argumentParser, hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),
     .tests(
@@ -591,8 +607,8 @@ var parts: [Part] = [
             .ours("PostgresClient"),
             .ours("Store"),
             .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
-            .ours("DeliveryEngine"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"), .ours("GatewayDemo"),
-            .ours("GatewayHTTP"),
+            .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"),
+            .ours("GatewayDemo"), .ours("GatewayHTTP"),
             .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
             .ours("AppleCalls"), .ours("Forwarding"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"),

@@ -10,7 +10,8 @@ struct BenchImport: AsyncParsableCommand {
         abstract: "Measure 'devices import' of a file of new devices, against COPY of the same rows.",
         discussion: """
             Starts its own PostgreSQL and gateway. The ceiling is binary COPY by psql of the same device and identity rows into tables with the same columns \
-            and indexes. The result is the run with the median ratio. 'scripts/bench import' builds the required programs.
+            and indexes. The result is the run with the median ratio. With --formats, each run also imports the same number of devices in these formats, and \
+            the result states their rates as ratios to that of CSV in the same run. 'scripts/bench import' builds the required programs.
             """
     )
 
@@ -19,9 +20,13 @@ struct BenchImport: AsyncParsableCommand {
 
     @Option(help: "Number of rows in the file.") var rows = 1_000_000
     @Option(help: "Number of imports into empty tables; the result is the median.") var runs = 3
+    @Option(help: "Further formats, separated by commas: map, braze, notificationhubs.") var formats = ""
     @Flag(help: "Print JSON.") var json = false
 
+    private var further: [ImportFormat?] { formats.split(separator: ",").map { ImportFormat(rawValue: String($0)) } }
+
     func validate() throws {
+        guard !further.contains(nil) else { throw ValidationError("--formats must be of map, braze, notificationhubs") }
         guard (1...Self.rowLimit).contains(rows) else {
             throw ValidationError("--rows must be 1 to \(Self.rowLimit)")
         }
@@ -31,17 +36,27 @@ struct BenchImport: AsyncParsableCommand {
     func run() async throws {
         try await BenchStage.with(peer: nil, nodes: 1) { stage in
             let work = ImportRun(stage: stage, program: Bench.program.path, rows: rows)
-            try work.writeFile()
+            let others = further.compactMap(\.self).filter { $0 != .csv }
+            for format in [.csv] + others { try work.writeFile(format) }
             var samples: [ImportSample] = []
+            var ratios: [ImportFormat: [Double]] = [:]
             for run in 1...runs {
-                let sample = try await work.measure()
+                let sample = try await work.measure(.csv)
                 samples.append(sample)
                 Console.error("run \(run): \(sample)")
+                for format in others {
+                    let other = try await work.measure(format)
+                    ratios[format, default: []].append(other.perSecond / sample.perSecond)
+                    Console.error("run \(run), \(format.rawValue): \(other)")
+                }
             }
             samples.sort { $0.ratio < $1.ratio }
             let report = ImportReport(
                 rows: rows,
                 sample: samples[samples.count / 2],
+                formats: others.compactMap { format in
+                    (ratios[format]?.sorted()).map { (format.rawValue, $0[$0.count / 2]) }
+                },
                 settings: try await stage.settings()
             )
             if json { Console.print(report.json) } else { Console.print(report.text) }
@@ -80,6 +95,8 @@ struct ImportSample: Sendable, CustomStringConvertible {
 struct ImportReport: Sendable {
     var rows: Int
     var sample: ImportSample
+    /// The rates of other formats, as ratios to that of CSV in the same run; the median of each.
+    var formats: [(String, Double)] = []
     /// The settings of PostgreSQL, by name.
     var settings: [(String, String)]
 
@@ -90,20 +107,22 @@ struct ImportReport: Sendable {
             "ratioToCopy": Self.number(sample.ratio, 3), "rssMiB": Self.number(sample.peakMiB, 0),
             "postgresCpuMicroseconds": Self.number(sample.postgresMicroseconds, 1),
             "gatewayCpuMicroseconds": Self.number(sample.gatewayMicroseconds, 1),
+            "ratiosToCSV": .object(JSONObject(formats.map { ($0.0, Self.number($0.1, 3)) })),
             "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
         ]
     }
 
     var text: String {
-        let table: [[String]] = [
-            ["first row → last commit, program start included", String(format: "%.2f s", sample.seconds)],
-            ["rows/s", String(format: "%.0f", sample.perSecond)],
-            ["ceiling: COPY of the same rows", String(format: "%.0f/s", sample.copyPerSecond)],
-            ["ratio", String(format: "%.2f", sample.ratio)],
-            ["CPU per row, import", String(format: "%.1f µs", sample.gatewayMicroseconds)],
-            ["CPU per row, PostgreSQL", String(format: "%.1f µs", sample.postgresMicroseconds)],
-            ["peak memory of the import", String(format: "%.0f MiB", sample.peakMiB)],
-        ]
+        let table: [[String]] =
+            [
+                ["first row → last commit, program start included", String(format: "%.2f s", sample.seconds)],
+                ["rows/s", String(format: "%.0f", sample.perSecond)],
+                ["ceiling: COPY of the same rows", String(format: "%.0f/s", sample.copyPerSecond)],
+                ["ratio", String(format: "%.2f", sample.ratio)],
+                ["CPU per row, import", String(format: "%.1f µs", sample.gatewayMicroseconds)],
+                ["CPU per row, PostgreSQL", String(format: "%.1f µs", sample.postgresMicroseconds)],
+                ["peak memory of the import", String(format: "%.0f MiB", sample.peakMiB)],
+            ] + formats.map { ["\($0.0), ratio to CSV", String(format: "%.2f", $0.1)] }
         return Console.table(["\(rows) rows", "median run"], table) + "\n"
             + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
     }

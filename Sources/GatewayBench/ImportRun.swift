@@ -4,6 +4,46 @@ import Gateway
 import Model
 import PostgresClient
 
+/// The format of a measured file.
+enum ImportFormat: String, CaseIterable, Sendable {
+    case csv, map, braze, notificationhubs
+
+    /// The first line; nil: the format has none.
+    fileprivate var heading: String? {
+        switch self {
+        case .csv: "key,platform,environment,token,user,name,phone"
+        case .map: "DEVICE_ID;PSID;CUID;CNAME;PHONENUM;APNS_MODE"
+        case .braze, .notificationhubs: nil
+        }
+    }
+
+    /// A new device.
+    fileprivate func line(_ number: Int, token: String) -> String {
+        let phone = String(10_000_000_000 + number)
+        return switch self {
+        case .csv: "bench-\(number),ios,production,\(token),user-\(number),Name \(number),\(phone)"
+        case .map: "bench-\(number);\(token);user-\(number);Name \(number);\(phone);REAL"
+        case .braze:
+            #"{"external_id":"user-\#(number)","push_subscribe":"opted_in","push_tokens":[{"app":"Shop","platform":"iOS","#
+                + #""token":"\#(token)","device_id":"bench-\#(number)"}],"apps":[{"name":"Shop","platform":"iOS","version":"2.4"}]}"#
+        case .notificationhubs:
+            "<AppleRegistrationDescription xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\" "
+                + "xmlns=\"http://schemas.microsoft.com/netservices/2010/10/servicebus/connect\"><ETag>1</ETag>"
+                + "<ExpirationTime>9999-12-31T23:59:59.999Z</ExpirationTime><RegistrationId>\(number)-1-1</RegistrationId>"
+                + "<Tags>seoul,$UserId:{user-\(number)}</Tags><DeviceToken>\(token)</DeviceToken></AppleRegistrationDescription>"
+        }
+    }
+
+    /// The options of the import, apart from the file.
+    fileprivate func options(_ map: String) -> [String] {
+        switch self {
+        case .csv: []
+        case .map: ["--map", map]
+        case .braze, .notificationhubs: ["--from", rawValue]
+        }
+    }
+}
+
 /// Measures one import of a file into empty tables, and COPY of the same rows.
 struct ImportRun {
     let stage: BenchStage
@@ -14,26 +54,38 @@ struct ImportRun {
     /// 5,000 rows per write: about half a megabyte in memory.
     private static let pageCount = 5000
 
-    private var file: String { stage.material.path("devices.csv") }
+    private func file(_ format: ImportFormat) -> String { stage.material.path("devices-\(format.rawValue).csv") }
+    private var map: String { stage.material.path("map.yaml") }
 
     // MARK: The file
 
     /// Writes the file: the tokens in random order, as in a grown audience, and the keys in ascending order, as in an export.
     ///
     /// - Throws: the error of the file system.
-    func writeFile() throws {
+    func writeFile(_ format: ImportFormat) throws {
+        let file = file(format)
         _ = FileManager.default.createFile(atPath: file, contents: nil)
         guard let handle = FileHandle(forWritingAtPath: file) else { throw StageFailure("cannot write \(file)") }
-        try handle.write(contentsOf: Data("key,platform,environment,token,user,name,phone\n".utf8))
+        if let heading = format.heading { try handle.write(contentsOf: Data("\(heading)\n".utf8)) }
         for first in stride(from: 0, to: rows, by: Self.pageCount) {
             var text = ""
             for number in first..<min(first + Self.pageCount, rows) {
-                let phone = String(10_000_000_000 + number)
-                text += "bench-\(number),ios,production,\(Self.token(number)),user-\(number),Name \(number),\(phone)\n"
+                text += format.line(number, token: Self.token(number)) + "\n"
             }
             try handle.write(contentsOf: Data(text.utf8))
         }
         try handle.close()
+        guard format == .map else { return }
+        let map = """
+            separator: ";"
+            key: DEVICE_ID
+            token: PSID
+            user: CUID
+            name: CNAME
+            phone: PHONENUM
+            environment: { column: APNS_MODE, values: { REAL: production, DEV: sandbox } }
+            """
+        try Data(map.utf8).write(to: URL(filePath: self.map))
     }
 
     /// 64 hex digits, different for each number: the finalizer of SplitMix64 is a bijection.
@@ -54,7 +106,7 @@ struct ImportRun {
     private static let counted = "SELECT count(*) AS count FROM gateway.identity WHERE tenant_id = $1"
 
     /// - Throws: `StageFailure` when a row was not imported.
-    func measure() async throws -> ImportSample {
+    func measure(_ format: ImportFormat) async throws -> ImportSample {
         try await stage.psql("TRUNCATE gateway.identity, gateway.device, gateway.identity_count CASCADE; CHECKPOINT;")
         let before = try stage.postgresCPU()
         let started = ContinuousClock.now
@@ -63,9 +115,10 @@ struct ImportRun {
             "push-gateway devices import",
             program: program,
             arguments: [
-                "devices", "import", file, "--tenant", BenchStage.tenant.rawValue, "--app", BenchStage.app.rawValue,
+                "devices", "import", file(format), "--tenant", BenchStage.tenant.rawValue, "--app",
+                BenchStage.app.rawValue,
                 "--data-dir", stage.material.path("data"),
-            ],
+            ] + format.options(map),
             logFile: log
         )
         var (peak, own) = (0.0, 0.0)

@@ -1,3 +1,4 @@
+import DeviceFiles
 import Foundation
 import Model
 import Store
@@ -160,7 +161,7 @@ import Testing
             identifiers: TestIdentifiers(),
             batchesAtOnce: 2
         )
-        var work = DeviceImport(format: format, target: target, reject: { rejects.append($0) }, done: done)
+        var work = DeviceImport(.columns(format), target: target, reject: { rejects.append($0) }, done: done)
         work.batchRows = 500
         return (try await work.run(source, from: start), rejects)
     }
@@ -264,7 +265,7 @@ import Testing
             identifiers: TestIdentifiers(),
             batchesAtOnce: 2
         )
-        var work = DeviceImport(format: .csv, target: target, reject: { _ in }, done: { _ in })
+        var work = DeviceImport(.columns(.csv), target: target, reject: { _ in }, done: { _ in })
         work.batchRows = 200
         let state = try await work.run(source, from: ImportCheckpoint(sourceBytes: 0))
         #expect(state.checkpoint.created == 2000 && overlaps.clashes == 0)

@@ -1,3 +1,4 @@
+import DeviceFiles
 import EngineStore
 import Foundation
 import Model

@@ -23,7 +23,12 @@ extension CommandHandler {
         turn: @Sendable () async throws(StoreError) -> Void = {}
     ) async throws(StoreError) -> ImportCounts {
         let (first, repeats) = ImportRules.firstUses(rows)
-        let new = ImportRules.new(imported(first.map { rows[$0] }, scope, manner), scope, begunBy: manner.begunBy)
+        let new = ImportRules.new(
+            imported(first.map { rows[$0] }, scope, manner),
+            scope,
+            number: ImportRules.groupNumber(rows),
+            begunBy: manner.begunBy
+        )
         let known = try await run(new, in: tenant, pauses: manner.pauses)
         guard known.count == first.count else {
             throw StoreError(.unavailable, "import_new returned \(known.count) rows")
@@ -34,7 +39,8 @@ extension CommandHandler {
         try await turn()
         for start in stride(from: 0, to: others.count, by: ImportRules.knownRowCount) {
             let page = others[start..<min(start + ImportRules.knownRowCount, others.count)].map { rows[$0] }
-            let request = ImportRules.oneByOne(imported(page, scope, manner))
+            let number = ImportRules.groupNumber(page)
+            let request = ImportRules.oneByOne(imported(page, scope, manner), scope, number: number)
             let outcomes = try await run(request, in: tenant, pauses: manner.pauses)
             guard outcomes.count == page.count else {
                 throw StoreError(.unavailable, "import_rows returned \(outcomes.count) rows")

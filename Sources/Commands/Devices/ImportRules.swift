@@ -1,5 +1,6 @@
 package import Model
 package import Store
+import TransferStore
 
 /// The rules for devices that are imported in batches.
 package enum ImportRules {
@@ -44,16 +45,35 @@ package enum ImportRules {
     }
 
     /// Registers the new devices of `rows`; no two rows share a key or token. The answer states for each row whether it was known.
-    static func new(_ rows: ImportedRows, _ scope: AppScope, begunBy actor: AuditActor?) -> StoreRequest<[Bool]> {
-        let request = StoreRequest<[Bool]>(ImportNewDevices(rows)) { $0 }
+    ///
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - scope: the app, and the dialect of the identities.
+    ///   - number: the highest number that is the name of one of their groups.
+    ///   - actor: set for the first rows of an import.
+    /// - Returns: for each row whether it was known.
+    static func new(
+        _ rows: ImportedRows,
+        _ scope: AppScope,
+        number: Int64?,
+        begunBy actor: AuditActor?
+    ) -> StoreRequest<[Bool]> {
+        var request = StoreRequest<[Bool]>(ImportNewDevices(rows)) { $0 }
+        if let number { request = request.adding(RaiseGroupNumbers(scope, to: number)) }
         guard let actor else { return request }
         let data: JSON? = rows.source.map { ["source": .string($0)] }
         return request.adding(WriteAudit([AuditRecord(.importBegun, subject(scope), data: data)], by: actor))
     }
 
     /// Registers rows one after the other. The answer states what happened to each.
-    static func oneByOne(_ rows: ImportedRows) -> StoreRequest<[ImportOutcome]> {
-        StoreRequest(ImportEachDevice(rows)) { $0 }
+    static func oneByOne(_ rows: ImportedRows, _ scope: AppScope, number: Int64?) -> StoreRequest<[ImportOutcome]> {
+        let request = StoreRequest<[ImportOutcome]>(ImportEachDevice(rows)) { $0 }
+        return number.map { request.adding(RaiseGroupNumbers(scope, to: $0)) } ?? request
+    }
+
+    /// The highest number that is the name of a group of these rows; nil: none is.
+    static func groupNumber(_ rows: [DeviceRegistration]) -> Int64? {
+        rows.lazy.compactMap(\.imported.groups).flatMap { $0.compactMap(RaiseGroupNumbers.number) }.max()
     }
 
     /// Writes the end of an import to the audit, with its counts.
@@ -74,7 +94,22 @@ package enum ImportRules {
         return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }
     }
 
-    private static func subject(_ scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
+    /// Finds the rows of an export among the stored devices. It changes nothing.
+    package static func compare(_ rows: [DeviceRegistration], _ scope: AppScope) -> StoreRequest<[ComparedDevice]> {
+        StoreRequest(CompareDevices(rows, scope)) { $0 }
+    }
+
+    /// Writes the counts of a comparison to the audit, where they are found for `ComparisonSummary.usableFor`.
+    package static func compared(
+        _ summary: ComparisonSummary,
+        _ scope: AppScope,
+        by actor: AuditActor
+    ) -> StoreRequest<Void> {
+        let record = AuditRecord(.compare, subject(scope), data: summary.json)
+        return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }
+    }
+
+    private static func subject(_ scope: AppScope) -> String { AuditRecord.devices(of: scope) }
 
     /// The positions of rows that are the first with their key and with their token, and of the others.
     static func firstUses(_ rows: [DeviceRegistration]) -> (first: [Int], repeats: [Int]) {

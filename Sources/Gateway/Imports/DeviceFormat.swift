@@ -1,5 +1,6 @@
 import Adapters
 import Commands
+import DeviceFiles
 package import Model
 package import Store
 
@@ -7,9 +8,10 @@ package import Store
 package enum DeviceFormat: String, CaseIterable, Sendable {
     case ndjson, csv
 
-    /// The format that the file name's extension indicates; nil for others.
+    /// The format that the file name's extension indicates, before `.gz`; nil for others.
     package init?(fileName: String) {
-        switch fileName.split(separator: ".").last.map({ $0.lowercased() }) {
+        let parts = fileName.lowercased().split(separator: ".")
+        switch parts.last == "gz" ? parts.dropLast().last : parts.last {
         case "csv": self = .csv
         case "ndjson", "jsonl", "json": self = .ndjson
         default: return nil
@@ -32,6 +34,12 @@ package enum DeviceLine {
 
     /// The names of `vendors`, for help and messages.
     package static let vendorNames = vendors.map(\.rawValue).joined(separator: ", ")
+
+    /// The vendors whose own export of devices is read as it is.
+    package static let exporting = VendorCatalog.product.vendors { VendorCatalog.product.exports[$0] != nil }
+
+    /// The reader of a vendor's own export.
+    package static func export(of vendor: Vendor) -> (any ExportReading)? { VendorCatalog.product.exports[vendor] }
 
     /// The vendor's own column names, each with the standard column that it corresponds to.
     package static func ownColumns(of vendor: Vendor, _ vendors: VendorCatalog = VendorCatalog.product) -> [String:
@@ -127,7 +135,7 @@ package enum DeviceLine {
         }
         let given =
             try text("key", fields)
-            ?? token.map { DeviceRegistration.derivedKeyPrefix + identifiers.sha256(Array($0.text.utf8)).prefix(32) }
+            ?? token.map { derivedKey($0, identifiers).rawValue }
         guard let key = given else { throw Fault(reason: "key: is missing, and cannot be derived without a token") }
         let phone = try text("phone", fields)
         var clock = DeviceClock()
@@ -154,8 +162,23 @@ package enum DeviceLine {
         )
         registration.client = try client(fields)
         registration.imported = try imported(fields, of: registration.user)
-        if let field = registration.unstorableField { throw Fault(reason: "\(field): is too long or cannot be stored") }
+        try check(registration)
         return registration
+    }
+
+    /// The key of a device without one: the same at each import.
+    static func derivedKey(_ token: DeviceToken, _ identifiers: any IdentifierSource) -> VendorDeviceKey {
+        VendorDeviceKey(DeviceRegistration.derivedKeyPrefix + identifiers.sha256(Array(token.text.utf8)).prefix(32))
+    }
+
+    /// Checks that a device has a key and can be stored.
+    ///
+    /// - Throws: `Fault` that names the field.
+    static func check(_ registration: DeviceRegistration) throws(Fault) {
+        guard registration.key != nil else {
+            throw Fault(reason: "key: is missing, and cannot be derived without a token")
+        }
+        if let field = registration.unstorableField { throw Fault(reason: "\(field): is too long or cannot be stored") }
     }
 
     /// All new tags of the device, case-folded; nil when the row has no tags field.
@@ -164,7 +187,7 @@ package enum DeviceLine {
         guard let array = value.array else { throw Fault(reason: "tags: must be an array") }
         var tags: [Tag] = []
         for element in array {
-            guard let text = element.string, let tag = Tag(text) else {
+            guard let text = element.string, let tag = Tag(exported: text) else {
                 throw Fault(reason: "tags: '\(JSONWriter.text(element).prefix(64))' is not a tag")
             }
             tags.append(tag)
@@ -190,15 +213,17 @@ package enum DeviceLine {
         _ identity: IdentityEntry,
         _ facts: ExportedFacts
     ) -> [(column: String, value: JSON?)] {
-        registered(device, identity) + recorded(identity, facts)
+        registered(device, identity, facts.ownTags) + recorded(identity, facts)
     }
 
     /// The columns of a registration.
     private static func registered(
         _ device: DeviceFacts,
-        _ identity: IdentityEntry
+        _ identity: IdentityEntry,
+        _ ownTags: [Tag]
     ) -> [(column: String, value: JSON?)] {
-        [
+        let tags = identity.tags + ownTags
+        return [
             ("key", .string(identity.key.rawValue)),
             ("platform", .string(device.platform.rawValue)),
             ("environment", .string(device.environment.rawValue)),
@@ -209,7 +234,7 @@ package enum DeviceLine {
             ("attributes", identity.attributes.isEmpty ? nil : .object(identity.attributes)),
             ("timeZone", device.clock.timeZone.map { .string($0.text) }),
             ("receivingWindow", device.clock.window.map { .string($0.description) }),
-            ("tags", identity.tags.isEmpty ? nil : .array(identity.tags.map { .string($0.text) })),
+            ("tags", tags.isEmpty ? nil : .array(tags.map { .string($0.text) })),
             ("client", identity.client.report.map { .object($0) }),
         ]
     }

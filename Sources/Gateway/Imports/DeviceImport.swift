@@ -1,3 +1,4 @@
+import DeviceFiles
 package import Foundation
 package import Model
 package import Store
@@ -100,10 +101,8 @@ package struct DeviceImport {
     package static let batchRows = 4000
     /// 1 MiB of records per batch: 4,000 rows of 8 KiB would be 32 MiB, held several times.
     private static let batchBytes = 1_048_576
-    /// 256 KiB per read: some thousand rows.
-    private static let chunkBytes = 262_144
 
-    package let format: DeviceFormat
+    package let reading: DeviceReading
     package let target: Target
     /// Receives the rejected rows of a batch before the batch is reported.
     package let reject: (Reject) throws -> Void
@@ -114,13 +113,13 @@ package struct DeviceImport {
     package var batchRows = Self.batchRows
 
     package init(
-        format: DeviceFormat,
+        _ reading: DeviceReading,
         target: Target,
         reject: @escaping (Reject) throws -> Void,
         done: @escaping (State) throws -> Void,
         after: Int = 0
     ) {
-        self.format = format
+        self.reading = reading
         self.target = target
         self.reject = reject
         self.done = done
@@ -130,12 +129,12 @@ package struct DeviceImport {
     /// Imports the rest of the source.
     ///
     /// - Parameters:
-    ///   - source: a file opened at the checkpoint's offset.
+    ///   - source: a file.
     ///   - start: where to continue.
     /// - Returns: the state at the end.
     /// - Throws: the error of reading, of the store or of a callback; reported batches are committed.
     package func run(_ source: FileHandle, from start: ImportCheckpoint) async throws -> State {
-        try await run(FileChunks(source: source, bytes: Self.chunkBytes), from: start)
+        try await run(try DeviceChunks(source, at: start.offset), from: start)
     }
 
     /// Imports a sequence of byte chunks.
@@ -146,12 +145,14 @@ package struct DeviceImport {
         from start: ImportCheckpoint
     ) async throws -> State where Chunks.Element: Sequence<UInt8> {
         var state = State(checkpoint: start)
-        var splitter = RecordSplitter(quotes: format == .csv, line: start.line, offset: start.offset)
+        var splitter = reading.splitter(line: start.line, offset: start.offset)
         var headings = start.headings
         var batch = Batch()
         var writing: [Writing] = []
+        var lastLine = start.line - 1
         func take(_ records: [RecordSplitter.Record]) async throws {
             for record in records {
+                lastLine = record.line
                 try self.take(record, &headings, &batch)
                 let isFull = batch.rows.count + batch.rejects.count >= batchRows || batch.bytes >= Self.batchBytes
                 guard isFull else { continue }
@@ -170,7 +171,11 @@ package struct DeviceImport {
         } catch {
             // Wait for the batches in progress: their commits must be reported.
             while !writing.isEmpty { try await settle(&writing, &state, headings) }
-            throw error
+            guard let fault = error as? GzipInflater.Fault else { throw error }
+            let committed = state.checkpoint.line - 1
+            throw ImportProblem(
+                "devices import: the file \(fault.reason), after line \(lastLine); lines up to \(committed) were processed"
+            )
         }
         if batch.end > 0 {
             while let first = writing.first, first.batch.shares(batch) { try await settle(&writing, &state, headings) }
@@ -188,22 +193,21 @@ package struct DeviceImport {
         batch.end = record.end
         batch.nextLine = record.line + 1
         batch.bytes += record.bytes?.count ?? 0
-        if record.line <= after, format == .ndjson || !headings.isEmpty { return }
-        guard let bytes = record.bytes else {
-            let reason = "is longer than \(RecordSplitter.limitBytes) bytes"
+        if record.line <= after, !reading.hasHeadings || !headings.isEmpty { return }
+        guard var bytes = record.bytes else {
+            let reason = "is longer than \(reading.splitter(line: 1, offset: 0).limitBytes) bytes"
             return batch.rejects.append(Reject(line: record.line, reason: reason, record: []))
         }
-        if format == .csv, headings.isEmpty {
-            headings = try Self.headings(bytes, target.ownColumns)
+        if record.line == 1 { bytes = try Self.beginning(bytes) }
+        if reading.hasHeadings, headings.isEmpty {
+            headings = try reading.headings(bytes, target.ownColumns)
             return
         }
         do throws(DeviceLine.Fault) {
-            let fields =
-                switch format {
-                case .ndjson: try DeviceLine.renamed(try DeviceLine.fields(json: bytes), target.ownColumns)
-                case .csv: try DeviceLine.fields(csv: bytes, headings: headings)
-                }
-            batch.append(try DeviceLine.registration(fields, target.identifiers), record, bytes)
+            let (own, identifiers) = (target.ownColumns, target.identifiers)
+            for device in try reading.devices(bytes, headings: headings, own, identifiers) {
+                batch.append(device, record, bytes)
+            }
         } catch {
             batch.rejects.append(Reject(line: record.line, reason: error.reason, record: bytes))
         }
@@ -211,25 +215,18 @@ package struct DeviceImport {
         batch.nextLine = record.line + 1 + bytes.count { $0 == UInt8(ascii: "\n") }
     }
 
-    /// The columns that the first line names.
-    private static func headings(_ bytes: [UInt8], _ own: [String: String]) throws(ImportProblem) -> [String] {
-        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let bytes = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
-        let names = ((try? CSV.fields(bytes)) ?? []).map { own[$0] ?? $0 }
-        let known = (DeviceLine.columns + own.keys.sorted()).joined(separator: ", ")
-        if let unknown = names.first(where: { !DeviceLine.columns.contains($0) }) {
-            throw ImportProblem(
-                "devices import: the first line must name the columns; '\(unknown.prefix(64))' is not one of \(known)",
-                isUsage: true
-            )
+    /// The first record without a byte order mark.
+    ///
+    /// - Throws: `ImportProblem` for a file that is not text in UTF-8.
+    private static func beginning(_ bytes: [UInt8]) throws(ImportProblem) -> [UInt8] {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw ImportProblem("devices import: line 1: the file is UTF-16; convert it to UTF-8", isUsage: true)
         }
-        guard Set(names).count == names.count, !names.isEmpty else {
-            throw ImportProblem(
-                "devices import: the first line must name each column once, of \(known)",
-                isUsage: true
-            )
+        if bytes.starts(with: Array("PK\u{3}\u{4}".utf8)) {
+            throw ImportProblem("devices import: line 1: the file is a ZIP archive; unpack it first", isUsage: true)
         }
-        return names
+        return bytes
     }
 
     // MARK: Writing
@@ -313,22 +310,4 @@ package struct DeviceImport {
         for row in rejects { try reject(row) }
         try done(state)
     }
-}
-
-/// The content of a file as chunks.
-private struct FileChunks: AsyncSequence {
-    let source: FileHandle
-    let bytes: Int
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let source: FileHandle
-        let bytes: Int
-
-        mutating func next() async throws -> Data? {
-            guard let chunk = try source.read(upToCount: bytes), !chunk.isEmpty else { return nil }
-            return chunk
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source, bytes: bytes) }
 }

@@ -132,7 +132,7 @@ package struct DeviceImports: Sendable {
         let meter = BodyMeter(head: request.head)
         var progress = Progress(state: DeviceImport.State(checkpoint: ImportCheckpoint(sourceBytes: 0)))
         let work = DeviceImport(
-            format: request.format,
+            .columns(request.format),
             target: target(request),
             reject: { reject in
                 guard progress.rejects.count < Self.listedRejects else { return }

@@ -33,7 +33,7 @@ extension DeviceLine {
         return client
     }
 
-    private static func flag(_ name: String, _ fields: [String: JSON]) throws(Fault) -> Bool? {
+    static func flag(_ name: String, _ fields: [String: JSON]) throws(Fault) -> Bool? {
         switch fields[name] {
         case nil: return nil
         case .bool(let value): return value
@@ -52,7 +52,7 @@ extension DeviceLine {
     }
 
     /// The consents by subject, each as its state, or as an object with `state`, `at` and `source`.
-    private static func consents(_ fields: [String: JSON]) throws(Fault) -> [RecordedConsent] {
+    static func consents(_ fields: [String: JSON]) throws(Fault) -> [RecordedConsent] {
         guard let value = fields["consents"] else { return [] }
         guard let object = value.object else { throw Fault(reason: "consents: must be an object") }
         var consents: [RecordedConsent] = []

@@ -22,6 +22,21 @@ extension Tag {
 
     /// The tag of identities of which a variant has `tag`.
     package static func ofVariant(_ tag: Tag) -> Tag { Tag(stored: "$Variant:\(tag.text)") }
+
+    /// A tag in an exported device, which may be one that only the gateway sets.
+    package init?(exported text: String) {
+        if let tag = Tag(text) {
+            self = tag
+            return
+        }
+        let own = Platform.allCases.map { Tag($0) } + [.hasVariants, .onlyVariants]
+        let prefix = "$Variant:"
+        let inner = text.hasPrefix(prefix) ? Tag(text.dropFirst(prefix.count)) : nil
+        guard own.contains(where: { $0.text == text }) || inner.map({ Tag.ofVariant($0).text == text }) ?? false else {
+            return nil
+        }
+        self = Tag(stored: text)
+    }
 }
 
 extension TagExpression {

@@ -12,6 +12,8 @@ package struct VendorCatalog: Sendable {
     package let callbacks: [Vendor: any TrackingCallbacks]
     package let provisioned: [Vendor: any ProvisionedVendor]
     package let importing: [Vendor: any DeviceImporting]
+    /// Vendors whose own export of devices is read as it is.
+    package let exports: [Vendor: any ExportReading]
     /// Vendors whose real services the gateway can call.
     package let upstreams: [Vendor: any UpstreamVendor]
     /// Vendors whose devices act with tokens that a back end obtains.
@@ -37,6 +39,7 @@ package struct VendorCatalog: Sendable {
         callbacks = adopting { $0 as? any TrackingCallbacks }
         provisioned = adopting { $0 as? any ProvisionedVendor }
         importing = adopting { $0 as? any DeviceImporting }
+        exports = adopting { $0 as? any ExportReading }
         upstreams = adopting { $0 as? any UpstreamVendor }
         issuing = adopting { $0 as? any DeviceTokenIssuing }
         capturing = adapters.compactMap { $0 as? any CaptureNaming }

@@ -67,7 +67,7 @@ package struct StoreCall: Sendable {
 
 extension StoreCall {
     /// The first parameters of most statements: tenant, app, dialect.
-    func owner(_ scope: AppScope) -> [PostgresValue] { [.id(tenant), .id(scope.app), .id(scope.vendor)] }
+    package func owner(_ scope: AppScope) -> [PostgresValue] { [.id(tenant), .id(scope.app), .id(scope.vendor)] }
 }
 
 extension ResultSet {

@@ -102,18 +102,23 @@ struct Installation: Hashable {
         client: ClientFacts,
         expected: JSONObject?
     ) -> Command {
-        var registration = DeviceRegistration(
-            key: VendorDeviceKey(id),
-            platform: network.platform,
-            environment: settings.environment,
-            token: token,
-            attributes: attributes,
-            tags: modelTags
-        )
+        var registration = registration(settings.environment)
         registration.expected = expected
         registration.assurance = access.manages ? .vouched : .claimed
         registration.client = client
         return .registration(.enlist(registration, user.map { .set(UserID($0)) } ?? .clear))
+    }
+
+    /// Its stored form, without its user.
+    func registration(_ environment: PushEnvironment?) -> DeviceRegistration {
+        DeviceRegistration(
+            key: VendorDeviceKey(id),
+            platform: network.platform,
+            environment: environment,
+            token: token,
+            attributes: attributes,
+            tags: modelTags
+        )
     }
 
     /// Its own tags, and the tags of its id and its user (docs/contracts/notificationhubs.md#5.6).

@@ -9,10 +9,15 @@ extension Registration {
     ///
     /// - Throws: `AdapterError` with the text of the answer.
     init(id: String, xml body: [UInt8], at time: Timestamp) throws(AdapterError) {
-        let description = try Self.description(body)
+        try self.init(id: id, description: try Self.description(body), at: time)
+    }
+
+    /// Reads the registration `id` from its description.
+    ///
+    /// - Throws: `AdapterError` with the text of the answer.
+    init(id: String, description: XMLElement, at time: Timestamp) throws(AdapterError) {
         // Older clients send the kind in addition to the element (docs/contracts/notificationhubs.md#5.2).
-        let kind = description.name == "RegistrationDescription" ? description.attributes["type"] : description.name
-        let bare = (kind ?? "").split(separator: ":").last.map(String.init) ?? ""
+        let bare = Self.kind(description)
         guard bare == Self.native || bare == Self.filled else {
             throw Self.fault("The registration '\(bare.prefix(64))' is not available on this gateway")
         }
@@ -42,12 +47,18 @@ extension Registration {
 
     private static func fault(_ text: String) -> AdapterError { AdapterError(.invalid, field: text) }
 
-    private static func trimmed(_ text: String) -> String {
+    /// The kind of a description, such as `AppleRegistrationDescription`, without a prefix.
+    static func kind(_ description: XMLElement) -> String {
+        let kind = description.name == "RegistrationDescription" ? description.attributes["type"] : description.name
+        return (kind ?? "").split(separator: ":").last.map(String.init) ?? ""
+    }
+
+    static func trimmed(_ text: String) -> String {
         let head = text.drop { $0.isWhitespace }
         return String(head.reversed().drop { $0.isWhitespace }.reversed())
     }
 
-    private static func description(_ body: [UInt8]) throws(AdapterError) -> XMLElement {
+    static func description(_ body: [UInt8]) throws(AdapterError) -> XMLElement {
         let root: XMLElement
         do throws(XMLReader.Fault) {
             root = try XMLReader.read(body)
@@ -96,7 +107,7 @@ extension Registration {
         return tags
     }
 
-    private static func variables(_ text: String) throws(AdapterError) -> JSONObject {
+    static func variables(_ text: String) throws(AdapterError) -> JSONObject {
         guard !trimmed(text).isEmpty else { return JSONObject() }
         guard let object = (try? JSONParser.parse(text))?.object, object.pairs.allSatisfy({ $0.value.string != nil })
         else { throw fault("The value of PushVariables is not an object of strings") }

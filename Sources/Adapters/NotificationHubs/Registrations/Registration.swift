@@ -54,16 +54,21 @@ struct Registration: Hashable {
 
     /// The command that registers it. `expected`: the attributes that must still be stored.
     func command(_ settings: HubsSettings, expected: JSONObject?) -> Command {
-        var registration = DeviceRegistration(
+        var registration = registration(settings.environment)
+        registration.expected = expected
+        return .registration(.register(registration))
+    }
+
+    /// Its stored form.
+    func registration(_ environment: PushEnvironment?) -> DeviceRegistration {
+        DeviceRegistration(
             key: Self.key(id),
             platform: .ios,
-            environment: settings.environment,
+            environment: environment,
             token: token,
             attributes: attributes,
             tags: modelTags
         )
-        registration.expected = expected
-        return .registration(.register(registration))
     }
 
     /// Its own tags, and those by which sends find it. A template registration is reached only by template sends.

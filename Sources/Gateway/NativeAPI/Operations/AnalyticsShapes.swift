@@ -1,4 +1,5 @@
 import AnswerShapes
+import DeviceFiles
 import GatewayHTTP
 import HTTPTypes
 import Hummingbird

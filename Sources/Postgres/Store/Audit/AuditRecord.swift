@@ -35,6 +35,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case importBegun = "import"
     /// An import ended. Contains its counts.
     case imported
+    /// An export was compared with the stored devices. Contains its counts.
+    case compare
     /// Devices with their whole tokens were exported.
     case export
     /// An operator changed the delivery of a message.
@@ -99,6 +101,9 @@ package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension AuditRecord {
+    /// The subject of records about the devices of an app in a dialect.
+    package static func devices(of scope: AppScope) -> String { "devices of app \(scope.app), \(scope.vendor)" }
+
     /// The record with the call that it belongs to. A record that names one keeps it.
     package func of(_ request: CallID?) -> AuditRecord {
         guard let request, var object = data == nil ? JSONObject() : data?.object, object["request"] == nil else {

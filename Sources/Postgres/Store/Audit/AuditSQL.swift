@@ -26,6 +26,16 @@ enum AuditSQL {
         """
     )
 
+    /// The counts of the last comparison of an export with the devices `$2`, unless it is older than `$3` or followed by 1,000 other rows about them.
+    static let comparison = StoreSQL.tenant(
+        """
+        SELECT x.at, x.data FROM (
+            SELECT a.at, a.data, a.action, a.position FROM gateway.audit a
+            WHERE a.tenant_id = $1 AND a.subject = $2 ORDER BY a.position DESC LIMIT 1000) x
+        WHERE x.action = 'compare' AND x.at > now() - $3::interval ORDER BY x.position DESC LIMIT 1
+        """
+    )
+
     /// The rows as their digests cover them.
     static let links = StoreSQL.tenant(
         """

@@ -37,6 +37,30 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.about(.id(tenant), .string(subject), .int(max(0, limit))), tenant).reversed()
     }
 
+    /// Returns the counts of the last comparison of an export with the devices of an app in a dialect, and its time. Nil: there was none within
+    /// `ComparisonSummary.usableFor`, so that nothing is known.
+    ///
+    /// - Throws: `StoreError`.
+    package func comparison(
+        _ scope: AppScope,
+        in tenant: TenantID
+    ) async throws(StoreError) -> (at: Timestamp, summary: ComparisonSummary)? {
+        let statement = AuditSQL.comparison(
+            .id(tenant),
+            .string(AuditRecord.devices(of: scope)),
+            .interval(ComparisonSummary.usableFor)
+        )
+        return try await asStore { () throws(PostgresError) in
+            for row in try await call.run(statement, tenant: tenant.rawValue) {
+                guard let summary = try row.optionalDocument("data").flatMap({ ComparisonSummary($0) }) else {
+                    continue
+                }
+                return (at: try row.time("at"), summary: summary)
+            }
+            return nil
+        }
+    }
+
     /// Returns a tenant's rows after `position` as their digests cover them, in order.
     ///
     /// - Throws: `StoreError`.

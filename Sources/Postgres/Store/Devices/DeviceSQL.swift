@@ -105,6 +105,10 @@ enum DeviceSQL {
                 SELECT m.group_name FROM gateway.group_member m
                 WHERE m.tenant_id = $1 AND m.user_id = i.user_id AND m.app_id = i.app_id AND m.vendor = i.vendor
             ) AS groups,
+            ARRAY(
+                SELECT t.tag FROM gateway.identity_tag t
+                WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id AND t.tag LIKE '$%' ORDER BY t.tag
+            ) AS own_tags,
             b.count AS badge, coalesce(p.consents, '{}') AS consents, coalesce(p.consent_facts, '{}') AS consent_facts
         FROM gateway.identity i
         CROSS JOIN LATERAL (SELECT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder OFFSET 0) AS h

@@ -9,11 +9,19 @@ package struct ExportedFacts: Sendable, Hashable {
     package var groups: [String]
     /// The badge of its user, or of the device if it has no user; nil: none is counted.
     package var badge: Int?
+    /// The tags that only the gateway sets, such as that of the platform. Its `IdentityEntry` does not have them.
+    package var ownTags: [Tag]
 
-    package init(consents: [RecordedConsent] = [], groups: [String] = [], badge: Int? = nil) {
+    package init(
+        consents: [RecordedConsent] = [],
+        groups: [String] = [],
+        badge: Int? = nil,
+        ownTags: [Tag] = []
+    ) {
         self.consents = consents
         self.groups = groups
         self.badge = badge
+        self.ownTags = ownTags
     }
 }
 
@@ -40,7 +48,8 @@ extension PostgresDeviceStore {
             found[identity] = ExportedFacts(
                 consents: ConsentCoding.recorded(try row.object("consents"), try row.object("consent_facts")),
                 groups: try row.texts("groups"),
-                badge: try row.optionalInt("badge")
+                badge: try row.optionalInt("badge"),
+                ownTags: try row.texts("own_tags").filter { Tag($0) == nil }.compactMap { Tag(exported: $0) }
             )
         }
         return found

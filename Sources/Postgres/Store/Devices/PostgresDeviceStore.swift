@@ -92,6 +92,26 @@ package struct PostgresDeviceStore: Sendable {
         }
     }
 
+    private static let some = StoreSQL.tenant(
+        "SELECT \(DeviceSQL.columns) FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = ANY ($2)"
+    )
+
+    /// Returns devices by their ids; those that do not exist are left out.
+    ///
+    /// - Throws: `StoreError`.
+    package func devices(
+        _ ids: Set<DeviceID>,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [DeviceID: DeviceFacts] {
+        guard !ids.isEmpty else { return [:] }
+        return try await asStore { () throws(PostgresError) in
+            let statement = Self.some(.id(tenant), .ids(Array(ids)))
+            let found = try await call.run(statement, tenant: tenant.rawValue).rows(DeviceRow.device)
+            let whole = try await withIdentities(found, in: tenant)
+            return Dictionary(whole.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
     private func withIdentities(
         _ devices: [DeviceFacts],
         in tenant: TenantID

@@ -1,8 +1,8 @@
-import Model
+package import Model
 import PostgresClient
 
 /// Encodes the consents of a user as the JSON of the row.
-enum ConsentCoding {
+package enum ConsentCoding {
     static func json(_ consents: [String: ConsentState]) -> JSON {
         var object = JSONObject()
         for (subject, state) in consents.sorted(by: { $0.key < $1.key }) { object[subject] = .string(state.rawValue) }
@@ -16,7 +16,7 @@ enum ConsentCoding {
     }
 
     /// The consents with what is known about them, in the order of their subjects.
-    static func recorded(_ states: JSONObject, _ facts: JSONObject) -> [RecordedConsent] {
+    package static func recorded(_ states: JSONObject, _ facts: JSONObject) -> [RecordedConsent] {
         read(states).sorted { $0.key < $1.key }.map { subject, state in
             RecordedConsent(
                 subject: subject,

@@ -2,20 +2,30 @@
 ///
 /// A record longer than the limit is reported and skipped up to the next line end, inside quotes or not. Otherwise an unterminated quote would consume the rest
 /// of the file.
-struct RecordSplitter {
+package struct RecordSplitter: Sendable {
     /// 64 KiB per record: attributes may have 8 KiB, and all other fields are far shorter.
-    static let limitBytes = 65_536
+    package static let limitBytes = 65_536
+    /// 1 MiB per record of a vendor's export: it may list everything that a user ever did.
+    package static let exportLimitBytes = 1_048_576
 
     /// One record without its line end.
-    struct Record: Equatable {
+    package struct Record: Sendable, Equatable {
         /// The number of its first line, from 1.
-        var line: Int
+        package var line: Int
         /// Nil if the record was longer than the limit.
-        var bytes: [UInt8]?
+        package var bytes: [UInt8]?
         /// The offset of the next record in the file. Unit: bytes.
-        var end: Int
+        package var end: Int
+
+        package init(line: Int, bytes: [UInt8]?, end: Int) {
+            self.line = line
+            self.bytes = bytes
+            self.end = end
+        }
     }
 
+    /// The longest record. Unit: bytes.
+    package let limitBytes: Int
     private let quotes: Bool
     private var partial: [UInt8] = []
     private var isQuoted = false
@@ -28,7 +38,9 @@ struct RecordSplitter {
     ///   - quotes: whether line ends inside quotes belong to the record.
     ///   - line: the number of the first line of the input.
     ///   - offset: the offset of the input in the file. Unit: bytes.
-    init(quotes: Bool, line: Int = 1, offset: Int = 0) {
+    ///   - limitBytes: the longest record. Unit: bytes.
+    package init(quotes: Bool, line: Int = 1, offset: Int = 0, limitBytes: Int = Self.limitBytes) {
+        self.limitBytes = limitBytes
         self.quotes = quotes
         self.line = line
         firstLine = line
@@ -36,7 +48,7 @@ struct RecordSplitter {
     }
 
     /// Consumes bytes and returns the records that they complete, without empty lines.
-    mutating func feed(_ bytes: some Sequence<UInt8>) -> [Record] {
+    package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Record] {
         let chunk = Array(bytes)
         let before = offset
         var records: [Record] = []
@@ -61,13 +73,13 @@ struct RecordSplitter {
     }
 
     private mutating func keep(_ bytes: ArraySlice<UInt8>) {
-        let room = Self.limitBytes - partial.count
+        let room = limitBytes - partial.count
         if bytes.count > room { isTooLong = true }
         partial.append(contentsOf: bytes.prefix(room))
     }
 
     /// The last record, if the file does not end with a line end.
-    mutating func finish() -> Record? { take() }
+    package mutating func finish() -> Record? { take() }
 
     private mutating func take() -> Record? {
         defer {

@@ -3,31 +3,39 @@ package enum CSV {
     /// An error in a record.
     package struct Fault: Error, Equatable {
         package var what: String
+
+        package init(what: String) { self.what = what }
     }
 
-    /// The fields of a record, without their quotes.
+    /// The fields of a record, without their quotes. `separator`: the byte between two fields, in ASCII.
     ///
     /// - Throws: `Fault` for an unterminated quote, for text after a closing quote, and for invalid UTF-8.
-    package static func fields(_ record: [UInt8]) throws(Fault) -> [String] {
+    package static func fields(
+        _ record: [UInt8],
+        separator: UInt8 = UInt8(ascii: ",")
+    ) throws(Fault) -> [String] {
         var fields: [String] = []
         var index = 0
         while true {
-            fields.append(try field(record, &index))
+            fields.append(try field(record, &index, separator))
             guard index < record.count else { return fields }
-            guard record[index] == comma else { throw Fault(what: "has text after a closing quote") }
+            guard record[index] == separator else { throw Fault(what: "has text after a closing quote") }
             index += 1
         }
     }
 
-    private static let comma = UInt8(ascii: ",")
     private static let quote = UInt8(ascii: "\"")
 
     /// Reads the field that begins at `index` and advances `index` to its end. It compares bytes: in UTF-8, quotes and commas are never part of another
     /// character.
-    private static func field(_ record: [UInt8], _ index: inout Int) throws(Fault) -> String {
+    private static func field(
+        _ record: [UInt8],
+        _ index: inout Int,
+        _ separator: UInt8
+    ) throws(Fault) -> String {
         guard index < record.count, record[index] == quote else {
             let start = index
-            while index < record.count, record[index] != comma { index += 1 }
+            while index < record.count, record[index] != separator { index += 1 }
             return try text(record[start..<index])
         }
         index += 1

@@ -1,0 +1,94 @@
+/// A figure that a gate of a migration compares with a limit.
+package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
+    /// The share of calls that the gateway understood.
+    case observed
+    /// The share of calls whose answers agree.
+    case responses
+    /// The share of devices that differ, by the last comparison with an export.
+    case devices
+    /// The share of the targets named to the vendor that the gateway could push to.
+    case reach
+    /// The age of the oldest call that waits for the vendor. Unit: seconds.
+    case backlog
+    /// The share of pushes that failed.
+    case failures
+    /// The 99th percentile of the time from acceptance to the push service. Unit: seconds.
+    case p99
+    /// Receipts per accepted push of members, divided by those of all others.
+    case receipts
+    /// The share of receipts about messages that the gateway does not know.
+    case unknown
+    /// The number of opt-outs that were imported since the step began.
+    case optOuts
+    /// The share of sends that would pass the gateway's own proof of the sender.
+    case senders
+
+    /// The samples without which a value says nothing.
+    package var minimumSamples: Int {
+        switch self {
+        case .observed, .responses, .reach, .failures, .p99, .receipts, .unknown, .senders: 200
+        // One comparison covers all devices; a backlog and an import are facts, not shares.
+        case .devices, .backlog, .optOuts: 1
+        }
+    }
+
+    /// Whether a higher value is better.
+    package var wantsMore: Bool {
+        switch self {
+        case .observed, .responses, .reach, .receipts, .optOuts, .senders: true
+        case .devices, .backlog, .failures, .p99, .unknown: false
+        }
+    }
+
+    /// Whether the value is a share, which a file may state in per cent.
+    package var isShare: Bool {
+        switch self {
+        case .observed, .responses, .devices, .reach, .failures, .receipts, .unknown, .senders: true
+        case .backlog, .p99, .optOuts: false
+        }
+    }
+}
+
+/// A condition of a step: a figure and its limit.
+package struct MigrationGate: Sendable, Hashable {
+    package var metric: MigrationMetric
+    /// The smallest or the greatest permitted value, as the metric wants.
+    package var limit: Double
+    /// At least `MigrationMetric.minimumSamples`.
+    package var samples: Int
+
+    package init(_ metric: MigrationMetric, _ limit: Double, samples: Int? = nil) {
+        self.metric = metric
+        self.limit = limit
+        self.samples = max(metric.minimumSamples, samples ?? 0)
+    }
+
+    /// The result for a measurement.
+    package func verdict(_ measurement: MigrationMeasurement?) -> MigrationVerdict {
+        let found = measurement?.samples ?? 0
+        guard let measurement, found >= samples, !measurement.value.isNaN else {
+            return .missing(max(1, samples - found))
+        }
+        let passes = metric.wantsMore ? measurement.value >= limit : measurement.value <= limit
+        return passes ? .passed(measurement) : .failed(measurement)
+    }
+}
+
+/// The value of a figure and the number of observations behind it.
+package struct MigrationMeasurement: Sendable, Hashable {
+    package var value: Double
+    package var samples: Int
+
+    package init(_ value: Double, samples: Int) {
+        self.value = value
+        self.samples = samples
+    }
+}
+
+/// The result of a gate.
+package enum MigrationVerdict: Sendable, Hashable {
+    case passed(MigrationMeasurement)
+    case failed(MigrationMeasurement)
+    /// So many samples are missing: nothing is known, which is not a success.
+    case missing(Int)
+}

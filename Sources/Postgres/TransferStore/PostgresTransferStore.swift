@@ -1,0 +1,126 @@
+package import Model
+package import PostgresClient
+import Store
+
+/// Reads a tenant for its export, under row-level security, in orders that every database has.
+package struct PostgresTransferStore: Sendable {
+    private let call: PostgresPool
+
+    /// - Parameter call: the pool of `gateway_call`.
+    package init(call: PostgresPool) { self.call = call }
+
+    private static func key(_ tenant: TenantID, _ scope: AppScope, _ after: String?, _ limit: Int) -> [PostgresValue] {
+        [.id(tenant), .id(scope.app), .id(scope.vendor), .string(after ?? ""), .int(max(0, limit))]
+    }
+
+    // MARK: Users
+
+    /// The users with a profile in the order of their ids; at most 1,000 aliases of each.
+    private static let users = StoreSQL.tenant(
+        """
+        SELECT p.user_id, p.is_anonymous, p.accepts_push, p.opted_in, p.attributes, p.consents, p.consent_facts,
+            (SELECT coalesce(json_agg(json_build_array(a.label, a.name)), '[]') FROM (
+                SELECT x.label, x.name FROM gateway.user_alias x
+                WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.user_id = p.user_id
+                ORDER BY x.label, x.name LIMIT 1000) a)::text AS aliases
+        FROM gateway.user_profile p
+        WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3 AND p.user_id > $4 ORDER BY p.user_id LIMIT $5
+        """
+    )
+
+    /// Returns users with a profile, in the order of their ids.
+    ///
+    /// - Throws: `StoreError`.
+    package func users(
+        of scope: AppScope,
+        in tenant: TenantID,
+        after: UserID?,
+        limit: Int
+    ) async throws(StoreError) -> [ImportedUser] {
+        let statement = Self.users.with(Self.key(tenant, scope, after?.rawValue, limit))
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                ImportedUser(
+                    user: try row.id("user_id"),
+                    isAnonymous: try row.bool("is_anonymous"),
+                    acceptsPush: try row.optionalBool("accepts_push"),
+                    isOptedIn: try row.bool("opted_in"),
+                    attributes: try row.object("attributes"),
+                    consents: ConsentCoding.recorded(try row.object("consents"), try row.object("consent_facts")),
+                    aliases: Self.aliases(try row.text("aliases"))
+                )
+            }
+        }
+    }
+
+    /// The aliases of an array of pairs of label and name.
+    private static func aliases(_ text: String) -> [UserAlias] {
+        ((try? JSONParser.parse(text))?.array ?? []).compactMap { pair in
+            guard let parts = pair.array, parts.count == 2, let label = parts[0].string, let name = parts[1].string
+            else { return nil }
+            return UserAlias(label: label, name: name)
+        }
+    }
+
+    // MARK: Groups
+
+    private static let groups = StoreSQL.tenant(
+        """
+        SELECT g.group_name, coalesce(g.title, '') AS title FROM gateway.user_group g
+        WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name > $4 ORDER BY g.group_name LIMIT $5
+        """
+    )
+
+    /// Returns groups with their titles (empty: none), in the order of their names.
+    ///
+    /// - Throws: `StoreError`.
+    package func groups(
+        of scope: AppScope,
+        in tenant: TenantID,
+        after: GroupName?,
+        limit: Int
+    ) async throws(StoreError) -> [TitledGroup] {
+        let statement = Self.groups.with(Self.key(tenant, scope, after?.rawValue, limit))
+        return try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                TitledGroup(name: try row.id("group_name"), title: try row.text("title"))
+            }
+        }
+    }
+
+    // MARK: Devices
+
+    private static let identities = StoreSQL.tenant(
+        """
+        SELECT i.identity_id, i.device_id FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.key > $4 AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL
+        ORDER BY i.key LIMIT $5
+        """
+    )
+
+    /// Returns active identities of an app in one dialect, in the order of their keys.
+    ///
+    /// - Throws: `StoreError`.
+    package func identities(
+        of scope: AppScope,
+        in tenant: TenantID,
+        after: VendorDeviceKey?,
+        limit: Int
+    ) async throws(StoreError) -> [ExportedIdentity] {
+        let statement = Self.identities.with(Self.key(tenant, scope, after?.rawValue, limit))
+        let rows: [(identity: IdentityID, device: DeviceID)] = try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                (identity: try row.id("identity_id"), device: try row.id("device_id"))
+            }
+        }
+        let store = PostgresDeviceStore(call: call)
+        let devices = try await store.devices(Set(rows.map(\.device)), in: tenant)
+        let facts = try await store.exported(rows.map(\.identity), in: tenant)
+        return rows.compactMap { row in
+            guard let device = devices[row.device],
+                let identity = device.identities.first(where: { $0.id == row.identity })
+            else { return nil }
+            return ExportedIdentity(device: device, identity: identity, facts: facts[row.identity] ?? ExportedFacts())
+        }
+    }
+}

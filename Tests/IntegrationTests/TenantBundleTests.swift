@@ -1,0 +1,93 @@
+import Foundation
+import Model
+import Testing
+
+@testable import CommandSupport
+
+/// A tenant that moves from one gateway to another by `tenant export` and `tenant import`.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct TenantBundleTests {
+    private static let lines = (0..<1200).map { number in
+        #"{"key":"b\#(number)","token":"\#(String(format: "%016x", number + 9000))","user":"u\#(number % 700)","#
+            + #""tags":["t\#(number % 3)"],"groups":["g\#(number % 5)"],"badge":\#(number % 700 % 4),"#
+            + #""registeredAt":"2026-03-02T01:00:00.\#(100 + number % 900)Z","acceptsPush":\#(number % 2 == 0),"#
+            + #""consents":{"news":{"state":"subscribed","at":"2026-03-01T00:00:00.000Z"},"sale":"unsubscribed"}}"#
+    }
+
+    /// The files of a directory by name, without the manifest, which contains the time.
+    private func files(_ directory: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory) where name.hasSuffix(".ndjson") {
+            files[name] = try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))
+        }
+        return files
+    }
+
+    @Test func theImportedTenantIsExportedAsTheSameFiles() async throws {
+        try await World.with { first in
+            #expect(try await first.apply().status == 0)
+            let list = first.material.path("list.ndjson")
+            try Self.lines.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+            let place = ["--tenant", "acme", "--app", "shop"]
+            for vendor in ["native", "notificationhubs"] {
+                let done = try await first.command(["devices", "import", list, "--vendor", vendor] + place)
+                #expect(done.status == 0, "\(done.log)")
+            }
+            let directory = first.material.path("bundle")
+            let exported = try await first.command(["tenant", "export", directory, "--tenant", "acme"])
+            #expect(exported.status == 0, "\(exported.log)")
+            let written = try files(directory)
+            #expect(written.count >= 6, "\(written.keys.sorted())")
+            let again = try await first.command(["tenant", "export", directory, "--tenant", "acme"])
+            #expect(again.status == 2 && again.log.contains("contains an export"), "\(again.log)")
+
+            try await World.with { second in
+                #expect(try await second.apply().status == 0)
+                let imported = try await second.command(["tenant", "import", directory, "--tenant", "acme"])
+                #expect(imported.status == 0, "\(imported.log)")
+                let other = second.material.path("bundle")
+                let copied = try await second.command(["tenant", "export", other, "--tenant", "acme"])
+                #expect(copied.status == 0, "\(copied.log)")
+                let copies = try files(other)
+                #expect(copies.keys.sorted() == written.keys.sorted())
+                for (name, data) in written { #expect(copies[name] == data, "\(name)") }
+                // A second import changes nothing.
+                let repeated = try await second.command(["tenant", "import", directory, "--tenant", "acme"])
+                #expect(repeated.status == 0, "\(repeated.log)")
+                let last = second.material.path("last")
+                _ = try await second.command(["tenant", "export", last, "--tenant", "acme"])
+                #expect(try files(last) == copies)
+
+                try await refuseDamage(directory, second)
+            }
+        }
+    }
+
+    /// A damaged export is refused by the name of its file, before anything is imported.
+    private func refuseDamage(_ directory: String, _ world: World) async throws {
+        let name = try #require(try files(directory).keys.sorted().first)
+        let url = URL(filePath: "\(directory)/\(name)")
+        let whole = try Data(contentsOf: url)
+        var changed = whole
+        changed[changed.count / 2] ^= 1
+        try changed.write(to: url)
+        let flipped = try await world.command(["tenant", "import", directory, "--tenant", "acme"])
+        #expect(flipped.status == 2 && flipped.log.contains("\(name) was changed"), "\(flipped.log)")
+        try FileManager.default.removeItem(at: url)
+        let missing = try await world.command(["tenant", "import", directory, "--tenant", "acme"])
+        #expect(missing.status == 2 && missing.log.contains("\(name) is missing"), "\(missing.log)")
+        try whole.write(to: url)
+        let manifest = URL(filePath: "\(directory)/manifest.json")
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        try text.replacing("\"version\":1", with: "\"version\":2").write(
+            to: manifest,
+            atomically: true,
+            encoding: .utf8
+        )
+        let newer = try await world.command(["tenant", "import", directory, "--tenant", "acme"])
+        #expect(newer.status == 2 && newer.log.contains("has version 2"), "\(newer.log)")
+        try text.write(to: manifest, atomically: true, encoding: .utf8)
+        let stranger = try await world.command(["tenant", "import", directory, "--tenant", "nobody"])
+        #expect(stranger.status == 1 && stranger.log.contains("has no app"), "\(stranger.log)")
+    }
+}

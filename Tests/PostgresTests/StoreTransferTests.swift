@@ -1,0 +1,103 @@
+import Commands
+import DatabaseSupport
+import Foundation
+import Model
+import TestKit
+import Testing
+import TransferStore
+
+@testable import PostgresClient
+@testable import Store
+
+/// The users and groups of a tenant that moves to another gateway.
+@Suite struct StoreTransferTests {
+    private let identifiers = TestIdentifiers()
+
+    /// Imports users and returns the new ones.
+    private func importing(_ users: [ImportedUser], _ fixture: StoreFixture) async throws -> [UserID] {
+        let stored = try await fixture.commands.run(
+            UserImportRules.profiles(of: users, fixture.scope),
+            in: fixture.acme
+        )
+        let new = UserImportRules.new(users, stored)
+        if !new.isEmpty {
+            try await fixture.commands.run(UserImportRules.create(new, fixture.scope), in: fixture.acme)
+        }
+        let people = users.map { ImportPeople.Person($0.user, consents: $0.consents) }
+        _ = try await fixture.commands.run(UserImportRules.people(people, fixture.scope), in: fixture.acme)
+        return new.map(\.user)
+    }
+
+    private func users(_ fixture: StoreFixture) async throws -> [ImportedUser] {
+        let store = PostgresTransferStore(call: fixture.call)
+        let first = try await store.users(of: fixture.scope, in: fixture.acme, after: nil, limit: 1)
+        let rest = try await store.users(of: fixture.scope, in: fixture.acme, after: first.last?.user, limit: 10)
+        return first + rest
+    }
+
+    @Test func usersAreReadAsTheyWereImportedAndAreNotOverwritten() async throws {
+        let fixture = try await StoreFixture.make()
+        var user = ImportedUser(user: "u1")
+        user.attributes = ["a": 1, "b": ["c": .null]]
+        (user.acceptsPush, user.isOptedIn) = (true, true)
+        user.consents = [
+            RecordedConsent(subject: "news", state: .subscribed, at: Timestamp(rfc3339: "2026-03-01T00:00:00.250Z")),
+            RecordedConsent(subject: "sale", state: .unsubscribed, source: "crm"),
+        ]
+        user.aliases = [UserAlias(label: "crm", name: "7"), UserAlias(label: "shop", name: "a \"b\"")]
+        let other = ImportedUser(user: "u2", isAnonymous: true, acceptsPush: false)
+        #expect(try await importing([user, other], fixture) == ["u1", "u2"])
+        #expect(try await users(fixture) == [user, other])
+        // A user that exists keeps its attributes and settings; consents are compared.
+        var changed = user
+        (changed.attributes, changed.acceptsPush, changed.aliases) = (["a": 2], false, [])
+        changed.consents = [RecordedConsent(subject: "news", state: .unsubscribed)]
+        #expect(try await importing([changed, other], fixture) == [])
+        user.consents[0] = RecordedConsent(subject: "news", state: .unsubscribed)
+        #expect(try await users(fixture) == [user, other])
+    }
+
+    @Test func groupsKeepTheirTitlesAndNoNewGroupGetsTheirNumbers() async throws {
+        let fixture = try await StoreFixture.make()
+        for (isNew, title) in [(true, "VIP"), (false, "Other")] {
+            let request = UserImportRules.group("12", title: title, fixture.scope)
+            #expect(try await fixture.commands.run(request, in: fixture.acme) == isNew)
+        }
+        _ = try await fixture.commands.run(UserImportRules.group("all", title: nil, fixture.scope), in: fixture.acme)
+        let store = PostgresTransferStore(call: fixture.call)
+        let groups = try await store.groups(of: fixture.scope, in: fixture.acme, after: nil, limit: 10)
+        #expect(groups == [TitledGroup(name: "12", title: "VIP"), TitledGroup(name: "all", title: "")])
+        #expect(try await fixture.ask(CreateGroup(fixture.scope, title: "new")) == "13")
+        // An import of devices brings numbers too; a lower one takes none back.
+        var row = DeviceRegistration(key: "k1", platform: .ios, token: DeviceToken(apns: "aa01"), user: "u1")
+        for (group, next) in [("40", "41"), ("20", "42"), ("020", "43"), ("99999999999", "44")] {
+            row.imported.groups = [group]
+            _ = try await fixture.importDevices([row], identifiers, at: try await fixture.now())
+            #expect(try await fixture.ask(CreateGroup(fixture.scope, title: "new")) == GroupName(next))
+        }
+    }
+
+    @Test func identitiesAreReadInTheOrderOfTheirKeys() async throws {
+        let fixture = try await StoreFixture.make()
+        let rows = ["b", "a", "C", "가", "a b"].enumerated().map { place, key in
+            DeviceRegistration(
+                key: VendorDeviceKey(key),
+                platform: .ios,
+                token: DeviceToken(apns: "aa0\(place)"),
+                tags: ["t"].compactMap { Tag($0) } + [Tag(Platform.ios)]
+            )
+        }
+        _ = try await fixture.importDevices(rows, identifiers, at: try await fixture.now())
+        let store = PostgresTransferStore(call: fixture.call)
+        var found: [ExportedIdentity] = []
+        while true {
+            let after = found.last?.identity.key
+            let page = try await store.identities(of: fixture.scope, in: fixture.acme, after: after, limit: 2)
+            if page.isEmpty { break }
+            found += page
+        }
+        #expect(found.map(\.identity.key) == ["C", "a", "a b", "b", "가"])
+        #expect(found.allSatisfy { $0.facts.ownTags == [Tag(Platform.ios)] && $0.identity.tags.map(\.text) == ["t"] })
+        #expect(found.allSatisfy { $0.device.token != nil })
+    }
+}

@@ -1,0 +1,1 @@
+`push-gateway tenant export DIR` writes the devices, users and groups of a tenant as files of JSON lines with a manifest of counts and digests, and `push-gateway tenant import DIR` imports them at another gateway. A changed or missing file, and another version, are refused by name before anything is imported. Messages are not part of it.
