@@ -205,7 +205,8 @@ var parts: [Part] = [
     .library(
         "Commands",
         [
-            .ours("CaptureStore"), .ours("Model"), .ours("ObservationStore"), .ours("Store"), .ours("TransferStore"), locks,
+            .ours("CaptureStore"), .ours("Model"), .ours("ObservationStore"), .ours("Store"), .ours("TransferStore"),
+            locks,
         ]
     ),
     .library("DeliveryEngine", [.ours("Model"), .ours("Routing"), locks, log, metrics, lifecycle, tracing]),
