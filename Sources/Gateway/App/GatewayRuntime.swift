@@ -90,8 +90,16 @@ package struct GatewayRuntime {
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
         var services = adminListeners(node, addresses, logger)
         services += node.services()
-        services += try listeners(node, addresses, logger)
-        services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
+        let manager = ServiceManager(logger: logger)
+        services += try listeners(node, addresses, manager, logger)
+        services.append(
+            AddressFileService(
+                addresses: addresses,
+                path: configuration.addressFile,
+                manager: manager,
+                logger: logger
+            )
+        )
         try await runGroup(services, node, logger)
     }
 
@@ -115,6 +123,7 @@ package struct GatewayRuntime {
     private func listeners(
         _ node: GatewayNode,
         _ addresses: BoundAddresses,
+        _ manager: ServiceManager,
         _ logger: Logger
     ) throws -> [any Service] {
         let responder = node.responder()
@@ -133,19 +142,29 @@ package struct GatewayRuntime {
                 logger: logger
             )
         }
+        let identity = try identity()
         var services = configuration.listen.map { service(.http, $0, nil) }
-        guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else {
-            return services
-        }
-        let identity = try ListenerCertificate(
+        if let identity { services += configuration.tlsListen.map { service(.https, $0, identity) } }
+        services.append(
+            ReloadService(
+                identity: identity,
+                provisioning: node.provisioning.service,
+                manager: manager,
+                logger: logger
+            )
+        )
+        return services
+    }
+
+    /// The certificate of the HTTPS listeners. Nil: none is configured.
+    private func identity() throws -> ListenerCertificate? {
+        guard let certificate = configuration.tlsCertificateFile, let key = configuration.tlsKeyFile else { return nil }
+        return try ListenerCertificate(
             certificateFile: certificate,
             keyFile: key,
             clientCAFile: configuration.tlsClientCAFile,
             mustClientsShowOne: configuration.mustClientsShowCertificate
         )
-        services += configuration.tlsListen.map { service(.https, $0, identity) }
-        services.append(TLSReloadService(identity: identity, logger: logger))
-        return services
     }
 
     /// Raises the limit of open files, and divides it among the listeners.

@@ -70,8 +70,8 @@ final class ProvisioningService: Service {
         guard let listener else { return }
         for await event in listener.events() {
             switch event {
-            case .mayHaveMissed: await changed()
-            case .notification(let channel, _) where channel == PostgresChannel.provisioning: await changed()
+            case .mayHaveMissed: await readAgain()
+            case .notification(let channel, _) where channel == PostgresChannel.provisioning: await readAgain()
             case .notification: engine.wake()
             }
         }
@@ -85,7 +85,8 @@ final class ProvisioningService: Service {
         }
     }
 
-    private func changed() async {
+    /// Follows the changes at once, and reads everything else again when it is next needed.
+    func readAgain() async {
         // In this order, so that new rules take effect when their upstream is open.
         await follow()
         cache.forget()

@@ -37,28 +37,41 @@ struct TransportService: Service {
     }
 }
 
-/// Replaces the certificate of the HTTPS listeners when its files change, or at once on SIGHUP.
-struct TLSReloadService: Service {
+/// Reads again what may change while the node runs: the certificate of the HTTPS listeners when its files change; on SIGHUP the certificate and the provisioning.
+struct ReloadService: Service {
     /// 10 s between looks at the files: a renewed certificate is in use long before the old one ends.
     static let interval = Duration.seconds(10)
 
-    let identity: ListenerCertificate
+    /// Nil: there is no HTTPS listener.
+    let identity: ListenerCertificate?
+    let provisioning: ProvisioningService
+    let manager: ServiceManager
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask {
-                    for await _ in await UnixSignalsSequence(trapping: .sighup) { reload(isRequested: true) }
+                    // Also without a certificate: a SIGHUP that is not trapped ends the process.
+                    for await _ in await UnixSignalsSequence(trapping: .sighup) { await readAgain() }
                 }
                 group.addTask {
-                    while (try? await Task.sleep(for: Self.interval)) != nil { reload(isRequested: false) }
+                    while (try? await Task.sleep(for: Self.interval)) != nil { renew(isRequested: false) }
                 }
             }
         }
     }
 
-    private func reload(isRequested: Bool) {
+    private func readAgain() async {
+        await manager.report(.reloading)
+        renew(isRequested: true)
+        await provisioning.readAgain()
+        logger.notice("read again on request")
+        await manager.report(.ready)
+    }
+
+    private func renew(isRequested: Bool) {
+        guard let identity else { return }
         do throws(ListenerCertificate.Fault) {
             if try identity.reload() {
                 logger.notice("TLS certificate replaced")
@@ -81,17 +94,20 @@ struct ClusterService: Service {
     }
 }
 
-/// Writes the address file when every listener is open.
+/// Writes the address file when every listener is open, and reports to the service manager that the node serves, and later that it stops.
 struct AddressFileService: Service {
     let addresses: BoundAddresses
     let path: String?
+    let manager: ServiceManager
     let logger: Logger
 
     func run() async throws {
         await addresses.allOpen()
         if let path { try addresses.write(to: path) }
         logger.notice("ready")
+        await manager.report(.ready)
         try? await gracefulShutdown()
+        await manager.report(.stopping)
     }
 }
 
