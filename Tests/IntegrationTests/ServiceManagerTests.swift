@@ -7,7 +7,7 @@ import Testing
 @testable import CommandSupport
 @testable import Gateway
 
-/// What systemd and Podman learn of a node. The receiver is another program, which knows sd_notify(3) only.
+/// The reports of a node to systemd or Podman. The receiver is another program, which knows sd_notify(3) only.
 @Suite(.timeLimit(.minutes(5))) struct ServiceManagerTests {
     /// A receiver in the directory of a world.
     private struct Receiver {

@@ -22,7 +22,7 @@ struct ServiceManager: Sendable {
     /// Two seconds: a local socket takes a datagram at once, unless its queue is full.
     private static let limit = TimeAmount.seconds(2)
 
-    /// The path of the socket. Nil: there is no service manager that waits for reports.
+    /// The path of the socket. Nil: nobody waits for reports.
     let socket: String?
     let logger: Logger
 

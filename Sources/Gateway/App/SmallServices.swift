@@ -42,7 +42,7 @@ struct ReloadService: Service {
     /// 10 s between looks at the files: a renewed certificate is in use long before the old one ends.
     static let interval = Duration.seconds(10)
 
-    /// Nil: there is no HTTPS listener.
+    /// Nil: the node has none.
     let identity: ListenerCertificate?
     let provisioning: ProvisioningService
     let manager: ServiceManager
