@@ -21,7 +21,8 @@ struct PushGateway: AsyncParsableCommand {
             LiveActivityCommand.self,
             ChannelCommand.self, AnalyticsCommand.self, ExportCommand.self, DatabaseCommand.self,
             Status.self,
-            Doctor.self, Bench.self, Devices.self, FindCommand.self, Audit.self, Capture.self, VendorsCommand.self,
+            Doctor.self, HealthCommand.self, Bench.self, Devices.self, FindCommand.self, Audit.self, Capture.self,
+            VendorsCommand.self,
         ]
     )
 

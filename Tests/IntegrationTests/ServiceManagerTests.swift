@@ -82,4 +82,29 @@ import Testing
     func aSocketThatCannotBeReachedStopsNothing(_ path: String) async {
         await ServiceManager(environment: ["NOTIFY_SOCKET": path], logger: silent).report(.stopping)
     }
+
+    /// Runs `push-gateway health` to its end.
+    private func health(_ world: World, _ arguments: [String]) async throws -> (status: Int32?, log: String) {
+        let log = world.material.path("health.log")
+        let process = try ChildProcess(
+            "health",
+            program: World.programs + "/push-gateway",
+            arguments: ["health"] + arguments,
+            logFile: log
+        )
+        try await process.ended()
+        let status = await process.stop()
+        return (status, String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
+    }
+
+    @Test func theHealthCheckOfAContainerAsksTheNode() async throws {
+        try await World.with { world in
+            let url = ["--url", "http://\(world.adminAddress)"]
+            #expect(try await health(world, url).status == 0)
+            #expect(try await health(world, url + ["--live"]).log == "ok\n")
+            _ = await world.gateway?.stop()
+            let ended = try await health(world, url)
+            #expect(ended.status == 1 && ended.log.contains("cannot be reached"), "\(ended.log)")
+        }
+    }
 }
