@@ -20,7 +20,7 @@ package struct TableLock: Sendable, Hashable {
             }
         }
 
-        /// What other sessions do while the lock is held.
+        /// The effect on other sessions while the lock is held.
         package var effect: String {
             switch self {
             case .rowExclusive, .shareUpdateExclusive: "reads and writes go on"
