@@ -9,10 +9,11 @@ enum ProgramVersion {
     /// The file that scripts/package installs with the program. A build in a source tree has none.
     private static let file = "share/push-gateway/build.json"
 
-    static var text: String { text(facts: facts()) }
+    static var text: String { describe(facts()) }
 
     /// - Parameter facts: the content of the file; nil: there is none.
-    static func text(facts: JSON?) -> String {
+    /// - Returns: three lines.
+    static func describe(_ facts: JSON?) -> String {
         // Programs and their files are copied, so that they may come from different builds.
         let own = facts?["version"]?.string == GatewayVersion.text ? facts : nil
         let commit = own?["commit"]?.string ?? "unknown, because this build is not a package"

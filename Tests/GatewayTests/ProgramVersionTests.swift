@@ -8,7 +8,7 @@ import Testing
 @Suite struct ProgramVersionTests {
     @Test func aPackageStatesItsCommitAndCompiler() {
         let facts: JSON = ["version": .string(GatewayVersion.text), "commit": "0a1b2c", "swift": "6.3.2"]
-        let lines = ProgramVersion.text(facts: facts).split(separator: "\n")
+        let lines = ProgramVersion.describe(facts).split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines.first == "push-gateway \(GatewayVersion.text)")
         #expect(lines.dropFirst().first == "commit 0a1b2c")
@@ -18,7 +18,7 @@ import Testing
 
     @Test(arguments: [nil, [:], ["version": "0.0.0", "commit": "other"]] as [JSON?])
     func anotherBuildsFactsAreNotStated(_ facts: JSON?) {
-        let text = ProgramVersion.text(facts: facts)
+        let text = ProgramVersion.describe(facts)
         #expect(text.contains("commit unknown") && text.contains("\nOpenSSL 3."), "\(text)")
     }
 }

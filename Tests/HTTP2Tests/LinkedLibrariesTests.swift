@@ -6,7 +6,7 @@ import Testing
 @Suite struct LinkedLibrariesTests {
     @Test(arguments: [(UInt64(0x3000_0110), "3.0.17"), (0x3050_0000, "3.5.0"), (0x3000_00F0, "3.0.15")])
     func numbersOfOpenSSLAreRead(_ number: UInt64, _ text: String) {
-        #expect(LinkedLibraries.openSSL(number) == text)
+        #expect(LinkedLibraries.text(ofOpenSSL: number) == text)
     }
 
     @Test func theLoadedLibrariesHaveVersions() {

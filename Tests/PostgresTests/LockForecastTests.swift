@@ -6,7 +6,8 @@ import Testing
 
 /// The locks that `database migrate --plan` names, compared with those that PostgreSQL takes.
 @Suite struct LockForecastTests {
-    /// The strongest lock of each table that existed before and still exists, in the transaction that runs `sql`. Partitions are locked with their table, which the plan names.
+    /// The strongest lock of each table that existed before and still exists, in the transaction that runs `sql`. Partitions are left out: the plan names their
+    /// table.
     private func taken(_ sql: String, _ admin: PostgresConnection) async throws -> [String: String] {
         try await admin.script(
             """
@@ -20,8 +21,8 @@ import Testing
             \(sql)
             ;
             RESET ROLE;
-            INSERT INTO taken SELECT c.relname, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN before b ON b.oid = c.oid
-            WHERE l.pid = pg_backend_pid();
+            INSERT INTO taken SELECT c.relname, l.mode FROM pg_locks l
+            JOIN pg_class c ON c.oid = l.relation JOIN before b ON b.oid = c.oid WHERE l.pid = pg_backend_pid();
             COMMIT;
             """
         )

@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import Observability
 
-/// Reports the state of this node to the service manager that started it (systemd with `Type=notify`, Podman): one datagram for each state, to the socket that the
-/// environment names in `NOTIFY_SOCKET`.
+/// Reports the state of this node to the service manager that started it (systemd with `Type=notify`, Podman): one datagram for each state, to the socket that
+/// `NOTIFY_SOCKET` names.
 ///
 /// Without the variable nothing is sent. A report that cannot be sent is logged, and the node goes on: the service manager then decides by its time limits.
 /// Source: sd_notify(3), systemd 252.

@@ -37,7 +37,7 @@ struct TransportService: Service {
     }
 }
 
-/// Reads again what may change while the node runs: the certificate of the HTTPS listeners when its files change; on SIGHUP the certificate and the provisioning.
+/// Reads again what may change while the node runs: the certificate of the HTTPS listeners when its files change; on SIGHUP also the provisioning.
 struct ReloadService: Service {
     /// 10 s between looks at the files: a renewed certificate is in use long before the old one ends.
     static let interval = Duration.seconds(10)

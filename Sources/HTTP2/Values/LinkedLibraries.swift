@@ -4,7 +4,7 @@ internal import COpenSSL
 /// The versions of the libraries that the program has loaded, which the system's packages update without a new build.
 package enum LinkedLibraries {
     /// For example `3.0.17`.
-    package static var openSSL: String { openSSL(UInt64(OpenSSL_version_num())) }
+    package static var openSSL: String { text(ofOpenSSL: UInt64(OpenSSL_version_num())) }
 
     /// For example `1.52.0`.
     package static var nghttp2: String {
@@ -14,7 +14,7 @@ package enum LinkedLibraries {
     }
 
     /// The version of a number in OpenSSL's form, `0xMNN00PP0`.
-    static func openSSL(_ number: UInt64) -> String {
+    static func text(ofOpenSSL number: UInt64) -> String {
         "\(number >> 28).\((number >> 20) & 0xFF).\((number >> 4) & 0xFF)"
     }
 }

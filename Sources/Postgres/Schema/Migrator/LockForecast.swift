@@ -41,8 +41,8 @@ package struct TableLock: Sendable, Hashable {
 
 /// Predicts from the text of SQL which tables it locks. Pure.
 ///
-/// It reads the statements that migrations consist of, also those inside of `DO`. A statement that it does not know locks nothing; `LockForecastTests` compares the
-/// prediction with the locks that each migration takes.
+/// It reads the statements that migrations consist of, also those inside of `DO`. A statement that it does not know locks nothing; `LockForecastTests` compares
+/// the prediction with the locks that each migration takes.
 package enum LockForecast {
     /// The strongest lock of each table, the strongest first. Tables that the SQL creates are left out, because nobody else uses them.
     package static func locks(of sql: String) -> [TableLock] {

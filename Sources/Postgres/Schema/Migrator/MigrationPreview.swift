@@ -50,7 +50,7 @@ extension MigrationPreview.Part {
             self.init(title: "one transaction", locks: LockForecast.locks(of: sql))
         case .index(let step):
             self.init(
-                title: "index \(step.name), built while other sessions write; on a partitioned table, partition by partition",
+                title: "index \(step.name), built while other sessions write; in a partitioned table, one by one",
                 locks: [TableLock(.shareUpdateExclusive, step.table)]
             )
         case .backfill(let step):
@@ -66,6 +66,7 @@ extension MigrationPreview {
     /// The preview for a person.
     ///
     /// - Parameter status: the state from which the preview was made.
+    /// - Returns: numbered parts with their locks, or a sentence if there is nothing to do.
     package func text(_ status: MigrationStatus) -> String {
         guard !parts.isEmpty else {
             return "nothing to run: the schema is at version \(status.databaseVersion), "
@@ -83,7 +84,8 @@ extension MigrationPreview {
         }
         let oldest = status.pending.last?.oldestProgram ?? status.oldestProgram
         lines.append(
-            "Partitions are locked with their table. A transaction waits at most \(Migrator.lockTimeout) for a lock. Then it is rolled back and repeated, at most \(Migrator.lockAttempts) times."
+            "Partitions are locked with their table. A transaction waits at most \(Migrator.lockTimeout) for a lock. "
+                + "Then it is rolled back and repeated, at most \(Migrator.lockAttempts) times."
         )
         lines.append("Afterwards the schema serves programs built for version \(oldest) and later.")
         return lines.joined(separator: "\n")
