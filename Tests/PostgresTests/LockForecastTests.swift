@@ -41,9 +41,14 @@ import Testing
         return strongest.mapValues(\.name)
     }
 
-    /// The predicted locks of tables that exist after the SQL has run and are not new.
+    /// The predicted locks of tables that exist after the SQL has run, without partitions.
     private func predicted(_ sql: String, _ admin: PostgresConnection) async throws -> [String: String] {
-        let rows = try await admin.query("SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'gateway'")
+        let rows = try await admin.query(
+            """
+            SELECT c.relname::text AS name FROM pg_class c
+            WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+            """
+        )
         let existing = Set(try rows.map { try $0.text("name") })
         let locks = LockForecast.locks(of: sql).filter { existing.contains($0.table) }
         return Dictionary(locks.map { ($0.table, $0.mode.name) }) { first, _ in first }
