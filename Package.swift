@@ -442,7 +442,7 @@ var parts: [Part] = [
             .ours("CaptureStore"), .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"),
             .ours("PostgresClient"), .ours("Store"), .ours("TransferStore"),
             .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("DeviceFiles"),
-            .ours("Explain"), .ours("Gateway"),
+            .ours("Explain"), .ours("Gateway"), .ours("HTTP2"),
             .ours("GatewayBench"), .ours("GatewayDemo"), .ours("GatewayHTTP"), .ours("Imports"), .ours("Model"),
             .ours("Observability"), .ours("Provisioning"), .ours("Routing"), .ours("Secrets"),
             argumentParser, locks, log,

@@ -20,11 +20,14 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring the schema up to date; forward only; safe while an older version runs."
+            abstract: "Bring the schema up to date; forward only; safe while an older version runs.",
+            discussion: "With --plan, print what would run and which tables it locks, and change nothing."
         )
+        @Flag(help: "Print what would run, and change nothing.") var plan = false
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
+            if plan { return try await printPlan() }
             try await common.withDatabase(migrates: true) { _, _ in }
             Console.print("the schema is up to date")
         }

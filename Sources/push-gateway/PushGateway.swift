@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandSupport
 import GatewayBench
-import Observability
 
 /// The program. Exit status 0: success, 1: failure, 2: wrong usage.
 @main
@@ -13,7 +12,7 @@ struct PushGateway: AsyncParsableCommand {
             Every setting can be given as a flag (--database-url), in the environment (DATABASE_URL) or in a YAML file named by --config
             (database.url). Without a database URL, a private PostgreSQL is started in the data directory.
             """,
-        version: GatewayVersion.text,
+        version: ProgramVersion.text,
         subcommands: [
             Serve.self, Demo.self, Apply.self, RoutesCommand.self, Key.self, CredentialCommand.self,
             MasterKeyCommand.self, Send.self,
@@ -21,7 +20,8 @@ struct PushGateway: AsyncParsableCommand {
             LiveActivityCommand.self,
             ChannelCommand.self, AnalyticsCommand.self, ExportCommand.self, DatabaseCommand.self,
             Status.self,
-            Doctor.self, Bench.self, Devices.self, TenantCommand.self, FindCommand.self, Audit.self, Capture.self,
+            Doctor.self, HealthCommand.self, Bench.self, Devices.self, TenantCommand.self, FindCommand.self, Audit.self,
+            Capture.self,
             VendorsCommand.self,
         ]
     )

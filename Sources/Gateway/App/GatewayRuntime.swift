@@ -91,8 +91,16 @@ package struct GatewayRuntime {
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
         var services = adminListeners(node, addresses, logger)
         services += node.services()
-        services += try listeners(node, addresses, hangups, logger)
-        services.append(AddressFileService(addresses: addresses, path: configuration.addressFile, logger: logger))
+        let manager = ServiceManager(logger: logger)
+        services += try listeners(node, addresses, hangups, manager, logger)
+        services.append(
+            AddressFileService(
+                addresses: addresses,
+                path: configuration.addressFile,
+                manager: manager,
+                logger: logger
+            )
+        )
         try await runGroup(services, node, logger)
     }
 
@@ -117,6 +125,7 @@ package struct GatewayRuntime {
         _ node: GatewayNode,
         _ addresses: BoundAddresses,
         _ hangups: UnixSignalsSequence,
+        _ manager: ServiceManager,
         _ logger: Logger
     ) throws -> [any Service] {
         let responder = node.responder()
@@ -135,12 +144,17 @@ package struct GatewayRuntime {
                 logger: logger
             )
         }
-        var services = configuration.listen.map { service(.http, $0, nil) }
         let identity = try identity()
+        var services = configuration.listen.map { service(.http, $0, nil) }
         if let identity { services += configuration.tlsListen.map { service(.https, $0, identity) } }
-        let provisioning = node.provisioning.service
         services.append(
-            ReloadService(identity: identity, provisioning: provisioning, hangups: hangups, logger: logger)
+            ReloadService(
+                identity: identity,
+                provisioning: node.provisioning.service,
+                hangups: hangups,
+                manager: manager,
+                logger: logger
+            )
         )
         return services
     }

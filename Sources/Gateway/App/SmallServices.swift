@@ -48,26 +48,31 @@ struct ReloadService: Service {
     let provisioning: ProvisioningService
     /// Trapped since before the node was ready.
     let hangups: UnixSignalsSequence
+    let manager: ServiceManager
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask {
-                    for await _ in hangups {
-                        reload(isRequested: true)
-                        await provisioning.changed()
-                        logger.notice("provisioning read again")
-                    }
+                    for await _ in hangups { await readAgain() }
                 }
                 group.addTask {
-                    while (try? await Task.sleep(for: Self.interval)) != nil { reload(isRequested: false) }
+                    while (try? await Task.sleep(for: Self.interval)) != nil { renew(isRequested: false) }
                 }
             }
         }
     }
 
-    private func reload(isRequested: Bool) {
+    private func readAgain() async {
+        await manager.report(.reloading)
+        renew(isRequested: true)
+        await provisioning.changed()
+        logger.notice("provisioning read again")
+        await manager.report(.ready)
+    }
+
+    private func renew(isRequested: Bool) {
         guard let identity else { return }
         do throws(ListenerCertificate.Fault) {
             if try identity.reload() {
@@ -91,17 +96,20 @@ struct ClusterService: Service {
     }
 }
 
-/// Writes the address file when every listener is open.
+/// Writes the address file when every listener is open, and reports to the service manager that the node serves, and later that it stops.
 struct AddressFileService: Service {
     let addresses: BoundAddresses
     let path: String?
+    let manager: ServiceManager
     let logger: Logger
 
     func run() async throws {
         await addresses.allOpen()
         if let path { try addresses.write(to: path) }
         logger.notice("ready")
+        await manager.report(.ready)
         try? await gracefulShutdown()
+        await manager.report(.stopping)
     }
 }
 

@@ -114,6 +114,9 @@ final class World: @unchecked Sendable {
     /// does not know the flag.
     static let unlimited = ["LIMITS_CALLS": "off"]
 
+    /// The environment of the gateway, in addition to that of the tests.
+    var serveEnvironment: [String: String] = [:]
+
     /// Starts the gateway on the same data directory.
     func startGateway() async throws {
         try? FileManager.default.removeItem(atPath: material.path("gateway.json"))
@@ -130,7 +133,9 @@ final class World: @unchecked Sendable {
                 "--address-file", material.path("gateway.json"),
             ] + place + serveArguments,
             logFile: gatewayLogFile,
-            environment: serveArguments.contains { $0.hasPrefix("--limits-") } ? [:] : Self.unlimited
+            environment: serveEnvironment.merging(
+                serveArguments.contains { $0.hasPrefix("--limits-") } ? [:] : Self.unlimited
+            ) { own, _ in own }
         )
         gateway = process
         let addresses = try await readAddressFile(material.path("gateway.json"), of: process)

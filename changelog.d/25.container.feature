@@ -1,0 +1,1 @@
+An image without a shell for a read-only root and an account without rights: `ops/container/Containerfile`, and `scripts/container`, which makes the same OCI layout without a network. `push-gateway health` is its health check. `ops/kubernetes` has Kustomize manifests with probes, drain, a disruption budget, the migration job and a ServiceMonitor.

@@ -1,0 +1,1 @@
+`ops/ha` is an example of two gateways behind haproxy on PostgreSQL with a synchronous standby under Patroni; `scripts/try-ha` runs it on one machine, kills the primary during a campaign, and checks that nothing is lost and that repeats stay within the documented window.

@@ -1,0 +1,1 @@
+`scripts/package` builds a Debian package, a package with debug symbols and a tarball: the two programs, a hardened service, manual pages and completions from the argument parser, dashboards, documents, and a CycloneDX list of everything that they contain. The same commit gives the same bytes.

@@ -1,0 +1,1 @@
+A unit of systemd with its own account and without rights that the node does not need. The node reports its start, its reload and its drain (`Type=notify`); `systemctl reload` applies the provisioning file and reads certificates again. SIGHUP no longer ends a node without HTTPS listeners.

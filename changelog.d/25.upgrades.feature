@@ -1,0 +1,1 @@
+`database migrate --plan` prints what a migration would run and which tables it locks, and changes nothing. `--version` also shows the commit, the compiler and the versions of the loaded libraries. `docs/upgrading.md` describes how nodes are replaced one by one, how to go back, and what stays compatible for how long.
