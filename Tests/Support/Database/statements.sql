@@ -728,6 +728,12 @@ WHERE c.tenant_id = $1 AND c.origin = 'file' AND NOT c.credential_id = ANY ($2::
 LIMIT 1;
 
 -- role gateway_engine
+SELECT c.quarter FROM gateway.counter c
+WHERE c.tenant_id = $1 AND c.quarter < $2
+    AND c.quarter >= greatest((SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1), 0)
+ORDER BY c.quarter LIMIT 1;
+
+-- role gateway_engine
 SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-9]+$'
 ORDER BY length(c.relname), c.relname;
@@ -2129,6 +2135,9 @@ CROSS JOIN LATERAL gateway.read_messages($1, $2, w.ids, w.users, w.received, w.r
 -- role gateway_engine
 SELECT r.app_id, r.version, r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::text AS upstreams, r.origin, r.actor, r.made_at FROM gateway.route_set r WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version = $3;
 
+-- role gateway_engine
+SELECT r.cursor FROM gateway.event_reader r WHERE r.tenant_id = $1 FOR UPDATE;
+
 -- role gateway_call
 SELECT r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::text AS upstreams FROM gateway.route_set r
 WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version = $3;
@@ -3237,3 +3246,11 @@ UPDATE gateway.slice s SET state = 'leased', owner = $4, epoch = s.epoch + 1, he
 FROM c WHERE s.tenant_id = $1 AND s.message_id = c.message_id AND s.no = c.no
 RETURNING s.message_id, s.no, s.epoch, s.lane, s.due_day, s.kind, s.after, s.targets, s.addresses, s.done, s.attempts,
     s.lapses, c.has_lapsed;
+
+-- role gateway_engine
+WITH z AS MATERIALIZED (
+    SELECT a.app_id, gateway.known_zone(a.defaults->>'timeZone', NULL) AS zone FROM gateway.app a WHERE a.tenant_id = $1)
+SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
+FROM gateway.latency l JOIN z ON z.app_id = l.app_id
+CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
+WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
