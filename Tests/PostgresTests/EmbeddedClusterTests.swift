@@ -118,7 +118,11 @@ import Testing
     }
 
     @Test func onlyTheGatewaysUserMayConnect() async throws {
-        let server = try await connect(try await TestCluster.cluster())
+        let cluster = try await TestCluster.cluster()
+        let server = try await PostgresConnection.connect(
+            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+            logger: TestCluster.logger
+        )
         let rule = try await server.query(
             """
             SELECT count(*) AS rules, min(type || ' ' || auth_method || ' ' || options::text) AS rule

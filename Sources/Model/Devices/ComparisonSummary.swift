@@ -54,7 +54,7 @@ package struct ComparisonSummary: Sendable, Hashable {
         return Double(onlyInExport + onlyHere + differing + rejected) / Double(exported + rejected + onlyHere)
     }
 
-    private static let members: [(name: String, path: WritableKeyPath<ComparisonSummary, Int> & Sendable)] = [
+    private static let members: [(name: String, path: any WritableKeyPath<ComparisonSummary, Int> & Sendable)] = [
         ("exported", \.exported), ("rejected", \.rejected), ("onlyInExport", \.onlyInExport), ("onlyHere", \.onlyHere),
         ("tokenDiffers", \.tokenDiffers), ("userDiffers", \.userDiffers), ("pushDiffers", \.pushDiffers),
         ("differing", \.differing), ("newerInExport", \.newerInExport),
