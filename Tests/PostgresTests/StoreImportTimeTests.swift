@@ -309,7 +309,7 @@ import Testing
         let stored = try #require(try await consents("u", fixture))
         #expect(stored.count == limit)
         #expect(stored.values.count { $0 == .unsubscribed } == 5)
-        // What is there already can be changed.
+        // A subject that is there already can be changed.
         let third = [(name: "a100", state: ConsentState.unsubscribed)]
         #expect(try await importing([said(third)], fixture) == .init(updated: 1))
         #expect(try await consents("u", fixture)?["a100"] == .unsubscribed)

@@ -2,7 +2,7 @@
 -- `state` and, where they are known, `at` and `source`. p_source: of those without one.
 --
 -- Of two decisions the newer counts. Where a time is missing, the withdrawal counts, so that an import never grants what was withdrawn later. A time in the
--- future does not count. A user has at most 100 subjects, as by calls: what is over the limit is left out and counts as 'older', grants before withdrawals.
+-- future does not count. A user has at most 100 subjects, as by calls: further ones are left out and count as 'older', grants before withdrawals.
 CREATE OR REPLACE FUNCTION gateway.import_consents(
     p_tenant text, p_app text, p_vendor text, p_user text, p_consents json, p_source text)
 RETURNS text LANGUAGE plpgsql AS $$
