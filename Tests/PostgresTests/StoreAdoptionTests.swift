@@ -35,7 +35,9 @@ import Testing
         _ key: VendorDeviceKey,
         _ token: String,
         _ fixture: StoreFixture,
-        attributes: JSONObject = JSONObject()
+        user: UserID? = nil,
+        attributes: JSONObject = JSONObject(),
+        moves: UserMoves = .notify
     ) async throws -> RegisterDevice {
         RegisterDevice(
             fixture.scope,
@@ -44,11 +46,13 @@ import Testing
                 key: key,
                 platform: .ios,
                 token: DeviceToken(apns: token),
+                user: user,
                 attributes: attributes
             ),
             identity: IdentityID(UUID()),
             device: DeviceID(UUID()),
-            at: try await fixture.now()
+            at: try await fixture.now(),
+            moves: moves
         )
     }
 
@@ -154,6 +158,38 @@ import Testing
                 #"app-1 active - {"$rolloutKey":"token-1","plan":"gold"} seoul,vip"#, "app-9 active - {}",
             ]
         )
+    }
+
+    // A token without a key says nothing about who registers with it.
+    @Test func aUserOfAnotherDeviceWaitsForTheBackEnd() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await fixture.ask(try await registration("owner", "bb01", fixture, user: "kim"))
+        _ = try await importing([row(1, user: "kim"), row(2, user: "lee")], fixture)
+        for number in 1...2 {
+            let key = VendorDeviceKey("app-\(number)")
+            let claim = try await registration(key, "aa0\(number)", fixture, moves: .vouch)
+            #expect(try await fixture.ask(claim).wasActive)
+        }
+        let levels = try await lines(
+            "SELECT i.key || ' ' || i.assurance AS text FROM gateway.identity i WHERE i.tenant_id = $1 ORDER BY i.key",
+            fixture
+        )
+        #expect(levels == ["app-1 -1", "app-2 0", "owner 0"])
+    }
+
+    // The key of the app may also come in a file, with the time of an earlier registration.
+    @Test func aRowOfAFileTakesTheKeyWithoutGoingBackInTime() async throws {
+        let fixture = try await StoreFixture.make()
+        let now = try await fixture.now()
+        let asOf = now + .seconds(-3600)
+        let sql = "SELECT i.key || ' ' || i.registered_at AS text FROM gateway.identity i WHERE i.tenant_id = $1"
+        _ = try await fixture.importDevices([row(1)], TestIdentifiers(), at: now, asOf: asOf)
+        let before = try await lines(sql, fixture)
+        var keyed = DeviceRegistration(key: "app-1", platform: .ios, token: DeviceToken(apns: "aa01"))
+        keyed.imported.registeredAt = Timestamp(milliseconds: 1_577_934_245_000)
+        let counts = try await fixture.importDevices([keyed], TestIdentifiers(), at: now, asOf: asOf)
+        #expect(counts == .init(updated: 1))
+        #expect(try await lines(sql, fixture) == before.map { $0.replacing("token-1", with: "app-1") })
     }
 
     @Test func otherIdentitiesAreReplacedAsBefore() async throws {

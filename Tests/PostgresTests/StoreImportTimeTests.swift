@@ -140,6 +140,74 @@ import Testing
         #expect(before.contains("n1 active - aa01 active on"))
     }
 
+    // Neither a logout nor a change of user is a registration, and `registeredAt` of a row says nothing about how old its user is.
+    @Test func usersWhoChangedLaterStay() async throws {
+        let fixture = try await StoreFixture.make()
+        let asOf = try await hourAgo(fixture)
+        let names = ["u1", "u2", "u3", "u4", "u5"]
+        let rows = names.enumerated().map { place, name in row("k\(place + 1)", "aa0\(place + 1)", user: name) }
+        #expect(try await importing(rows, fixture, asOf: asOf) == .init(created: 5))
+        _ = try await fixture.ask(AssignUser(fixture.scope, key: "k1", .clear))
+        // The third device loses its user to the second one.
+        _ = try await fixture.ask(AssignUser(fixture.scope, key: "k2", .set("u3", isExclusive: true)))
+        _ = try await fixture.ask(PutUsers(fixture.scope, UserWrite(moves: [.init(from: "u4", to: "v4")])))
+        let wanted = [
+            "k1 active - aa01 active on", "k2 active u3 aa02 active on", "k3 active - aa03 active on",
+            "k4 active v4 aa04 active on", "k5 active u5 aa05 active on",
+        ]
+        #expect(try await identities(fixture) == wanted)
+        var again = rows
+        let now = try await fixture.now()
+        for place in again.indices.dropLast() { again[place].imported.registeredAt = now }
+        let preview = ImportRules.preview(again, fixture.scope, asOf: asOf)
+        #expect(try await fixture.commands.run(preview, in: fixture.acme) == .init(unchanged: 1, older: 4))
+        #expect(try await importing(again, fixture, asOf: asOf) == .init(unchanged: 1, older: 4))
+        #expect(try await identities(fixture) == wanted)
+    }
+
+    @Test func theRegistrationOfARowDoesNotMakeTheFileNewer() async throws {
+        let fixture = try await StoreFixture.make()
+        let asOf = try await hourAgo(fixture)
+        try await fixture.register("k1", token: "bb01")
+        let now = try await fixture.now()
+        // The first is known, the second is new, and the third is registered after the second, one by one.
+        var rows = [row("k1", "aa01", user: "u1"), row("k2", "aa02", user: "u2"), row("k3", "aa02", user: "u3")]
+        for place in rows.indices { rows[place].imported.registeredAt = now + .seconds(60) }
+        let preview = ImportRules.preview(Array(rows.prefix(1)), fixture.scope, asOf: asOf)
+        #expect(try await fixture.commands.run(preview, in: fixture.acme) == .init(older: 1))
+        #expect(try await importing(rows, fixture, asOf: asOf) == .init(created: 2, older: 1))
+        #expect(try await identities(fixture).first == "k1 active - bb01 active on")
+        let late = try await lines(
+            """
+            SELECT i.key AS text FROM gateway.identity i
+            WHERE i.tenant_id = $1 AND i.registered_at > now() - interval '30 minutes' ORDER BY i.key
+            """,
+            fixture
+        )
+        #expect(late == ["k1"])
+    }
+
+    @Test func anOldFileAddsNoUserToAGroupThatTheUserHasLeft() async throws {
+        let fixture = try await StoreFixture.make()
+        let asOf = try await hourAgo(fixture)
+        var rows = [
+            row("k1", "aa01", user: "u1"), row("k2", "aa02", user: "u2"),
+            row(DeviceRegistration.derivedKeyPrefix + "3", "aa03", user: "u3"), row("k4", "aa04", user: "u4"),
+        ]
+        for place in rows.indices { rows[place].imported.groups = ["g"] }
+        #expect(try await importing(rows, fixture, asOf: asOf) == .init(created: 4))
+        _ = try await fixture.ask(AssignUser(fixture.scope, key: "k1", .clear))
+        _ = try await fixture.ask(UnregisterDevices(fixture.scope, .key("k2")))
+        // The third registers with the key of the app.
+        try await fixture.register("app-3", token: "aa03")
+        let all = GroupChange(remove: ["u1", "u2", "u3", "u4"])
+        _ = try await fixture.ask(ChangeMembers(fixture.scope, "g", all))
+        #expect(try await importing(rows, fixture, asOf: asOf) == .init(updated: 1, older: 3))
+        // Nothing is known that would be later than the row of the fourth.
+        let members = "SELECT m.user_id AS text FROM gateway.group_member m WHERE m.tenant_id = $1 ORDER BY m.user_id"
+        #expect(try await lines(members, fixture) == ["u4"])
+    }
+
     @Test func anOptOutCountsInEveryFile() async throws {
         let fixture = try await StoreFixture.make()
         let asOf = try await hourAgo(fixture)
@@ -220,6 +288,31 @@ import Testing
         row.imported.consents = [RecordedConsent(subject: "news", state: .subscribed, at: between)]
         _ = try await importing([row], fixture)
         #expect(try await consents("u", fixture) == ["news": .unsubscribed])
+    }
+
+    // With more subjects than a call may name, no call could withdraw one.
+    @Test func importsKeepToTheLimitOfSubjects() async throws {
+        let fixture = try await StoreFixture.make()
+        func said(_ subjects: [(name: String, state: ConsentState)]) -> DeviceRegistration {
+            var row = row("k", nil, user: "u")
+            row.imported.consents = subjects.map { RecordedConsent(subject: $0.name, state: $0.state) }
+            return row
+        }
+        let limit = CommandLimits.subjectsPerUser
+        let first = (0..<(limit - 10)).map { (name: "a\(100 + $0)", state: ConsentState.subscribed) }
+        #expect(try await importing([said(first)], fixture) == .init(created: 1))
+        // Withdrawals have precedence over grants.
+        let second = (0..<20).map { number in
+            (name: "b\(100 + number)", state: number < 15 ? ConsentState.subscribed : .unsubscribed)
+        }
+        #expect(try await importing([said(second)], fixture) == .init(older: 1))
+        let stored = try #require(try await consents("u", fixture))
+        #expect(stored.count == limit)
+        #expect(stored.values.count { $0 == .unsubscribed } == 5)
+        // A subject that is there already can be changed.
+        let third = [(name: "a100", state: ConsentState.unsubscribed)]
+        #expect(try await importing([said(third)], fixture) == .init(updated: 1))
+        #expect(try await consents("u", fixture)?["a100"] == .unsubscribed)
     }
 
     // MARK: Export

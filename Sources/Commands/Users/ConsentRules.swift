@@ -39,10 +39,10 @@ enum ConsentRules {
 }
 
 extension StoredProfile {
-    /// Adds the consents. False if the user would have too many; then nothing changes.
+    /// Adds the consents. False if the user would have too many; then nothing changes. A user who has too many already can still decide about those.
     mutating func consent(to changes: [String: ConsentState]) -> Bool {
         let all = consents.merging(changes) { $1 }
-        guard changes.isEmpty || all.count <= CommandLimits.subjectsPerUser,
+        guard changes.isEmpty || all.count <= max(CommandLimits.subjectsPerUser, consents.count),
             changes.keys.allSatisfy(ConsentRules.isStorable)
         else { return false }
         consents = all

@@ -84,8 +84,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attribute of an identity whose operating system blocks the app's pushes: no push is sent, whatever the user's preferences are.
     package static let denyingAttribute = "deniesPush"
 
-    /// The attribute with the first key of an identity that was imported without a key and took the key of the app. Rollouts go by it, so that the device
-    /// stays on its side.
+    /// The attribute with the first key of an identity that was imported without a key and took the key of the app. It is kept for rollouts by device, so that
+    /// the device can stay on its side. Nothing reads it yet, because no rollout of deliveries is carried out.
     package static let rolloutKeyAttribute = "$rolloutKey"
 
     /// The beginning of the keys that an import derives from tokens, for devices without a key.

@@ -57,6 +57,15 @@ import Testing
         #expect(await say(world, "s", .subscribed, .id("")) == .refused(.invalid("user")))
     }
 
+    @Test func aUserBeyondTheLimitCanStillDecideAboutTheSubjectsThatAreThere() {
+        let subjects = (0...CommandLimits.subjectsPerUser).map { ("s\($0)", ConsentState.subscribed) }
+        var profile = StoredProfile(user: "hong", consents: Dictionary(uniqueKeysWithValues: subjects))
+        let isTaken = profile.consent(to: ["s0": .unsubscribed])
+        #expect(isTaken && profile.consents["s0"] == .unsubscribed)
+        let isNewTaken = profile.consent(to: ["new": .unsubscribed])
+        #expect(!isNewTaken && profile.consents["new"] == nil)
+    }
+
     @Test func anErrorInABatchAffectsItsOwnElementOnly() async throws {
         let world = try await CommandWorld.make()
         var patch = UserPatch(user: .id("hong"), acceptsPush: true, isOptedIn: true, consents: ["news": .subscribed])

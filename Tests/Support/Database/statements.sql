@@ -938,8 +938,8 @@ SELECT count(*) FILTER (WHERE p.is_new) AS created, count(*) FILTER (WHERE NOT p
 FROM (
     SELECT i.identity_id IS NULL AS is_new,
         coalesce($14::timestamptz IS NOT NULL AND (i.state <> 'active'
-            OR greatest(i.registered_at, (to_json(i)->>'seen_at')::timestamptz) > greatest($14, u.registered)
-            OR u.token <> d.token AND d.token_registered_at > greatest($14, u.registered)
+            OR greatest(i.registered_at, (to_json(i)->>'seen_at')::timestamptz, i.user_since) > $14
+            OR u.token <> d.token AND d.token_registered_at > $14
             OR u.token = d.token AND d.token_state <> 'active'), false) AS is_older,
         i.state IS DISTINCT FROM 'active' OR coalesce(u.user_id IS DISTINCT FROM i.user_id AND u.user_id IS NOT NULL
             OR u.name IS DISTINCT FROM i.name AND u.name IS NOT NULL
@@ -955,8 +955,8 @@ FROM (
                     WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id ORDER BY t.tag), false) AS is_changed
     FROM unnest(
         $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[], $11::integer[],
-        $12::text[], $13::text[], $15::boolean[], $16::timestamptz[], $17::text[])
-        AS u(key, token, user_id, name, phone, zone, first, last, tags, client, accepts, registered, platform)
+        $12::text[], $13::text[], $15::boolean[], $16::text[])
+        AS u(key, token, user_id, name, phone, zone, first, last, tags, client, accepts, platform)
     LEFT JOIN LATERAL (
         SELECT x.key FROM gateway.device y
         JOIN gateway.identity x ON x.tenant_id = $1 AND x.device_id = y.device_id AND x.app_id = $2 AND x.vendor = $3

@@ -37,7 +37,7 @@ BEGIN
         END IF;
         IF p_exclusive THEN
             PERFORM gateway.lock_name(p_tenant, 'user', p_app || chr(31) || p_vendor || chr(31) || p_user);
-            UPDATE gateway.identity SET user_id = NULL, name = NULL
+            UPDATE gateway.identity SET user_id = NULL, name = NULL, user_since = v_now
                 WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = p_user
                     AND identity_id <> i.identity_id AND state = 'active' AND assurance <= v_level;
         END IF;
@@ -57,7 +57,8 @@ BEGIN
             array_fill(i.identity_id, ARRAY[cardinality(v_kinds)]), array_fill(i.device_id, ARRAY[cardinality(v_kinds)]), v_data);
         RETURN QUERY SELECT p_user, v_moved;
     ELSIF p_change = 'clear' THEN
-        UPDATE gateway.identity SET user_id = NULL, name = NULL, assurance = p_assurance
+        UPDATE gateway.identity SET user_id = NULL, name = NULL, assurance = p_assurance,
+                user_since = CASE WHEN user_id IS NULL THEN user_since ELSE v_now END
             WHERE tenant_id = p_tenant AND identity_id = i.identity_id;
         RETURN QUERY SELECT NULL::text, false;
     ELSE

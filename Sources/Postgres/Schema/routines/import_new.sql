@@ -35,9 +35,9 @@ BEGIN
         FROM unnest(p_keys, p_platforms, p_tokens) WITH ORDINALITY AS u(key, platform, token, o) ORDER BY u.o);
     v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v_known) AS u(key, known) WHERE NOT u.known);
     IF cardinality(v_new) = 0 THEN RETURN v_known; END IF;
-    -- The times of a file that is imported again are the same, and none is behind the file.
+    -- The times of a file that is imported again are the same, and none is later than the file.
     v_ats := ARRAY(
-        SELECT CASE WHEN u.at IS NOT NULL THEN least(u.at, v_now)
+        SELECT CASE WHEN u.at IS NOT NULL THEN least(u.at, p_as_of, v_now)
             WHEN p_as_of IS NOT NULL THEN least(p_as_of, v_now) - (cardinality(p_keys) - u.o) * interval '1 microsecond'
             ELSE p_at + u.o * interval '1 microsecond' END
         FROM unnest(p_keys, p_registered) WITH ORDINALITY AS u(key, at, o) ORDER BY u.o);

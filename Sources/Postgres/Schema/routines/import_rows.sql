@@ -1,9 +1,10 @@
 -- Registers rows in their order, each as if it registered by itself, and returns what happened to each: 'created' (no active identity before), 'updated',
 -- 'unchanged' (nothing was written), or 'older' (what is stored is later than the file, and stayed). The arrays are those of `import_new`.
 --
--- With p_as_of, an identity that registered or was seen since, or that has ended, stays as it is, and so does a token that came since; of the rows about them only
--- an opt-out and consents count, each by its own rules. Without it the file is newer than everything but the decisions of users. A row whose key was derived from
--- its token is about the identity that has the token, whatever its key is.
+-- With p_as_of, an identity that registered, was seen or got or lost its user since, or that has ended, stays as it is, and so does a token that came since; of
+-- the rows about them only an opt-out and consents count, each by its own rules. When a row registered says nothing about how old the rest of it is. Without
+-- p_as_of the file is newer than everything but the decisions of users. A row whose key was derived from its token is about the identity that has the token,
+-- whatever its key is.
 CREATE OR REPLACE FUNCTION gateway.import_rows(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
@@ -18,7 +19,6 @@ DECLARE
     v_now timestamptz := now();
     v_as_of timestamptz := CASE WHEN p_as_of IS NOT NULL THEN least(p_as_of, now()) END;
     v_registered timestamptz;
-    v_base timestamptz;
     v_at timestamptz;
     v_place integer;
     v_outcome text;
@@ -57,14 +57,22 @@ DECLARE
     r record;
 BEGIN
     IF array_length(array_remove(p_groups, NULL), 1) > 0 OR array_length(array_remove(p_consents, NULL), 1) > 0 THEN
-        -- Groups have no times; those of a device that registered since the file was made are left out.
+        -- Groups have no times; those of a device that registered, got or lost its user, or ended since the file was made are left out.
         v_groups := ARRAY(
-            SELECT CASE WHEN v_as_of IS NULL OR NOT EXISTS (
+            SELECT CASE WHEN v_as_of IS NULL OR u.groups IS NULL OR NOT EXISTS (
                     SELECT FROM gateway.identity i
-                    WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = u.key AND i.registered_at > v_as_of
+                    WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = u.key
+                        AND (i.state <> 'active' OR greatest(i.registered_at, i.user_since) > v_as_of)
+                    OFFSET 0)
+                AND NOT EXISTS (
+                    SELECT FROM gateway.device d
+                    JOIN gateway.identity i ON i.tenant_id = p_tenant AND i.device_id = d.device_id AND i.app_id = p_app AND i.vendor = p_vendor
+                        AND i.state = 'active' AND greatest(i.registered_at, i.user_since) > v_as_of
+                    WHERE u.key LIKE 'token-%' AND d.tenant_id = p_tenant AND d.app_id = p_app AND d.platform = u.platform
+                        AND d.token_digest = md5(u.token) AND d.token = u.token
                     OFFSET 0)
                 THEN u.groups END
-            FROM unnest(p_keys, p_groups) WITH ORDINALITY AS u(key, groups, o) ORDER BY u.o);
+            FROM unnest(p_keys, p_platforms, p_tokens, p_groups) WITH ORDINALITY AS u(key, platform, token, groups, o) ORDER BY u.o);
         v_people := gateway.import_people(p_tenant, p_app, p_vendor, p_users, v_groups, p_consents, p_source);
     END IF;
     FOR r IN
@@ -101,7 +109,7 @@ BEGIN
         END IF;
         -- `seen_at` is read by its name, because it came with another version.
         SELECT i.identity_id, i.device_id, i.state, i.user_id, i.name, i.phone, i.attributes, i.client, i.accepts_push, i.registered_at,
-                greatest(i.registered_at, (to_json(i)->>'seen_at')::timestamptz)
+                greatest(i.registered_at, (to_json(i)->>'seen_at')::timestamptz, i.user_since)
             INTO v_id, v_device, v_state, v_user, v_name, v_phone, v_attributes, v_client, v_accepts, v_registered_at, v_seen
             FROM gateway.identity i
             WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = v_key;
@@ -110,26 +118,26 @@ BEGIN
             INTO v_own_token, v_own_state, v_own_platform, v_own_environment, v_own_at, v_zone, v_first, v_last
             FROM gateway.device d WHERE d.tenant_id = p_tenant AND d.device_id = v_device;
 
-        v_registered := CASE WHEN r.registered IS NOT NULL THEN least(r.registered, v_now) END;
-        v_base := greatest(v_as_of, v_registered);
+        v_registered := CASE WHEN r.registered IS NOT NULL THEN least(r.registered, v_as_of, v_now) END;
         v_at := CASE WHEN v_registered IS NOT NULL THEN v_registered
             WHEN v_as_of IS NOT NULL THEN v_as_of - (cardinality(p_keys) - v_place) * interval '1 microsecond'
             ELSE p_at + v_place * interval '1 microsecond' END;
         IF v_id IS NOT NULL THEN
             v_at := CASE WHEN v_as_of IS NULL THEN p_at + v_place * interval '1 microsecond' ELSE greatest(v_registered_at, v_at) END;
         END IF;
-        v_is_late := v_as_of IS NOT NULL AND v_id IS NOT NULL AND (v_state <> 'active' OR v_seen > v_base);
+        v_is_late := v_as_of IS NOT NULL AND v_id IS NOT NULL AND (v_state <> 'active' OR v_seen > v_as_of);
         v_keeps_token := false;
         IF v_as_of IS NOT NULL AND v_token IS NOT NULL AND NOT v_is_late THEN
             v_keeps_token := coalesce(
-                v_own_token IS DISTINCT FROM v_token AND v_own_at > v_base OR v_own_token = v_token AND v_own_state <> 'active', false);
+                v_own_token IS DISTINCT FROM v_token AND v_own_at > v_as_of OR v_own_token = v_token AND v_own_state <> 'active', false);
             IF NOT v_keeps_token AND r.attributes::json->>'sharesDevice' IS DISTINCT FROM 'true' THEN
                 SELECT i.identity_id INTO v_other FROM (
                         SELECT x.identity_id FROM gateway.device y
                         JOIN gateway.identity x ON x.tenant_id = p_tenant AND x.device_id = y.device_id AND x.app_id = p_app AND x.vendor = p_vendor
                             AND x.state = 'active' AND x.key <> v_key AND x.attributes->>'sharesDevice' IS DISTINCT FROM 'true'
                         WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = v_platform AND y.token_digest = md5(v_token)
-                            AND y.token = v_token AND (y.token_registered_at > v_base OR x.registered_at > v_base) OFFSET 0) AS i
+                            AND y.token = v_token AND (y.token_registered_at > v_as_of OR greatest(x.registered_at, x.user_since) > v_as_of)
+                        OFFSET 0) AS i
                     ORDER BY i.identity_id LIMIT 1;
                 v_keeps_token := FOUND;
             END IF;

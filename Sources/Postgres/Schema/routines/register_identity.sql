@@ -126,7 +126,7 @@ BEGIN
         END IF;
         IF p_moves = 'vouch' AND v_level = 0 AND (
             cardinality(v_moved) > 0
-            OR v_old = -1 AND gateway.is_taken(
+            OR (v_old = -1 OR v_first IS NOT NULL) AND gateway.is_taken(
                 p_tenant, p_app, p_vendor, v_id, v_device, coalesce(p_user, v_user), coalesce(p_phone, v_phone))) THEN
             v_level := -1;
         END IF;
@@ -148,7 +148,9 @@ BEGIN
                 raw_phone = coalesce(p_raw_phone, i.raw_phone), key = CASE WHEN v_first IS NULL THEN i.key ELSE p_key END,
                 attributes = CASE WHEN p_attributes IS NULL AND v_first IS NULL THEN i.attributes
                     ELSE gateway.attributes_after(i.attributes, p_attributes, v_first) END,
-                registered_at = p_at, assurance = v_level, client = v_report, client_number = v_number,
+                -- A row of a file may have an older time than the identity whose key it replaces.
+                registered_at = CASE WHEN v_first IS NULL THEN p_at ELSE greatest(i.registered_at, p_at) END,
+                assurance = v_level, client = v_report, client_number = v_number,
                 user_since = CASE WHEN v_is_new_user OR v_is_new_phone AND v_user IS NULL THEN p_at ELSE i.user_since END
             WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
     END IF;
