@@ -56,8 +56,11 @@ struct ReloadService: Service {
                 group.addTask {
                     for await _ in hangups {
                         reload(isRequested: true)
-                        await provisioning.changed()
-                        logger.notice("provisioning read again")
+                        if await provisioning.changed() {
+                            logger.notice("provisioning read again")
+                        } else {
+                            logger.warning("provisioning not read: the database does not answer; the node tries again")
+                        }
                     }
                 }
                 group.addTask {
