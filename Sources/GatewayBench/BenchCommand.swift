@@ -7,7 +7,7 @@ import Model
 package struct Bench: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         abstract:
-            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'retention' and 'webhooks' have thresholds.",
+            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'plans', 'retention', 'webhooks', 'analytics' and 'reader' have thresholds.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchPlans.self, BenchRetention.self, BenchTags.self, BenchTrack.self,

@@ -87,10 +87,12 @@ struct WebhookRun {
         let run = BenchRun(stage: stage, devices: devices)
         var alone: [Double] = []
         for number in 1...Self.campaigns { alone.append(try await run.measure(number).perSecond) }
+        // Before the message: the webhook must catch up with earlier events, not only with those of the message.
+        let end = try await place(of: path).head
         try await resume(path)
         let during = try await run.measure(Self.campaigns + 1).perSecond
-        guard try await isBehind(path) else {
-            throw StageFailure("the webhook had caught up before the message was sent: use more --events")
+        guard try await place(of: path).cursor < end else {
+            throw StageFailure("the webhook had caught up before the message was sent to all: use more --events")
         }
         try await wait(for: path, since: .now)
         return CampaignSample(alone: BenchReport.median(alone), during: during)
@@ -135,7 +137,9 @@ struct WebhookRun {
 
     /// Waits until the webhook is at the end of the log.
     private func wait(for path: String, since start: ContinuousClock.Instant) async throws {
-        while try await isBehind(path) {
+        while true {
+            let (cursor, head) = try await place(of: path)
+            if cursor >= head { return }
             guard ContinuousClock.now - start < .seconds(600) else {
                 throw StageFailure("the webhook did not catch up within ten minutes")
             }
@@ -143,12 +147,13 @@ struct WebhookRun {
         }
     }
 
-    private func isBehind(_ path: String) async throws -> Bool {
+    /// The offset of the last event that the webhook has delivered, and that of the last event of the log.
+    private func place(of path: String) async throws -> (cursor: Int64, head: Int64) {
         let shown = try await stage.gateway.call("GET", path, bearer: stage.apiKey).json
         guard let cursor = shown?["cursor"]?.int, let head = shown?["head"]?.int, shown?["failures"]?.int == 0 else {
             throw StageFailure("the webhook failed: \(shown.map { JSONWriter.text($0) } ?? "no answer")")
         }
-        return cursor < head
+        return (cursor, head)
     }
 
     /// One delivery and one event per step of the numbers 1 to `events`; each message goes to all devices.

@@ -56,10 +56,14 @@ extension DatabaseCommand {
             discussion: """
                 The target is --database-url, or a new embedded cluster in --data-dir. It must not have a gateway schema, and no gateway may run on it.
                 A backup of an older version is migrated. Give the command and the node the master key of the gateway that was backed up. An encrypted
-                file is read to its end before anything is changed.
+                file is read to its end before anything is changed. Any other file needs --plain: whoever could change it can run any SQL.
                 """
         )
         @Argument(help: "A file written by 'database backup'.") var file: String
+        @Flag(
+            help: "The file is not encrypted. Nothing shows who wrote it: only for a file that nobody else could change."
+        )
+        var plain = false
         @OptionGroup var common: CommonOptions
 
         func run() async throws {
@@ -70,7 +74,7 @@ extension DatabaseCommand {
             let keyAdvice = try await common.withAdminDatabase(.exclusive) { database in
                 let line = GrowthLine()
                 try await DatabaseBackup(connectionString: database.connectionString, logger: logger)
-                    .restore(from: file, by: common.actor.description, keys: keys) { line.say($0) }
+                    .restore(from: file, by: common.actor.description, keys: plain ? nil : keys) { line.say($0) }
                 return try await Self.checkKey(configuration, database, logger)
             }
             Console.print("restored \(file)")

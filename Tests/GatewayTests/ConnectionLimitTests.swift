@@ -51,8 +51,9 @@ struct ConnectionLimitTests {
         limit.closed("198.51.100.1")
     }
 
-    @Test func aListenerHasAtMostItsConnections() {
-        var counted = CountedConnections(.http, maximum: 2)
+    @Test func aListenerHasAtMostItsConnections() throws {
+        let address = try #require(ListenAddress("127.0.0.1:0"))
+        var counted = CountedConnections(.http, on: address, maximum: 2)
         counted.connectionOpened()
         #expect(counted.isAcceptingNewConnections())
         counted.connectionOpened()

@@ -85,15 +85,21 @@ struct BackupTests {
         by world: World,
         key: String
     ) async throws {
-        func refusal(_ file: String) async throws -> String {
-            let done = try await world.command(["database", "restore", file])
+        func refusal(_ file: String, _ flags: [String] = []) async throws -> String {
+            let done = try await world.command(["database", "restore", file] + flags)
             #expect(done.status == 1, "\(done.log)")
             return done.log
         }
         // A copy that was cut short is noticed in the middle, and the database is as empty as before.
         let content = try Data(contentsOf: URL(filePath: plain))
         try content.dropLast(600).write(to: URL(filePath: plain + ".cut"))
-        #expect(try await refusal(plain + ".cut").contains("nothing was kept"))
+        #expect(try await refusal(plain + ".cut", ["--plain"]).contains("nothing was kept"))
+
+        // Whoever can replace the file decides about its first bytes: only the command says that it is not encrypted.
+        let replaced = try await refusal(plain)
+        #expect(replaced.contains("is not an encrypted backup") && replaced.contains("add --plain"), "\(replaced)")
+        #expect(!replaced.contains("restoring"), "\(replaced)")
+        #expect(try await refusal(file, ["--plain"]).contains("leave out --plain"))
 
         #expect(try await refusal(file).contains("copy the master key"))
         try world.makeMasterKey()
@@ -219,7 +225,10 @@ struct BackupTests {
             try Data("no backup".utf8).write(to: URL(filePath: file))
             let junk = try await world.command(["database", "restore", file])
             #expect(junk.status == 1)
-            #expect(junk.log.contains("is not a backup"), "\(junk.log)")
+            #expect(junk.log.contains("is not an encrypted backup"), "\(junk.log)")
+            let plain = try await world.command(["database", "restore", file, "--plain"])
+            #expect(plain.status == 1)
+            #expect(plain.log.contains("is not a backup"), "\(plain.log)")
             #expect(try await world.command(["database", "restore", file + ".absent"]).log.contains("cannot be read"))
             // The cluster that was made for it is empty, and there is nothing of ours to back up.
             let nothing = try await world.command(["database", "backup", "--out", file + ".out"])
@@ -268,7 +277,7 @@ struct BackupTests {
             let made = try await world.command(["database", "backup", "--out", file, "--plain"])
             try #require(made.status == 0, "\(made.log)")
             try moved.makeMasterKey()
-            let other = try await moved.command(["database", "restore", file])
+            let other = try await moved.command(["database", "restore", file, "--plain"])
             try #require(other.status == 0, "\(other.log)")
             #expect(other.log.contains("is not the key that sealed its secrets"), "\(other.log)")
             #expect(!other.log.contains("migration"), "\(other.log)")

@@ -62,6 +62,18 @@ struct LimitMetricTests {
         }
     }
 
+    // Else the connections of a full listener and of an empty one look like those of two that are half full.
+    @Test func listenersOfOneKindAreCountedApart() async throws {
+        try await World.with(serveArguments: ["--listen", "127.0.0.2:0"]) { world in
+            func allowed(_ label: String) async throws -> Double {
+                try await world.metric("listener_connections_allowed", label)
+            }
+            let one = try await allowed("address=\"127.0.0.2:0\"")
+            #expect(one > 0)
+            #expect(try await allowed("listener=\"http\"") == 2 * one)
+        }
+    }
+
     @Test func everyLimitWithoutASettingHasAMetric() async throws {
         try await World.with { world in
             _ = try await world.apply()

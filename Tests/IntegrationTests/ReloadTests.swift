@@ -1,7 +1,11 @@
 import Foundation
+import Logging
+import Model
+import TestKit
 import Testing
 
 @testable import CommandSupport
+@testable import EmbeddedPostgres
 @testable import Gateway
 
 /// SIGHUP, sent to a process.
@@ -78,6 +82,30 @@ import Testing
             }
             #expect(node.isRunning)
             #expect(await node.stop() == 0)
+        }
+    }
+
+    @Test func theLogSaysWhenTheDatabaseDidNotAnswer() async throws {
+        let directory = "\(ScratchFolder.root)/pgw-reload-" + SystemIdentifiers().randomHex(byteCount: 5)
+        let cluster = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
+        let world = try World(databaseURL: cluster.superuserConnectionString)
+        try await closing {
+            await world.close()
+            try await cluster.stop()
+            try FileManager.default.removeItem(atPath: directory)
+        } after: {
+            let migrated = try await world.command(["database", "migrate"])
+            try #require(migrated.status == 0, "\(migrated.log)")
+            try world.makeMasterKey()
+            try await world.startGateway()
+            let process = try #require(world.gateway)
+            try await cluster.stop()
+            kill(process.processID, SIGHUP)
+            try await eventually("the signal was noticed", within: .seconds(60), every: .milliseconds(100)) {
+                try world.gatewayLog().contains("provisioning not read: the database does not answer")
+            }
+            #expect(try !world.gatewayLog().contains("provisioning read again"))
+            #expect(process.isRunning)
         }
     }
 }

@@ -111,7 +111,13 @@ import Testing
         let orphan = try await startAndDie()
         let rules = "\(directory)/settings/pg_hba.conf"
         try "local all all trust\n".write(toFile: rules, atomically: true, encoding: .utf8)
-        let successor = try await start(directory)
+        let copy = "\(directory)/rules"
+        let successor = try await EmbeddedCluster.start(directory: directory, logger: TestCluster.logger) { step in
+            // A start that is interrupted here must not leave rules with which the running server was not started.
+            guard step.hasPrefix("stopping") else { return }
+            try? FileManager.default.copyItem(atPath: rules, toPath: copy)
+        }
+        #expect(try String(contentsOfFile: copy, encoding: .utf8) == "local all all trust\n")
         #expect(!successor.wasAdopted && successor.processID != orphan)
         #expect(try String(contentsOfFile: rules, encoding: .utf8) == "local all all peer map=gateway\n")
         try await successor.stop()

@@ -110,17 +110,22 @@ import Testing
         return (sums, rows.count)
     }
 
-    // Days that begin at other times than those of UTC, and parts of days at the ends of the steps.
-    @Test func latenciesBecomeThoseOfDaysWithTheirCounts() async throws {
+    // Days that begin at other times than those of UTC, and parts of days at the ends of the steps. In one transaction for each day and in several, and also if
+    // a program that merges no latencies has merged the counts.
+    @Test(arguments: [PostgresCountKeeper.latencyLimit, 7], [false, true])
+    func latenciesBecomeThoseOfDays(_ limit: Int, _ areCountsMerged: Bool) async throws {
         let fixture = try await StoreFixture.alone()
         let admin = try await fixture.database.admin()
-        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node, latencyLimit: limit)
         let now = try await fixture.now()
         let last = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 92) * Self.day
         try await Self.fill(admin, from: last - 3 * Self.day, to: last)
-        var histogram = LatencyHistogram()
-        for value: Int64 in [-1, 3, 700, 700, 90_000] { histogram.add(value) }
-        let bytes = histogram.encoded.map { String($0, radix: 16) }.map { $0.count == 1 ? "0" + $0 : $0 }.joined()
+        if areCountsMerged {
+            try await admin.script(
+                "INSERT INTO gateway.counter_fold (tenant_id, minute, rolled) VALUES ('acme', 0, \(last))"
+            )
+        }
+        let bytes = HexCoding.encode(Self.histogram([-1, 3, 700, 700, 90_000]).encoded)
         try await admin.script(
             """
             INSERT INTO gateway.event_reader (tenant_id, cursor, since, key) VALUES ('acme', 0, now(), '\\x000102030405060708090a0b0c0d0e0f');
@@ -144,6 +149,96 @@ import Testing
         )
         #expect(try await keeper.rollUp(at: now) == 0)
         #expect(try await Self.latencies(admin).rows == after.rows + 1)
+    }
+
+    private static func histogram(_ values: [Int64]) -> LatencyHistogram {
+        var histogram = LatencyHistogram()
+        for value in values { histogram.add(value) }
+        return histogram
+    }
+
+    // A step of the event reader stores sums. A merge that has read them before would undo the step.
+    @Test func theMergeOfLatenciesWaitsForAStepOfTheEventReader() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let holder = try await fixture.database.admin()
+        let holderPID = try await holder.query("SELECT pg_backend_pid() AS pid").only().int("pid")
+        let keeper = PostgresCountKeeper(engine: fixture.engine, node: fixture.node)
+        let now = try await fixture.now()
+        let day = (QuarterRange(now..<now + .seconds(1)).from / Self.day - 95) * Self.day
+        let before = HexCoding.encode(Self.histogram([20]).encoded)
+        let counted = Self.histogram([20, 5000])
+        try await admin.script(
+            """
+            INSERT INTO gateway.event_reader (tenant_id, cursor, since, key) VALUES ('acme', 0, now(), '\\x000102030405060708090a0b0c0d0e0f');
+            INSERT INTO gateway.latency (tenant_id, quarter, app_id, vendor, kind, histogram)
+                SELECT 'acme', q, 'shop', 'upmc', 'read', '\\x\(before)' FROM unnest(ARRAY[\(day), \(day + 5)]) AS q;
+            """
+        )
+        let gate = "hashtextextended('a step of the event reader', 0)"
+        try await admin.script("SELECT pg_advisory_lock(\(gate))")
+        let step = Task {
+            try await holder.script(
+                """
+                BEGIN;
+                SELECT cursor FROM gateway.event_reader FOR UPDATE;
+                SELECT pg_advisory_xact_lock(\(gate));
+                UPDATE gateway.latency SET histogram = '\\x\(HexCoding.encode(counted.encoded))';
+                COMMIT
+                """
+            )
+        }
+        try await eventually("the step has its lock") {
+            let waiting =
+                "SELECT count(*) AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND pid = \(holderPID)"
+            return try await admin.query(waiting).only().int("count") == 1
+        }
+        let merge = Task { try await keeper.rollUp(at: now) }
+        try await eventually("the merge waits") {
+            let waiting = """
+                SELECT count(*) AS count FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FROM gateway.event_reader r WHERE%'
+                    AND pid <> pg_backend_pid()
+                """
+            return try await admin.query(waiting).only().int("count") == 1
+        }
+        try await admin.script("SELECT pg_advisory_unlock(\(gate))")
+        try await step.value
+        #expect(try await merge.value == 1)
+        var expected = counted
+        expected.merge(counted)
+        let after = try await Self.latencies(admin)
+        #expect(after.rows == 1 && Array(after.sums.values) == [expected])
+    }
+
+    @Test func latenciesInTooManyGroupsAreRefused() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let now = try await fixture.now()
+        let range = QuarterRange(now..<now + .seconds(1))
+        let bytes = HexCoding.encode(Self.histogram([20]).encoded)
+        try await admin.script(
+            """
+            INSERT INTO gateway.latency (tenant_id, quarter, app_id, vendor, kind, histogram)
+                SELECT 'acme', \(range.from), 'app-' || n, 'upmc', 'read', '\\x\(bytes)' FROM generate_series(1, 3) AS n;
+            """
+        )
+        /// The number of groups; nil: too many.
+        func groups(_ groupings: Set<FunnelGrouping>, atMost limit: Int) async throws -> Int? {
+            let answer = try await fixture.queries.latencies(
+                in: range,
+                apps: [],
+                vendors: [],
+                by: groupings,
+                groupLimit: limit,
+                of: fixture.acme
+            )
+            guard case .groups(let groups) = answer else { return nil }
+            return groups.count
+        }
+        #expect(try await groups([.app], atMost: 3) == 3)
+        #expect(try await groups([.app], atMost: 2) == nil)
+        #expect(try await groups([], atMost: 1) == 1)
     }
 
     @Test func anotherNodeContinuesTheMerge() async throws {

@@ -85,22 +85,25 @@ final class ProvisioningService: Service {
         }
     }
 
-    /// Reads everything again that `apply` or a call may have changed.
-    func changed() async {
+    /// Reads everything again that `apply` or a call may have changed. Returns whether the database answered.
+    @discardableResult
+    func changed() async -> Bool {
         // In this order, so that new rules take effect when their upstream is open.
-        await follow()
+        let isRead = await follow()
         cache.forget()
+        return isRead
     }
 
-    /// Updates the open credentials and the running captures from the database.
-    func follow() async { await runs.run { [self] in await followInTurn() } }
+    /// Updates the open credentials and the running captures from the database. Returns whether it answered.
+    @discardableResult
+    func follow() async -> Bool { await runs.run { [self] in await followInTurn() } }
 
-    private func followInTurn() async {
+    private func followInTurn() async -> Bool {
         await recorder.refresh()
         let stored: [StoredCredential]
         do { stored = try await directory.credentials() } catch {
             logger.debug("cannot read credentials", metadata: [LogKey.error: "\(error)"])
-            return
+            return false
         }
         engine.limit(Dictionary(stored.map { ($0.key, $0.rates) }, uniquingKeysWith: { first, _ in first }))
         let changes = await opened.changes(to: stored)
@@ -114,6 +117,7 @@ final class ProvisioningService: Service {
                 metadata: [LogKey.tenant: "\(key.tenant)", LogKey.credential: "\(key.credential)"]
             )
         }
+        return true
     }
 
     private func open(_ stored: StoredCredential) async {

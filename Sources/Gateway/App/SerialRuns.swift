@@ -2,15 +2,15 @@
 actor SerialRuns {
     private var last: Task<Void, Never>?
 
-    /// Runs `work` when the pieces before it have ended, and returns at its end. A canceled caller cancels its own piece only.
-    func run(_ work: @escaping @Sendable () async -> Void) async {
+    /// Runs `work` when the pieces before it have ended, and returns its result. A canceled caller cancels its own piece only.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         let previous = last
         let task = Task {
             if let previous { await previous.value }
-            await work()
+            return await work()
         }
-        last = task
-        await withTaskCancellationHandler {
+        last = Task { _ = await task.value }
+        return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()

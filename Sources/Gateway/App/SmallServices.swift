@@ -67,8 +67,11 @@ struct ReloadService: Service {
     private func readAgain() async {
         await manager.report(.reloading)
         renew(isRequested: true)
-        await provisioning.changed()
-        logger.notice("provisioning read again")
+        if await provisioning.changed() {
+            logger.notice("provisioning read again")
+        } else {
+            logger.warning("provisioning not read: the database does not answer; the node tries again")
+        }
         await manager.report(.ready)
     }
 

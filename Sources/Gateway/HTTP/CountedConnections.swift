@@ -8,10 +8,13 @@ struct CountedConnections: AvailableConnectionsDelegate {
     private let open: Meter
     private var count = 0
 
-    init(_ kind: Listener.Kind, maximum: Int) {
+    /// - Parameters:
+    ///   - kind: the purpose of the listener.
+    ///   - address: as it was set, so that the series stay the same with a port that the system chooses. Only listeners with such a port can share a series.
+    ///   - maximum: above it, new connections wait.
+    init(_ kind: Listener.Kind, on address: ListenAddress, maximum: Int) {
         self.maximum = maximum
-        // Several listeners of one kind share the series.
-        let labels = [("listener", kind.rawValue)]
+        let labels = [("listener", kind.rawValue), ("address", address.description)]
         open = MetricName.listenerConnectionsOpen.meter(labels)
         MetricName.listenerConnectionsAllowed.meter(labels).increment(by: Double(maximum))
     }

@@ -44,7 +44,7 @@ package enum Listener {
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port),
                 serverName: "push-gateway",
-                availableConnectionsDelegate: CountedConnections(kind, maximum: maximum)
+                availableConnectionsDelegate: CountedConnections(kind, on: address, maximum: maximum)
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port

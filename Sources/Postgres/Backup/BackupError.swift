@@ -8,7 +8,7 @@ package struct BackupError: Error, Sendable, CustomStringConvertible {
         case nothingThere
         /// The target database of a restore has a schema already.
         case notEmpty
-        /// The file exists already, cannot be written, or is not a backup of the gateway.
+        /// The file exists already, cannot be written, is not a backup of the gateway, or is not of the kind that the caller expects.
         case badFile
         /// The master key that encrypts the file is missing.
         case key

@@ -119,13 +119,13 @@ package struct DatabaseBackup: Sendable {
     /// - Parameters:
     ///   - file: a file that `write` created with this version of the program or an older one.
     ///   - actor: for the audit.
-    ///   - keys: the master keys, for an encrypted file.
+    ///   - keys: the master keys, one of which encrypted the file. Nil: it is not encrypted, and nothing shows who wrote it.
     ///   - progress: receives a sentence for each step.
     /// - Throws: `BackupError`.
     package func restore(
         from file: String,
         by actor: String,
-        keys: BackupKeys,
+        keys: BackupKeys?,
         progress: @escaping @Sendable (String) -> Void
     ) async throws(BackupError) {
         let (version, objects) = try await asking { (admin) throws(PostgresError) in
@@ -162,19 +162,34 @@ package struct DatabaseBackup: Sendable {
     }
 
     /// A file that can be read. An encrypted one is read to its end first, so that a damaged one changes nothing.
+    ///
+    /// The caller decides which kind it is, not the file: else whoever can replace an encrypted file could have any SQL run.
     private func content(
         of file: String,
-        _ keys: BackupKeys,
+        _ keys: BackupKeys?,
         _ progress: @escaping @Sendable (String) -> Void
     ) async throws(BackupError) -> BackupContent {
         guard FileManager.default.isReadableFile(atPath: file) else {
             throw BackupError(.badFile, "\(file) cannot be read")
         }
-        guard EncryptedReader.isEncrypted(file) else { return BackupContent(file: file, keys: nil) }
-        let keys = try await keys.read()
+        let isEncrypted = EncryptedReader.isEncrypted(file)
+        guard let keys else {
+            guard !isEncrypted else {
+                throw BackupError(.badFile, "\(file) is an encrypted backup: leave out --plain")
+            }
+            return BackupContent(file: file, keys: nil)
+        }
+        guard isEncrypted else {
+            throw BackupError(
+                .badFile,
+                "\(file) is not an encrypted backup. If it was written with --plain or by an older version, and nobody could change it, "
+                    + "add --plain"
+            )
+        }
+        let ours = try await keys.read()
         progress("checking \(file)")
-        try EncryptedReader(file, keys).check()
-        return BackupContent(file: file, keys: keys)
+        try EncryptedReader(file, ours).check()
+        return BackupContent(file: file, keys: ours)
     }
 
     /// Checks that the file is a backup of a gateway before anything is changed.

@@ -23,19 +23,19 @@ struct ClusterStarter {
             maximumConnections: options.maximumConnections,
             operatingSystemUser: try ClusterAccount.current().name
         )
-        let areSettingsCurrent = settings.areCurrent
         try ClusterFiles.makeDirectory(layout.settings, mode: 0o755, owner: nil)
         try ClusterFiles.makeDirectory(layout.logDirectory, mode: 0o700, owner: account)
         try ClusterFiles.makeDirectory(layout.socketDirectory, mode: 0o700, owner: account)
-        try settings.write()
         if let running = Postmaster.running(in: layout.data) {
-            if areSettingsCurrent, await answers(within: .seconds(5)) {
+            if settings.areCurrent, await answers(within: .seconds(5)) {
                 progress("took over the running PostgreSQL (process \(running.processID))")
                 return (running, true)
             }
             progress("stopping a PostgreSQL that does not answer (process \(running.processID))")
             try await running.stop(within: options.stopTimeout)
         }
+        // Not earlier: if this start were interrupted before the stop, the next one would take over a server that was started with other files.
+        try settings.write()
         let command = ClusterCommand(binaries: binaries, account: account, directory: layout.logDirectory)
         if version == nil { try await makeData(command) }
         return (try await startServer(command), false)

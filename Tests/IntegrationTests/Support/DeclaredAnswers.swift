@@ -6,7 +6,8 @@ import Testing
 @testable import CommandSupport
 @testable import NativeHTTP
 
-/// Checks every native answer in the tests against the API's document: a status, a problem code or a body that its operation does not declare is an issue.
+/// Checks nearly every native answer in the tests against the API's document: a status, a problem code or a body that its operation does not declare is an
+/// issue. Calls through an `HTTPCaller` of a test's own are not checked.
 enum DeclaredAnswers {
     private static let schemas = SchemaCheck(document: OpenAPIDocument.json)
 

@@ -16,13 +16,16 @@ extension NativeAPI {
                 apps: apps,
                 vendors: vendors,
                 by: groupings,
+                groupLimit: AnalyticsOperations.latencyLimit,
                 of: call.tenant
             )
         }
-        guard var latencies = found else {
+        var latencies: [GroupLatencies]
+        switch found {
+        case .groups(let groups): latencies = groups
+        case .tooManyRows:
             throw .invalid("to", "makes a question about too many latencies: choose a shorter range or fewer apps")
-        }
-        guard latencies.count <= AnalyticsOperations.latencyLimit else {
+        case .tooManyGroups:
             throw .invalid("by", "makes more than \(AnalyticsOperations.latencyLimit) groups: choose fewer")
         }
         let order = LatencyKind.allCases

@@ -4,13 +4,32 @@ import Store
 
 /// Latencies of quarter hours that become those of days.
 enum LatencySQL {
-    /// The first quarter hour with counts that are not merged yet, before `$2`. Latencies are those of counted deliveries.
+    /// The tenants with latencies before the quarter hour `$1` that are not merged into days yet.
+    static let unrolled = StoreSQL.global(
+        """
+        SELECT t.tenant_id FROM gateway.tenant t
+        LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+        CROSS JOIN LATERAL (
+            SELECT 1 FROM gateway.latency l
+            WHERE l.tenant_id = t.tenant_id AND l.quarter >= greatest(f.latencies_rolled, 0) AND l.quarter < $1 LIMIT 1) x
+        """
+    )
+
+    /// The first quarter hour with latencies that are not merged yet, before `$2`.
     static let next = StoreSQL.tenant(
         """
-        SELECT c.quarter FROM gateway.counter c
-        WHERE c.tenant_id = $1 AND c.quarter < $2
-            AND c.quarter >= greatest((SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1), 0)
-        ORDER BY c.quarter LIMIT 1
+        SELECT l.quarter FROM gateway.latency l
+        WHERE l.tenant_id = $1 AND l.quarter < $2
+            AND l.quarter >= greatest((SELECT f.latencies_rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1), 0)
+        ORDER BY l.quarter LIMIT 1
+        """
+    )
+
+    /// Notes that everything before `$2` is merged. A row with the minute 0 means the same as none.
+    static let note = StoreSQL.tenant(
+        """
+        INSERT INTO gateway.counter_fold AS f (tenant_id, minute, latencies_rolled) SELECT $1, 0, $2::integer
+        ON CONFLICT (tenant_id) DO UPDATE SET latencies_rolled = greatest(f.latencies_rolled, excluded.latencies_rolled)
         """
     )
 
@@ -119,27 +138,32 @@ struct MergedLatencies: Sendable {
 }
 
 extension PostgresCountKeeper {
-    /// 20,000 histograms in a transaction, about 5 MB here: the quarter hours of a day of 50 apps.
-    static let latencyLimit = 20_000
-
-    /// Merges the latencies of the next quarter hours of which `rollUp` merges the counts. It comes first, so that a crash between the two leaves nothing.
-    func mergeLatencies(of tenant: PostgresValue, before: Int32, quarters: Int32) async throws(PostgresError) {
-        let next = LatencySQL.next(tenant, .int32(before))
-        guard let row = try await engine.run(next, tenant: nil).first else { return }
-        let from = Int32(clamping: try row.int("quarter"))
-        let to = min(from + quarters, before)
-        while try await mergeSome(of: tenant, from, to) == Self.latencyLimit {}
+    /// Merges the latencies of a tenant's next days. Late receipts that are counted in merged days stay in their quarter hours.
+    ///
+    /// - Returns: the number of days that it looked at.
+    func mergeLatencies(of tenant: PostgresValue, before: Int32) async throws(PostgresError) -> Int {
+        for step in 0..<Self.rollUpSteps {
+            let next = LatencySQL.next(tenant, .int32(before))
+            guard let row = try await engine.run(next, tenant: nil).first else { return step }
+            let from = Int32(clamping: try row.int("quarter"))
+            let to = min(from + Self.rollUpQuarters, before)
+            while try await mergeSome(of: tenant, from, to) == latencyLimit {}
+        }
+        return Self.rollUpSteps
     }
 
+    /// Merges at most `latencyLimit` histograms, and notes the end of the range with the last ones.
     private func mergeSome(of tenant: PostgresValue, _ from: Int32, _ to: Int32) async throws(PostgresError) -> Int {
-        let unmerged = LatencySQL.unmerged(tenant, .int32(from), .int32(to), .int(Self.latencyLimit))
+        let limit = latencyLimit
+        let unmerged = LatencySQL.unmerged(tenant, .int32(from), .int32(to), .int(limit))
         let transaction = Transaction(tenant: nil, [LatencySQL.lock(tenant), unmerged]) {
             (results) throws(PostgresError) in
-            let merged = try MergedLatencies(tenant, try results.result(1))
-            guard !merged.isEmpty else { return .commit }
+            let rows = try results.result(1)
+            let note = rows.count < limit ? [LatencySQL.note(tenant, .int32(to))] : []
+            let merged = try MergedLatencies(tenant, rows)
+            guard !merged.isEmpty else { return Step(note) }
             return Step([merged.loading]) { (results) throws(PostgresError) in
-                // The results of all steps; the last is that of `loading`.
-                Step(try merged.writing(try results.result(2)))
+                Step(try merged.writing(try results.result(0)) + note)
             }
         }
         return try await engine.run(transaction).result(1).count

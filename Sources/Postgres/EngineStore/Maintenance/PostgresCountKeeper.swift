@@ -6,6 +6,8 @@ import Store
 package struct PostgresCountKeeper: Sendable {
     let engine: PostgresPool
     private let node: NodeID
+    /// The number of histograms that one transaction merges.
+    let latencyLimit: Int
 
     /// One minute: longer than the period of the calls, so that one node continues, and short, because readers add up what is not folded.
     private static let lease = Duration.seconds(60)
@@ -16,18 +18,23 @@ package struct PostgresCountKeeper: Sendable {
     /// 92 days, the longest quarter of a year. Before, counts are needed by day only.
     package static let quarterHourLife = Duration.seconds(92 * 86_400)
     /// A day in a transaction: 96 quarter hours, at most 5,000 rows of a tenant with 50 apps.
-    private static let rollUpQuarters: Int32 = 96
+    static let rollUpQuarters: Int32 = 96
     /// At most 50 days of one tenant in a call.
-    private static let rollUpSteps = 50
+    static let rollUpSteps = 50
+    /// 2,000 histograms in a transaction: the quarter hours of a day of five apps with one vendor and every kind. If each belongs to a day of its own, their sums
+    /// have 4 MB here.
+    package static let latencyLimit = 2000
     /// At most 1,000 messages in a transaction, because it locks each of them.
     private static let settleLimit: Int32 = 1000
 
     /// - Parameters:
     ///   - engine: the pool of `gateway_engine`.
     ///   - node: the node that does it.
-    package init(engine: PostgresPool, node: NodeID) {
+    ///   - latencyLimit: the number of histograms that one transaction merges.
+    package init(engine: PostgresPool, node: NodeID, latencyLimit: Int = PostgresCountKeeper.latencyLimit) {
         self.engine = engine
         self.node = node
+        self.latencyLimit = latencyLimit
     }
 
     /// Folds the counts of all tenants. A failure for one tenant does not stop the others.
@@ -60,13 +67,28 @@ package struct PostgresCountKeeper: Sendable {
     /// repeat.
     ///
     /// - Parameter now: the database's time.
-    /// - Returns: the number of transactions; nil if another node does it.
+    /// - Returns: the number of merged days; nil if another node does it.
     /// - Throws: `StoreError`, the last one.
     package func rollUp(at now: Timestamp) async throws(StoreError) -> Int? {
         let before = QuarterRange(now.back(Self.quarterHourLife)..<now).from / Self.rollUpQuarters * Self.rollUpQuarters
-        return try await forEach(CountSQL.unrolled(.int32(before))) { (tenant) throws(PostgresError) in
+        var merged: Int? = 0
+        var failure: StoreError?
+        // A failure does not stop the merge of counts.
+        do throws(StoreError) {
+            merged = try await forEach(LatencySQL.unrolled(.int32(before))) { (tenant) throws(PostgresError) in
+                try await mergeLatencies(of: tenant, before: before)
+            }
+        } catch {
+            failure = error
+        }
+        guard let latencies = merged, let counts = try await rollUpCounts(before) else { return nil }
+        if let failure { throw failure }
+        return latencies + counts
+    }
+
+    private func rollUpCounts(_ before: Int32) async throws(StoreError) -> Int? {
+        try await forEach(CountSQL.unrolled(.int32(before))) { (tenant) throws(PostgresError) in
             for step in 1...Self.rollUpSteps {
-                try await mergeLatencies(of: tenant, before: before, quarters: Self.rollUpQuarters)
                 let statement = CountSQL.rollUp(tenant, .int32(before), .int32(Self.rollUpQuarters))
                 if try await engine.run(statement, tenant: nil).only().int("quarter") >= before { return step }
             }

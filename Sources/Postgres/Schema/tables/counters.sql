@@ -49,7 +49,9 @@ CREATE TABLE gateway.counter_fold (
     -- Counts before this quarter hour are merged into days of their app's time zone (`roll_up_counts`); null: none are.
     rolled integer,
     -- The first UTC day since 1970 of which retention has removed no message and no delivery; null: it has removed nothing. It never decreases.
-    kept_from integer
+    kept_from integer,
+    -- Latencies before this quarter hour are merged into days of their app's time zone (`LatencyMerge`); null: none are.
+    latencies_rolled integer
 ) WITH (fillfactor = 50);
 SELECT gateway.colocate('gateway.counter_fold');
 ALTER TABLE gateway.counter_fold ENABLE ROW LEVEL SECURITY;

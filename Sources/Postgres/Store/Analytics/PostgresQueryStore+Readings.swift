@@ -4,6 +4,16 @@ import PostgresClient
 extension PostgresQueryStore {
     /// 200,000 histograms of one question: the quarter hours of 92 days of five apps, with one vendor and every kind. About 20 MB here.
     package static let latencyRowLimit = 200_000
+    /// The answer to a question about latencies.
+    package enum LatencyAnswer: Sendable {
+        /// In no order.
+        case groups([GroupLatencies])
+        /// The latencies are in more than `latencyRowLimit` rows.
+        case tooManyRows
+        /// They make more groups than the question allows. A group that is being added up has 2 KB.
+        case tooManyGroups
+    }
+
     /// 10,000 sketches of one question: about 40 MB here. An app has 2,400 in 400 days.
     package static let sketchRowLimit = 10_000
 
@@ -23,15 +33,22 @@ extension PostgresQueryStore {
 
     /// The latencies of messages due in a range, by kind and group.
     ///
-    /// - Returns: in no order; nil if they are in more than `latencyRowLimit` rows.
+    /// - Parameters:
+    ///   - range: the quarter hours.
+    ///   - apps: empty: all.
+    ///   - vendors: the dialects of senders; empty: all.
+    ///   - groupings: the properties of groups.
+    ///   - groupLimit: the number of pairs of a kind and a group above which the question is refused.
+    ///   - tenant: whose latencies.
     /// - Throws: `StoreError`.
     package func latencies(
         in range: QuarterRange,
         apps: [AppID],
         vendors: [Vendor],
         by groupings: Set<FunnelGrouping>,
+        groupLimit: Int,
         of tenant: TenantID
-    ) async throws(StoreError) -> [GroupLatencies]? {
+    ) async throws(StoreError) -> LatencyAnswer {
         let statement = ReadingSQL.latencies(
             .id(tenant),
             .int32(range.from),
@@ -42,9 +59,9 @@ extension PostgresQueryStore {
             .bool(groupings.contains(.vendor)),
             .int(Self.latencyRowLimit + 1)
         )
-        return try await asStore { () throws(PostgresError) -> [GroupLatencies]? in
+        return try await asStore { () throws(PostgresError) -> LatencyAnswer in
             let rows = try await call.run(statement, tenant: tenant.rawValue)
-            guard rows.count <= Self.latencyRowLimit else { return nil }
+            guard rows.count <= Self.latencyRowLimit else { return .tooManyRows }
             // As the texts of the rows: a group costs more to make than a row to add.
             struct Key: Hashable {
                 var kind: String
@@ -61,15 +78,18 @@ extension PostgresQueryStore {
                 guard sums[key, default: LatencySum()].add(encoded: try row.bytes("histogram")) else {
                     throw PostgresError(.other, reason: "a stored histogram is malformed")
                 }
+                guard sums.count <= groupLimit else { return .tooManyGroups }
             }
-            return sums.compactMap { key, sum in
+            var groups: [GroupLatencies] = []
+            for (key, sum) in sums {
                 // A kind of a newer program is left out.
-                guard let kind = LatencyKind(rawValue: key.kind) else { return nil }
+                guard let kind = LatencyKind(rawValue: key.kind) else { continue }
                 var group = FunnelGroup()
                 group.values[.app] = key.app
                 group.values[.vendor] = key.vendor
-                return GroupLatencies(kind: kind, group: group, histogram: sum.histogram)
+                groups.append(GroupLatencies(kind: kind, group: group, histogram: sum.histogram))
             }
+            return .groups(groups)
         }
     }
 
