@@ -61,7 +61,8 @@ extension DatabaseCommand {
         )
         @Argument(help: "A file written by 'database backup'.") var file: String
         @Flag(
-            help: "The file is not encrypted. Nothing shows who wrote it: only for a file that nobody else could change."
+            help:
+                "The file is not encrypted. Nothing shows who wrote it: only for a file that nobody else could change."
         )
         var plain = false
         @OptionGroup var common: CommonOptions
