@@ -1,4 +1,4 @@
-import Model
+package import Model
 import Routing
 
 /// The paths of targets, and the calls to upstreams (docs/routing.md#upstream-sending).

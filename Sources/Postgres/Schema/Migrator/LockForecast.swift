@@ -47,8 +47,7 @@ package enum LockForecast {
     /// The strongest lock of each table, the strongest first. Tables that the SQL creates are left out, because nobody else uses them.
     package static func locks(of sql: String) -> [TableLock] {
         let text = sql.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { line in line.firstRange(of: "--").map { line[..<$0.lowerBound] } ?? line }
-            .joined(separator: "\n")
+            .map(uncommented).joined(separator: "\n")
         var strongest: [String: TableLock.Mode] = [:]
         for statement in text.split(separator: ";") {
             for lock in locks(ofStatement: String(statement)) {
@@ -60,6 +59,11 @@ package enum LockForecast {
         }
         return strongest.map { TableLock($0.value, $0.key) }
             .sorted { $0.mode == $1.mode ? $0.table < $1.table : $0.mode > $1.mode }
+    }
+
+    private static func uncommented(_ line: Substring) -> Substring {
+        guard let mark = line.firstRange(of: "--") else { return line }
+        return line[..<mark.lowerBound]
     }
 
     private static func locks(ofStatement sql: String) -> [TableLock] {
