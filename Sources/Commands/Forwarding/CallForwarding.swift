@@ -7,6 +7,8 @@ package struct CallForwarding: Sendable {
     package var subject: ForwardedSubject
     /// Whether the call is complete with the replies to its last commands. Nil: it always is, because the dialect has no calls of several steps.
     package var isComplete: (@Sendable ([Reply]) -> Bool)?
+    /// Told if the call is not forwarded because too many wait for the upstream.
+    package var onFull: (@Sendable () -> Void)?
 
     package init(
         _ call: ForwardedCall,
@@ -28,17 +30,19 @@ extension CallForwarding {
         after earlier: [Reply] = []
     ) -> StoreRequest<[Reply]> {
         let request = StoreRequest.all(plans)
-        let operation = ForwardCalls(call, about: subject)
-        if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
-        if isComplete == nil, commands.allSatisfy(Self.isRegistration), !plans.contains(where: { $0.isSettled }) {
-            return request.adding(operation)
+        if isComplete == nil, !plans.isEmpty, commands.allSatisfy(Self.isRegistration),
+            !plans.contains(where: { $0.isSettled })
+        {
+            return request.adding(addition(Self.joining(commands)))
         }
+        let operation = addition()
+        if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
         return request.ending { replies in forwards(earlier + replies) ? [operation] : [] }
     }
 
     /// The plan that forwards the call unless its own reply or one of the earlier ones is a refusal.
     func added(to plan: Plan, after earlier: [Reply]) -> Plan {
-        let operation = ForwardCalls(call, about: subject)
+        let operation = addition()
         if let known = plan.known { return forwards(earlier + [known]) ? plan.adding(operation) : plan }
         return plan.ending { reply in forwards(earlier + [reply]) ? [operation] : [] }
     }
@@ -49,6 +53,18 @@ extension CallForwarding {
         }
         guard !isRefused else { return false }
         return isComplete?(replies) ?? true
+    }
+
+    private func addition(_ joining: ForwardCalls.Joining = .always) -> ForwardCalls {
+        ForwardCalls(call, about: subject, joining: joining, onFull: onFull)
+    }
+
+    /// A set adds the call only behind its registration, which the set has written or not. The key of a registration without one is not known yet.
+    private static func joining(_ commands: [Command]) -> ForwardCalls.Joining {
+        guard commands.count == 1, case .registration(.register(let registration))? = commands.first,
+            let key = registration.key
+        else { return .never }
+        return .behind(key)
     }
 
     private static func isRegistration(_ command: Command) -> Bool {
