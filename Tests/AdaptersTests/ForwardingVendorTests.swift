@@ -104,7 +104,7 @@ import Testing
         #expect(verdict == .failed("HTTP 302", after: nil))
     }
 
-    /// What is stored of a call contains no credential of the caller, and everything else.
+    /// A stored call contains no credential of the caller, and everything else.
     @Test(
         arguments: [
             ("braze", "/users/delete", #"{"api_key":"SECRET","external_ids":["u"]}"#, #"{"external_ids":["u"]}"#),

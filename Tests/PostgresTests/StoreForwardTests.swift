@@ -180,14 +180,14 @@ import Testing
         var backlog = try #require(try await store(fixture).survey(limit: 3, age: .zero).first)
         #expect(backlog.isFull && backlog.waiting == 3 && backlog.upstream == key(fixture))
         #expect(try await forward(fixture, "4", about: ForwardedSubject(device: "k")) == .full)
-        // Whoever forwards is told, whether the call is part of the transaction or its end.
-        let told = NIOLockedValueBox(0)
-        let note: @Sendable () -> Void = { told.withLockedValue { $0 += 1 } }
+        // The caller is notified, whether the call is part of the transaction or its end.
+        let notices = NIOLockedValueBox(0)
+        let note: @Sendable () -> Void = { notices.withLockedValue { $0 += 1 } }
         let full = ForwardCalls(call("4"), about: ForwardedSubject(device: "k"), onFull: note)
         _ = try await fixture.ask(full)
         let request = StoreRequest<Int>.settled(1).adding(full).ending { _ in [full] }
         #expect(try await fixture.commands.run(request, in: fixture.acme) == 1)
-        #expect(told.withLockedValue { $0 } == 3)
+        #expect(notices.withLockedValue { $0 } == 3)
         backlog = try #require(try await store(fixture).survey(limit: 10, age: .zero).first)
         #expect(!backlog.isFull)
         #expect(try await forward(fixture, "5", about: ForwardedSubject(device: "k")) == .waiting)
@@ -255,7 +255,7 @@ import Testing
         try await store(fixture).resume(key(fixture))
         let again = try #require(try await claim(fixture, by: "node-2").first)
         #expect(again.attempts == 1 && text(again) == "1")
-        // What is not the call's own failure does not count.
+        // A failure that is not the call's own does not count.
         let isStillOurs = try await store(fixture)
             .postpone(again, by: .zero, reason: "busy", counts: false, node: "node-2")
         #expect(isStillOurs)
@@ -328,7 +328,7 @@ import Testing
         #expect(try queues.only().int("n") == 0)
     }
 
-    /// What concerns others too, and what removes something at the upstream, still arrives there.
+    /// A call about others too, or one that removes something at the upstream, still arrives there.
     @Test func callsThatOutliveAnErasureStay() async throws {
         let fixture = try await StoreFixture.make()
         try await register(fixture, "k1", user: "u1")

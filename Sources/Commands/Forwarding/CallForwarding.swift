@@ -7,7 +7,7 @@ package struct CallForwarding: Sendable {
     package var subject: ForwardedSubject
     /// Whether the call is complete with the replies to its last commands. Nil: it always is, because the dialect has no calls of several steps.
     package var isComplete: (@Sendable ([Reply]) -> Bool)?
-    /// Told if the call is not forwarded because too many wait for the upstream.
+    /// Called if the call is not forwarded because too many wait for the upstream.
     package var onFull: (@Sendable () -> Void)?
 
     package init(

@@ -11,7 +11,7 @@ struct ForwardOrder: Sendable {
     private let call: ForwardedCall
     /// Whether nothing follows some replies. Nil: nothing ever does.
     private let isComplete: (@Sendable ([Reply]) -> Bool)?
-    /// Told if the call is not forwarded because too many wait for the upstream.
+    /// Called if the call is not forwarded because too many wait for the upstream.
     var onFull: (@Sendable () -> Void)?
     /// The commands of the call so far: they name whom it is about.
     private var commands: [Command] = []

@@ -14,7 +14,7 @@ extension VendorRequest {
         return request
     }
 
-    /// The object without these members. Nil: it has none of them, or is no object.
+    /// The object without these members. Nil: it has none of them, or is not an object.
     private static func members(_ bytes: [UInt8], without isDropped: (String) -> Bool) -> [UInt8]? {
         guard let object = (try? JSONParser.parse(bytes))?.object, object.keys.contains(where: isDropped) else {
             return nil

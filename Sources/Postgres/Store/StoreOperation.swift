@@ -18,7 +18,7 @@ package protocol StoreOperation: Sendable {
     /// - Throws: `PostgresError` when the result does not have the expected form.
     func read(_ result: ResultSet) throws(PostgresError) -> Answer
 
-    /// Told once, when the transaction has been committed, for what happens outside the database.
+    /// Called once, when the transaction has been committed, for what happens outside the database.
     func committed(_ result: ResultSet)
 
     /// Whether the operation changes rows.

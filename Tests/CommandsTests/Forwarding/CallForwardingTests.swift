@@ -146,7 +146,8 @@ import Testing
         await withDiscardingTaskGroup { group in
             for number in 1...20 {
                 // Every second one has no token, so that it runs alone.
-                let token = number % 2 == 0 ? nil : DeviceToken(stored: String(repeating: "a", count: 60) + "\(number)")
+                var token: DeviceToken?
+                if number % 2 == 1 { token = DeviceToken(stored: String(repeating: "a", count: 60) + "\(number)") }
                 let key = VendorDeviceKey("m\(number)")
                 let command = Command.registration(
                     .register(DeviceRegistration(key: key, platform: .ios, token: token))

@@ -6,8 +6,8 @@ extension IPNSAdapter: ForwardingVendor {
     package func stored(_ request: VendorRequest, settings: BindingSettings) -> VendorRequest {
         let names = IPNSSettings(settings).fields
         return request.without { name in
-            let name = IPNSFields.folded(name)
-            return (names[name] ?? IPNSFields.key(ofFolded: name)) == .userToken
+            let folded = IPNSFields.folded(name)
+            return (names[folded] ?? IPNSFields.key(ofFolded: folded)) == .userToken
         }
     }
 

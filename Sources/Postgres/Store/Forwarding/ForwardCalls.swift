@@ -28,7 +28,7 @@ package struct ForwardCalls: StoreWrite {
     ///   - call: the call.
     ///   - subject: whom it is about.
     ///   - joining: whether it is added together with others.
-    ///   - onFull: told if the call is not forwarded because too many wait.
+    ///   - onFull: called if the call is not forwarded because too many wait.
     package init(
         _ call: ForwardedCall,
         about subject: ForwardedSubject,
