@@ -23,6 +23,7 @@ DECLARE
     v_ordinals bigint[] := '{}';
     v_outcome text;
     v_full boolean;
+    v_alone boolean;
     v_same boolean;
     v_last bigint;
     v_now timestamptz;
@@ -47,19 +48,19 @@ BEGIN
                     registered, place)) AS u
         ORDER BY ordering_key, u.app_id, u.upstream, u.place
     LOOP
-        v_places := v_places || c.place;
-        -- Every write of a registration changes the row of its identity.
-        IF c.registered IS NOT NULL AND NOT EXISTS (
-            SELECT FROM gateway.identity i
-            WHERE i.tenant_id = p_tenant AND i.app_id = c.app_id AND i.vendor = c.vendor AND i.key = c.registered
-                AND i.xmin::text = pg_current_xact_id()::xid::text) THEN
-            v_outcomes := v_outcomes || 'alone'::text;
-            v_ordinals := v_ordinals || NULL::bigint;
-            CONTINUE;
-        END IF;
         v_outcome := 'waiting';
+        v_alone := false;
+        IF c.registered IS NOT NULL THEN
+            -- Every write of a registration changes the row of its identity.
+            v_alone := NOT EXISTS (
+                SELECT FROM gateway.identity i
+                WHERE i.tenant_id = p_tenant AND i.app_id = c.app_id AND i.vendor = c.vendor AND i.key = c.registered
+                    AND i.xmin::text = pg_current_xact_id()::xid::text);
+        END IF;
         SELECT s.is_full INTO v_full FROM gateway.outbox_upstream s WHERE s.tenant_id = p_tenant AND s.upstream = c.upstream;
-        IF v_full THEN
+        IF v_alone THEN
+            v_outcome := 'alone';
+        ELSIF v_full THEN
             v_outcome := 'full';
         ELSE
             v_now := clock_timestamp();
@@ -94,7 +95,8 @@ BEGIN
             END IF;
         END IF;
         v_outcomes := v_outcomes || v_outcome;
-        v_ordinals := v_ordinals || c.place;
+        v_places := v_places || c.place;
+        v_ordinals := v_ordinals || CASE WHEN NOT v_alone THEN c.place END;
     END LOOP;
     RETURN QUERY SELECT r.outcome, r.ordinal FROM unnest(v_outcomes, v_ordinals, v_places) AS r(outcome, ordinal, place) ORDER BY r.place;
 END $$;
