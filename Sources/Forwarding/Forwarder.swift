@@ -99,8 +99,8 @@ package struct Forwarder<Timer: Clock>: Service where Timer.Duration == Duration
             observe(.answered(lease, verdict))
             event.yield(.answered(lease, verdict))
         case .settle(let lease): event.yield(.settled(lease, await settle(lease)))
-        case .postpone(let lease, let delay, let reason):
-            await postpone(lease, delay, reason)
+        case .postpone(let lease, let delay, let reason, let counts):
+            await postpone(lease, delay, reason, counts)
             event.yield(.returned(lease))
         case .release(let lease):
             do throws(StoreError) { try await store.release(lease, node: node) } catch { observe(.storeFailed(error)) }
@@ -130,9 +130,9 @@ package struct Forwarder<Timer: Clock>: Service where Timer.Duration == Duration
         }
     }
 
-    private func postpone(_ lease: ForwardLease, _ delay: Duration, _ reason: String) async {
+    private func postpone(_ lease: ForwardLease, _ delay: Duration, _ reason: String, _ counts: Bool) async {
         do throws(StoreError) {
-            let isOurs = try await store.postpone(lease, by: delay, reason: reason, node: node)
+            let isOurs = try await store.postpone(lease, by: delay, reason: reason, counts: counts, node: node)
             if !isOurs { observe(.leaseLost(lease)) }
         } catch {
             observe(.storeFailed(error))

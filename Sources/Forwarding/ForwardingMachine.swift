@@ -13,8 +13,8 @@ package struct ForwardingMachine: Sendable {
         case call(ForwardLease)
         /// Remove the call and read the next one of its queue. Ends with `settled`.
         case settle(ForwardLease)
-        /// Give the queue back for a while. Ends with `returned`.
-        case postpone(ForwardLease, by: Duration, reason: String)
+        /// Give the queue back for a while. `counts`: the call itself failed, so that its next wait is longer. Ends with `returned`.
+        case postpone(ForwardLease, by: Duration, reason: String, counts: Bool = true)
         /// Give the queue back. Ends with `returned`.
         case release(ForwardLease)
         /// The upstream works again: make the queues due whose calls failed. Ends with nothing.
@@ -136,18 +136,20 @@ package struct ForwardingMachine: Sendable {
         let upstream = lease.queue.credential
         switch verdict {
         case .accepted, .refused:
-            let wasBlocked = upstreams[upstream]?.block != nil
+            let block = upstreams[upstream]?.block
+            // A call that began before the breaker opened says nothing new.
+            if let block, now < block.until { return [.settle(lease)] }
             upstreams[upstream]?.failures = 0
             upstreams[upstream]?.block = nil
-            return wasBlocked ? [.resume(upstream), .settle(lease)] : [.settle(lease)]
+            return block != nil ? [.resume(upstream), .settle(lease)] : [.settle(lease)]
         case .credential(let reason):
             upstreams[upstream]?.block = Block(until: now + policy.credentialWait, wait: policy.credentialWait)
-            return [.postpone(lease, by: policy.credentialWait, reason: reason)]
+            return [.postpone(lease, by: policy.credentialWait, reason: reason, counts: false)]
         case .failed(let reason, let after):
             failed(upstream, at: now)
             let own = policy.retry(after: lease.attempts + 1)
             return [.postpone(lease, by: min(max(own, after ?? .zero), policy.lastRetry), reason: reason)]
-        case .busy: return [.postpone(lease, by: policy.busyWait, reason: "busy")]
+        case .busy: return [.postpone(lease, by: policy.busyWait, reason: "busy", counts: false)]
         case .canceled: return [.release(lease)]
         }
     }

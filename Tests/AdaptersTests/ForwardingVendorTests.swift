@@ -76,7 +76,11 @@ import Testing
             ("upmc", #"{"HEADER":{"RESULT_CODE":"40100"}}"#, "credential"),
             ("upmc", #"{"HEADER":{"RESULT_CODE":"4400"}}"#, "refused"), ("upmc", "<html>", "failed"),
             ("ipns", #"{"RT":"0000"}"#, "accepted"), ("ipns", #"{"RT":"9999"}"#, "failed"),
-            ("ipns", #"{"rtCode":"2003"}"#, "refused"), ("rationalowl", #"{"rc":1}"#, "accepted"),
+            ("ipns", #"{"rtCode":"2003"}"#, "refused"), ("ipns", #"{"RT":"1400"}"#, "credential"),
+            ("upmc", #"{"HEADER":{"RESULT_CODE":"-500"}}"#, "credential"), ("rationalowl", "<html>", "failed"),
+            ("rationalowl", "", "failed"), ("rationalowl", #"{"rc":-1}"#, "failed"),
+            ("rationalowl", #"{"rc":-1,"cmt":""}"#, "failed"), ("rationalowl", #"{"rc":-1,"cmt":"pn"}"#, "refused"),
+            ("rationalowl", #"{"rc":1}"#, "accepted"),
             ("rationalowl", #"{"rc":-301}"#, "accepted"), ("rationalowl", #"{"rc":-201}"#, "refused"),
             ("rationalowl", "ok", "accepted"), ("braze", #"{"message":"success"}"#, "accepted"),
         ]
@@ -92,6 +96,60 @@ import Testing
         case .failed: #expect(meaning == "failed")
         case .busy, .canceled: Issue.record("not a meaning of an answer")
         }
+    }
+
+    @Test(arguments: ["braze", "ipns", "notificationhubs", "rationalowl", "upmc"])
+    func aRedirectIsAFailure(_ name: String) throws {
+        let verdict = try vendor(Vendor(rawValue: name)).verdict(of: VendorResponse(status: 302))
+        #expect(verdict == .failed("HTTP 302", after: nil))
+    }
+
+    /// A stored call contains no credential of the caller, and everything else.
+    @Test(
+        arguments: [
+            ("braze", "/users/delete", #"{"api_key":"SECRET","external_ids":["u"]}"#, #"{"external_ids":["u"]}"#),
+            ("braze", "/api/v3/data", #"{"api_key":"app","device_id":"d"}"#, #"{"api_key":"app","device_id":"d"}"#),
+            ("rationalowl", "/", #"{"dRId":"d", "userToken":"SECRET"}"#, #"{"dRId":"d"}"#),
+            ("rationalowl", "/", #"{"dRId":"d", "pn":"010"}"#, #"{"dRId":"d", "pn":"010"}"#),
+            ("ipns", "/appRegist", #"{"DEVICE_ID":"d","user-token":"SECRET"}"#, #"{"DEVICE_ID":"d"}"#),
+            ("ipns", "/appRegist", "DEVICE_ID=d%20&User_Token=SECRET&PUSH_YN=Y", "DEVICE_ID=d%20&PUSH_YN=Y"),
+            ("upmc", "/upmc/rcv_register_user.ctl", "AUTHKEY=SECRET&CUID=u%26&USER%5FTOKEN=SECRET", "CUID=u%26"),
+            ("upmc", "/upmc/rcv_register_user.ctl", "CUID=u", "CUID=u"),
+        ]
+    )
+    func storedCallsContainNoCredentials(_ name: String, _ path: String, _ body: String, _ kept: String) throws {
+        let adapter = try vendor(Vendor(rawValue: name))
+        let stored = adapter.stored(request(path, body), settings: BindingSettings())
+        #expect(String(decoding: stored.body, as: UTF8.self) == kept)
+    }
+
+    @Test(arguments: [("braze", "api_key"), ("ipns", "user_token"), ("rationalowl", "userToken"), ("upmc", "AUTHKEY")])
+    func storedQueriesContainNoCredentials(_ name: String, _ field: String) throws {
+        var call = request("/users/delete")
+        call.query = "a=1%20&\(field)=SECRET&b"
+        let stored = try vendor(Vendor(rawValue: name)).stored(call, settings: BindingSettings())
+        #expect(stored.query == "a=1%20&b")
+        call.query = "\(field)=SECRET"
+        #expect(try vendor(Vendor(rawValue: name)).stored(call, settings: BindingSettings()).query == nil)
+    }
+
+    /// The binding's own name of the field.
+    @Test func aRenamedUserTokenIsNotStored() throws {
+        let names = JSON.pairs(["who": .string("USER_TOKEN")])
+        let settings = BindingSettings(values: JSONObject([("fields", names)]))
+        let call = request("/appRegist", #"{"WHO":"SECRET","PUSH_YN":"Y"}"#)
+        #expect(try vendor(.ipns).stored(call, settings: settings).body == Array(#"{"PUSH_YN":"Y"}"#.utf8))
+    }
+
+    @Test func aMultipartFormLosesItsCredentials() throws {
+        let parts = ["AUTHKEY": "SECRET", "CUID": "u 1"].sorted { $0.key < $1.key }.map { name, value in
+            "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        var call = request("/upmc/rcv_register_user.ctl", parts.joined() + "--b--\r\n")
+        call.headers[.contentType] = "multipart/form-data; boundary=b"
+        let stored = try vendor(.upmc).stored(call, settings: BindingSettings())
+        #expect(String(decoding: stored.body, as: UTF8.self) == "CUID=u%201")
+        #expect(stored.headers[.contentType] == "application/x-www-form-urlencoded")
     }
 
     @Test func aQuotaOfHubsIsNoRefusedCredential() throws {

@@ -111,9 +111,9 @@ struct ForwardWorld {
         case .claim(let upstream, let limit): return .claimed(upstream, limit: limit, claim(limit, node))
         case .call(let lease): return .answered(lease, answer(lease))
         case .settle(let lease): return .settled(lease, settle(lease, node))
-        case .postpone(let lease, let delay, _):
+        case .postpone(let lease, let delay, _, let counts):
             change(lease, node) { queue, now in
-                queue.attempts += 1
+                if counts { queue.attempts += 1 }
                 queue.nextAt = now + delay
             }
             return .returned(lease)

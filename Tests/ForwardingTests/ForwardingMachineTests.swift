@@ -83,12 +83,46 @@ import Testing
         let (first, second) = (ForwardWorld.lease(1, 1), ForwardWorld.lease(2, 1))
         #expect(
             machine.handle(.answered(first, .credential("HTTP 401")), at: .zero)
-                == [.postpone(first, by: policy.credentialWait, reason: "HTTP 401")]
+                == [.postpone(first, by: policy.credentialWait, reason: "HTTP 401", counts: false)]
         )
         // A queue that was in progress does not begin another call.
         let next = ForwardWorld.lease(2, 2)
         #expect(machine.handle(.settled(second, .next(next)), at: .zero) == [.release(next)])
         #expect(machine.blocked == [upstream])
+    }
+
+    @Test func aSuccessThatBeganEarlierDoesNotEndTheWait() {
+        var machine = calling(1...2)
+        let (first, second) = (ForwardWorld.lease(1, 1), ForwardWorld.lease(2, 1))
+        _ = machine.handle(.answered(first, .credential("HTTP 401")), at: .zero)
+        _ = machine.handle(.returned(first), at: .zero)
+        #expect(machine.handle(.answered(second, .accepted), at: .seconds(1)) == [.settle(second)])
+        _ = machine.handle(.settled(second, .ended), at: .seconds(1))
+        #expect(machine.blocked == [upstream])
+        #expect(machine.handle(.due([upstream]), at: .seconds(2)).isEmpty)
+        // The call that tries ends it.
+        #expect(machine.handle(.due([upstream]), at: policy.credentialWait) == [.claim(upstream, limit: 1)])
+        _ = machine.handle(.claimed(upstream, limit: 1, [first]), at: policy.credentialWait)
+        #expect(
+            machine.handle(.answered(first, .accepted), at: policy.credentialWait) == [
+                .resume(upstream), .settle(first),
+            ]
+        )
+        #expect(machine.blocked.isEmpty)
+    }
+
+    /// The wait of a call grows with its own failures only.
+    @Test func aBusyGatewayAndARefusedCredentialAreNoFailuresOfTheCall() {
+        var machine = calling(1...2)
+        let (first, second) = (ForwardWorld.lease(1, 1), ForwardWorld.lease(2, 1))
+        #expect(
+            machine.handle(.answered(first, .busy), at: .zero)
+                == [.postpone(first, by: policy.busyWait, reason: "busy", counts: false)]
+        )
+        #expect(
+            machine.handle(.answered(second, .credential("HTTP 403")), at: .zero)
+                == [.postpone(second, by: policy.credentialWait, reason: "HTTP 403", counts: false)]
+        )
     }
 
     @Test func onlyTheUpstreamThatFailsIsBlocked() {
@@ -157,7 +191,7 @@ import Testing
         #expect(ForwardVerdict(status: status) == .credential("HTTP \(status)"))
     }
 
-    @Test(arguments: [408, 429, 500, 503])
+    @Test(arguments: [301, 302, 408, 429, 500, 503])
     func aStatusOfTheServiceIsRepeated(_ status: Int) {
         #expect(
             ForwardVerdict(status: status, retryAfter: .seconds(3)) == .failed("HTTP \(status)", after: .seconds(3))

@@ -69,6 +69,7 @@ final class ScriptedForwardStore: ForwardStore {
         _ lease: ForwardLease,
         by delay: Duration,
         reason: String,
+        counts: Bool,
         node: NodeID
     ) async throws(StoreError) -> Bool {
         giveBack(lease)

@@ -231,6 +231,9 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
         #expect(lines.count(old, at: start) == nil && lines.count(old, at: start + .milliseconds(999)) == nil)
         #expect(lines.count(old, at: start + .seconds(1)) == 3)
         #expect(lines.count(old, at: start + .seconds(3)) == 1)
+        let slow = FailureLines(pause: .seconds(60))
+        #expect(slow.count(old, at: start) == 1 && slow.count(old, at: start + .seconds(59)) == nil)
+        #expect(slow.count(old, at: start + .seconds(60)) == 2)
     }
 }
 

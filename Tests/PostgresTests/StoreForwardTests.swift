@@ -1,6 +1,7 @@
 import DatabaseSupport
 import Foundation
 import Model
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import EngineStore
@@ -34,6 +35,21 @@ import Testing
         about subject: ForwardedSubject
     ) async throws -> ForwardCalls.Outcome {
         try await fixture.ask(ForwardCalls(call(body, kind), about: subject))
+    }
+
+    private func registration(
+        _ fixture: StoreFixture,
+        _ key: VendorDeviceKey,
+        token: DeviceToken?
+    ) async throws -> RegisterDevice {
+        RegisterDevice(
+            fixture.scope,
+            key: key,
+            DeviceRegistration(key: key, platform: .ios, token: token),
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await fixture.now()
+        )
     }
 
     private func store(_ fixture: StoreFixture) -> PostgresForwardStore { PostgresForwardStore(engine: fixture.engine) }
@@ -105,6 +121,38 @@ import Testing
         #expect(try await bodies(fixture) == ["a", "a", "b", "a", "r", "r"])
     }
 
+    /// A device that logs in, logs out and logs in again ends logged in at the upstream too, although its users have queues of their own.
+    @Test func anEqualRegistrationIsNotMergedOverALaterCallOfItsDevice() async throws {
+        let fixture = try await StoreFixture.make()
+        let user = ForwardedSubject(user: "u1", device: "k1")
+        #expect(try await forward(fixture, "in", about: user) == .waiting)
+        #expect(try await forward(fixture, "out", about: ForwardedSubject(device: "k1")) == .waiting)
+        #expect(try await forward(fixture, "in", about: user) == .waiting)
+        #expect(try await forward(fixture, "in", about: user) == .merged)
+        #expect(try await bodies(fixture) == ["in", "out", "in"])
+    }
+
+    /// Of a set, a registration that must run alone is forwarded when it does, not before.
+    @Test func aSetForwardsOnlyTheRegistrationsThatItHasWritten() async throws {
+        let fixture = try await StoreFixture.make()
+        let token = DeviceToken(stored: String(repeating: "c", count: 64))
+        // The second one has no token, so that it must run alone.
+        let registrations = [
+            try await registration(fixture, "k1", token: token), try await registration(fixture, "k2", token: nil),
+        ]
+        let keys: [VendorDeviceKey] = ["k1", "k2"]
+        let calls = keys.map { key in
+            ForwardCalls(call(key.rawValue), about: ForwardedSubject(device: key), joining: .behind(key))
+        }
+        let statements = [try fixture.joined(registrations), try fixture.joined(calls)]
+        _ = try await fixture.call.run(statements, tenant: fixture.acme.rawValue)
+        #expect(try await bodies(fixture) == ["k1"])
+        let alone = ForwardCalls(call("alone"), about: ForwardedSubject(device: "k2"), joining: .behind("k2"))
+        #expect(try await fixture.ask(alone) == .waiting)
+        let never = ForwardCalls(call("never"), about: ForwardedSubject(), joining: .never)
+        #expect(never.batch(StoreCall(tenant: fixture.acme, node: fixture.node)) == nil)
+    }
+
     @Test func callsOfSeveralCallersAreAddedAsASet() async throws {
         let fixture = try await StoreFixture.make()
         let names: [VendorDeviceKey] = ["k3", "k1", "k2", "k1"]
@@ -132,6 +180,14 @@ import Testing
         var backlog = try #require(try await store(fixture).survey(limit: 3, age: .zero).first)
         #expect(backlog.isFull && backlog.waiting == 3 && backlog.upstream == key(fixture))
         #expect(try await forward(fixture, "4", about: ForwardedSubject(device: "k")) == .full)
+        // The caller is notified, whether the call is part of the transaction or its end.
+        let notices = NIOLockedValueBox(0)
+        let note: @Sendable () -> Void = { notices.withLockedValue { $0 += 1 } }
+        let full = ForwardCalls(call("4"), about: ForwardedSubject(device: "k"), onFull: note)
+        _ = try await fixture.ask(full)
+        let request = StoreRequest<Int>.settled(1).adding(full).ending { _ in [full] }
+        #expect(try await fixture.commands.run(request, in: fixture.acme) == 1)
+        #expect(notices.withLockedValue { $0 } == 3)
         backlog = try #require(try await store(fixture).survey(limit: 10, age: .zero).first)
         #expect(!backlog.isFull)
         #expect(try await forward(fixture, "5", about: ForwardedSubject(device: "k")) == .waiting)
@@ -164,7 +220,9 @@ import Testing
         let second = try #require(try await claim(fixture, by: "node-2").first)
         #expect(text(second) == "1" && second.epoch > first.epoch)
         #expect(try await store(fixture).settle(first, by: "node-1", for: .seconds(60)) == .lost)
-        #expect(try await !store(fixture).postpone(first, by: .seconds(9), reason: "late", node: "node-1"))
+        let isOurs = try await store(fixture)
+            .postpone(first, by: .seconds(9), reason: "late", counts: true, node: "node-1")
+        #expect(!isOurs)
         try await store(fixture).release(first, node: "node-1")
         #expect(try await claim(fixture).isEmpty)
         guard case .next(let next) = try await store(fixture).settle(second, by: "node-2", for: .seconds(60)) else {
@@ -190,11 +248,18 @@ import Testing
         let fixture = try await StoreFixture.make()
         _ = try await forward(fixture, "1", about: ForwardedSubject(device: "k"))
         let lease = try #require(try await claim(fixture).first)
-        #expect(try await store(fixture).postpone(lease, by: .seconds(300), reason: "HTTP 500", node: "node-1"))
+        let isOurs = try await store(fixture)
+            .postpone(lease, by: .seconds(300), reason: "HTTP 500", counts: true, node: "node-1")
+        #expect(isOurs)
         #expect(try await claim(fixture).isEmpty)
         try await store(fixture).resume(key(fixture))
         let again = try #require(try await claim(fixture, by: "node-2").first)
         #expect(again.attempts == 1 && text(again) == "1")
+        // A failure that is not the call's own does not count.
+        let isStillOurs = try await store(fixture)
+            .postpone(again, by: .zero, reason: "busy", counts: false, node: "node-2")
+        #expect(isStillOurs)
+        #expect(try await claim(fixture).first?.attempts == 1)
     }
 
     @Test func queuesWithReceiptsComeFirst() async throws {
@@ -261,6 +326,26 @@ import Testing
             [.text(fixture.acme.rawValue)]
         )
         #expect(try queues.only().int("n") == 0)
+    }
+
+    /// A call about others too, or one that removes something at the upstream, still arrives there.
+    @Test func callsThatOutliveAnErasureStay() async throws {
+        let fixture = try await StoreFixture.make()
+        try await register(fixture, "k1", user: "u1")
+        _ = try await forward(fixture, "own", about: ForwardedSubject(user: "u1"))
+        _ = try await forward(fixture, "batch", about: ForwardedSubject(user: "u1", outlivesErasure: true))
+        _ = try await forward(fixture, "removal", about: ForwardedSubject(device: "k1", outlivesErasure: true))
+        _ = try await fixture.eraseUser("u1", in: fixture.acme, by: .key("test"))
+        #expect(try await bodies(fixture) == ["batch", "removal"])
+    }
+
+    @Test func ofSeveralErasedUsersTheUnknownOnesTakeTheirCallsAlong() async throws {
+        let fixture = try await StoreFixture.make()
+        try await register(fixture, "k1", user: "u1")
+        _ = try await forward(fixture, "known", about: ForwardedSubject(user: "u1"))
+        _ = try await forward(fixture, "unknown", about: ForwardedSubject(user: "u7"))
+        _ = try await fixture.ask(EraseUsers(fixture.scope, ["u1", "u7"], by: "test"))
+        #expect(try await bodies(fixture).isEmpty)
     }
 
     /// A call that erases the user at the upstream is added behind the erasure, in its transaction.

@@ -131,6 +131,44 @@ import Testing
         #expect(try await fixture.counters() == Funnel(recipients: 4, sent: 4))
     }
 
+    // A settled call has locked its queue first. The erasure forwards itself behind, to the same queue.
+    @Test func anErasureAndANodeThatSettlesACallAboutTheUser() async throws {
+        let fixture = try await StoreFixture.make()
+        func forwarding(_ body: String) -> ForwardCalls {
+            ForwardCalls(
+                ForwardedCall(
+                    app: "shop",
+                    vendor: .rationalOwl,
+                    upstream: "old",
+                    kind: .user,
+                    name: "call",
+                    method: "POST",
+                    path: "/",
+                    body: Array(body.utf8)
+                ),
+                about: ForwardedSubject(user: "u1")
+            )
+        }
+        _ = try await fixture.ask(forwarding("1"))
+        let upstream = CredentialKey(tenant: fixture.acme, credential: "old")
+        let leases = try await PostgresForwardStore(engine: fixture.engine)
+            .claim(upstream, limit: 1, by: "node-1", lease: .seconds(60))
+        let lease = try #require(leases.first)
+        let call = StoreCall(tenant: fixture.acme, node: fixture.node)
+        let erasure = Transaction(
+            tenant: fixture.acme.rawValue,
+            [EraseUsers(fixture.scope, ["u1"], by: "test").statement(call), forwarding("erase").statement(call)]
+        )
+        let parameters: [PostgresValue] = [
+            .id(fixture.acme), .bytes(lease.queue.orderingKey), .id(lease.queue.app), .id(lease.queue.upstream),
+            .text("node-1"), .int64(lease.epoch), .int64(lease.number), .interval(.seconds(60)),
+        ]
+        let settlement = Transaction(tenant: nil, [ForwardSQL.settle.with(parameters)])
+        let held = "SELECT FROM gateway.outbox o WHERE o.tenant_id = '\(fixture.acme)' FOR UPDATE"
+        let errors = try await race(fixture, behind: held, [(.call, erasure), (.engine, settlement)])
+        #expect(errors == [nil, nil])
+    }
+
     private static let returns: [SliceProgress.Disposition] = [
         .again(after: .seconds(5)), .again(after: .seconds(5), heldBy: "c1"), .crowded(for: .seconds(5)),
         .dead(reason: "test"),

@@ -9,6 +9,8 @@ package struct CallForwarding: Sendable {
     package var isComplete: (@Sendable ([Reply]) -> Bool)?
     /// Whether the call is forwarded also if a command is refused: a receipt of a message that the upstream sent, to a device that only the upstream knows.
     package var includesRefused: Bool
+    /// Called if the call is not forwarded because too many wait for the upstream.
+    package var onFull: (@Sendable () -> Void)?
 
     package init(
         _ call: ForwardedCall,
@@ -32,17 +34,19 @@ extension CallForwarding {
         after earlier: [Reply] = []
     ) -> StoreRequest<[Reply]> {
         let request = StoreRequest.all(plans)
-        let operation = ForwardCalls(call, about: subject)
-        if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
-        if isComplete == nil, commands.allSatisfy(Self.isRegistration), !plans.contains(where: { $0.isSettled }) {
-            return request.adding(operation)
+        if isComplete == nil, !plans.isEmpty, commands.allSatisfy(Self.isRegistration),
+            !plans.contains(where: { $0.isSettled })
+        {
+            return request.adding(addition(Self.joining(commands)))
         }
+        let operation = addition()
+        if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
         return request.ending { replies in forwards(earlier + replies) ? [operation] : [] }
     }
 
     /// The plan that forwards the call unless its own reply or one of the earlier ones is a refusal.
     func added(to plan: Plan, after earlier: [Reply]) -> Plan {
-        let operation = ForwardCalls(call, about: subject)
+        let operation = addition()
         if let known = plan.known { return forwards(earlier + [known]) ? plan.adding(operation) : plan }
         return plan.ending { reply in forwards(earlier + [reply]) ? [operation] : [] }
     }
@@ -53,6 +57,18 @@ extension CallForwarding {
         }
         guard !isRefused || includesRefused else { return false }
         return isComplete?(replies) ?? true
+    }
+
+    private func addition(_ joining: ForwardCalls.Joining = .always) -> ForwardCalls {
+        ForwardCalls(call, about: subject, joining: joining, onFull: onFull)
+    }
+
+    /// A set adds the call only behind its registration, which the set has written or not. The key of a registration without one is not known yet.
+    private static func joining(_ commands: [Command]) -> ForwardCalls.Joining {
+        guard commands.count == 1, case .registration(.register(let registration))? = commands.first,
+            let key = registration.key
+        else { return .never }
+        return .behind(key)
     }
 
     private static func isRegistration(_ command: Command) -> Bool {

@@ -7,6 +7,9 @@ final class FailureLines: Sendable {
     /// 1 s.
     static let pause = Duration.seconds(1)
 
+    /// The time between two lines about one upstream.
+    private let pause: Duration
+
     private struct Line {
         var at: ContinuousClock.Instant
         /// The failed calls since then.
@@ -14,6 +17,8 @@ final class FailureLines: Sendable {
     }
 
     private let lines = NIOLockedValueBox<[CredentialKey: Line]>([:])
+
+    init(pause: Duration = FailureLines.pause) { self.pause = pause }
 
     /// Counts a failed call.
     ///
@@ -24,7 +29,7 @@ final class FailureLines: Sendable {
                 lines[upstream] = Line(at: now)
                 return 1
             }
-            guard now >= last.at + Self.pause else {
+            guard now >= last.at + pause else {
                 lines[upstream] = Line(at: last.at, count: last.count + 1)
                 return nil
             }

@@ -1,6 +1,7 @@
 import Commands
 import GatewayHTTP
 import HTTPTypes
+import Logging
 import Model
 import Observability
 import Routing
@@ -11,6 +12,8 @@ struct ForwardOrder: Sendable {
     /// Whether nothing follows some replies. Nil: nothing ever does.
     private let isComplete: (@Sendable ([Reply]) -> Bool)?
     private let includesRefused: Bool
+    /// Called if the call is not forwarded because too many wait for the upstream.
+    var onFull: (@Sendable () -> Void)?
     /// The commands of the call so far: they name whom it is about.
     private var commands: [Command] = []
 
@@ -25,12 +28,14 @@ struct ForwardOrder: Sendable {
 
     /// The order with the commands so far.
     var forwarding: CallForwarding {
-        CallForwarding(
+        var forwarding = CallForwarding(
             call,
             about: ForwardedSubject(commands),
             isComplete: isComplete,
             includesRefused: includesRefused
         )
+        forwarding.onFull = onFull
+        return forwarding
     }
 }
 
@@ -83,10 +88,31 @@ extension VendorEndpoint {
             MetricName.outboxLeftOut.count([("vendor", "\(adapter.vendor)"), ("route", call.route)])
             return nil
         }
-        return ForwardOrder(
-            ForwardedCall(call, app: binding.app, vendor: adapter.vendor, upstream: credential, kind: kind),
+        let stored = (adapter as? any ForwardingVendor)?.stored(call, settings: binding.settings) ?? call
+        var order = ForwardOrder(
+            ForwardedCall(stored, app: binding.app, vendor: adapter.vendor, upstream: credential, kind: kind),
             isComplete: completion(of: call, adapter, binding.settings),
             includesRefused: includesRefused
+        )
+        let key = CredentialKey(tenant: binding.tenant, credential: credential)
+        order.onFull = { [logger = logger, vendor = adapter.vendor, route = call.route] in
+            Self.noteFull(key, vendor, route, logger)
+        }
+        return order
+    }
+
+    /// One line per upstream and minute: the upstream misses every call until fewer wait.
+    private static let fullLines = FailureLines(pause: .seconds(60))
+
+    private static func noteFull(_ upstream: CredentialKey, _ vendor: Vendor, _ route: String, _ logger: Logger) {
+        MetricName.outboxLeftOut.count([("vendor", "\(vendor)"), ("route", route)])
+        guard let count = fullLines.count(upstream, at: .now) else { return }
+        logger.warning(
+            "a call is not forwarded: too many wait for the upstream",
+            metadata: [
+                LogKey.tenant: "\(upstream.tenant)", LogKey.credential: "\(upstream.credential)",
+                LogKey.vendor: "\(vendor)", LogKey.route: "\(route)", LogKey.count: "\(count)",
+            ]
         )
     }
 

@@ -23,13 +23,15 @@ package protocol ForwardStore: Sendable {
     /// - Throws: `StoreError`.
     func settle(_ lease: ForwardLease, by node: NodeID, for period: Duration) async throws(StoreError) -> ForwardStep
 
-    /// Gives the queue back: its first call failed, and is made again after `delay`. False: another node has the queue.
+    /// Gives the queue back: its first call is made again after `delay`. `counts`: the call itself failed, which adds to its attempts. False: another node has the
+    /// queue.
     ///
     /// - Throws: `StoreError`.
     func postpone(
         _ lease: ForwardLease,
         by delay: Duration,
         reason: String,
+        counts: Bool,
         node: NodeID
     ) async throws(StoreError) -> Bool
 

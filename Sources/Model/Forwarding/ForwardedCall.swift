@@ -86,11 +86,19 @@ package struct ForwardedSubject: Sendable, Hashable {
     package var device: VendorDeviceKey?
     /// A token, phone or group, for calls that name neither. Calls that name nothing at all share one order.
     package var other: String?
+    /// Whether the call stays when its user or device is erased: it is also about others, or it removes something at the upstream.
+    package var outlivesErasure: Bool
 
-    package init(user: UserID? = nil, device: VendorDeviceKey? = nil, other: String? = nil) {
+    package init(
+        user: UserID? = nil,
+        device: VendorDeviceKey? = nil,
+        other: String? = nil,
+        outlivesErasure: Bool = false
+    ) {
         self.user = user
         self.device = device
         self.other = other
+        self.outlivesErasure = outlivesErasure
     }
 }
 

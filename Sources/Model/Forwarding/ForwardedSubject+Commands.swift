@@ -2,7 +2,52 @@ extension ForwardedSubject {
     /// The subject of the call that has become `commands`: the first user and the first device that they name. Pure.
     package init(_ commands: [Command]) {
         self.init()
-        for command in commands { add(command) }
+        var names: Set<String> = []
+        for command in commands {
+            add(command)
+            names.formUnion(Self.names(in: command))
+        }
+        outlivesErasure = names.count > 1 || commands.contains(where: Self.removes)
+    }
+
+    /// Whether the upstream would keep something of the person if it did not receive the call.
+    private static func removes(_ command: Command) -> Bool {
+        switch command {
+        case .user(.erase), .registration(.unregister), .registration(.assign(_, .clear, _)): true
+        default: false  // the other commands keep or add data
+        }
+    }
+
+    /// The users that the command names, and its devices without a user.
+    private static func names(in command: Command) -> [String] {
+        switch command {
+        case .user(let command): return names(in: command)
+        case .group(.changeMembers(_, let change)): return (change.add + change.remove).map(\.rawValue)
+        default:  // at most one user
+            var subject = ForwardedSubject()
+            subject.add(command)
+            return subject.user.map { [$0.rawValue] } ?? []
+        }
+    }
+
+    private static func names(in command: UserCommand) -> [String] {
+        switch command {
+        case .track(let batch):
+            let patched = batch.patches.flatMap { patch -> [String] in
+                patch.user.map { [$0.text.rawValue] }
+                    ?? patch.devices.compactMap { $0.key?.rawValue ?? $0.token?.text }
+            }
+            return patched + batch.acts.map(\.user.text.rawValue)
+        case .describe(let users, _), .erase(let users): return users.map(\.text.rawValue)
+        case .name(let users): return users.map { ($0.user ?? UserName.alias($0.alias).text).rawValue }
+        case .identify(let users):
+            return users.flatMap { user -> [String] in
+                let alias = UserName.alias(user.alias).text.rawValue
+                return user.user.map { [alias, $0.rawValue] } ?? [alias]
+            }
+        case .merge(let merges): return merges.flatMap { [$0.from.text.rawValue, $0.into.text.rawValue] }
+        case .consent(let changes): return changes.flatMap { $0.users.map(\.text.rawValue) }
+        }
     }
 
     private mutating func add(_ command: Command) {
@@ -74,12 +119,14 @@ extension ForwardedSubject {
             }
             if let act = batch.acts.first { add(act.user) }
         case .describe(let users, _), .erase(let users): if let user = users.first { add(user) }
-        case .name(let users), .identify(let users):
+        // Calls about the user who disappears must arrive before: afterwards the upstream does not know the name.
+        case .identify(let users): if let first = users.first { add(UserName.alias(first.alias)) }
+        case .merge(let merges): if let merge = merges.first { add(merge.from) }
+        case .name(let users):
             if let first = users.first {
                 let name: UserName = first.user.map { UserName.id($0) } ?? UserName.alias(first.alias)
                 add(name)
             }
-        case .merge(let merges): if let merge = merges.first { add(merge.into) }
         case .consent(let changes): if let user = changes.first?.users.first { add(user) }
         }
     }

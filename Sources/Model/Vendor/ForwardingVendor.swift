@@ -12,13 +12,15 @@ package enum ForwardVerdict: Sendable, Hashable {
     /// The call was ended by the shutdown of this node.
     case canceled
 
-    /// The meaning of a status alone: 408, 425, 429 and 5xx are failures, 401 and 403 refuse the credential, all others outside 2xx refuse the call.
+    /// The meaning of a status alone: 401 and 403 refuse the credential, 408, 425 and 429 are failures, every other 4xx refuses the call. All others outside 2xx are
+    /// failures: a redirect may lead to a page about maintenance.
     package init(status: Int, retryAfter: Duration? = nil) {
         switch status {
         case 200...299, 304: self = .accepted
         case 401, 403: self = .credential("HTTP \(status)")
-        case 408, 425, 429, 500...599: self = .failed("HTTP \(status)", after: retryAfter)
-        default: self = .refused("HTTP \(status)")
+        case 408, 425, 429: self = .failed("HTTP \(status)", after: retryAfter)
+        case 400...499: self = .refused("HTTP \(status)")
+        default: self = .failed("HTTP \(status)", after: retryAfter)  // the service, not the call
         }
     }
 }
@@ -31,6 +33,9 @@ package protocol ForwardingVendor: VendorAdapter {
     /// name that only the side knows that answered an earlier one.
     func mayForward(_ request: VendorRequest) -> Bool
 
+    /// The call as it is stored: without the caller's credentials in its query and body. Headers are not stored.
+    func stored(_ request: VendorRequest, settings: BindingSettings) -> VendorRequest
+
     /// The call with the authorization of the credential, because the caller's own was not stored. Applied before `prepare`.
     func authorized(_ request: VendorRequest, for upstream: UpstreamSettings) -> VendorRequest
 
@@ -40,6 +45,8 @@ package protocol ForwardingVendor: VendorAdapter {
 
 extension ForwardingVendor {
     package func mayForward(_ request: VendorRequest) -> Bool { true }
+
+    package func stored(_ request: VendorRequest, settings: BindingSettings) -> VendorRequest { request }
 
     package func authorized(_ request: VendorRequest, for upstream: UpstreamSettings) -> VendorRequest { request }
 

@@ -26,6 +26,7 @@ package struct OperationStore: Sendable {
         do throws(PostgresError) {
             if request.hasEnding { return try await ended(request, in: tenant) }
             let results = request.isSettled ? [] : try await results(of: request.operations, in: tenant)
+            Self.committed(request.operations, results[...])
             return try request.read(results)
         } catch {
             throw StoreError(error)
@@ -63,7 +64,15 @@ package struct OperationStore: Sendable {
             Step(try request.lastOperations(results).map { $0.statement(call) })
         }
         transaction.request = Self.request(of: request.operations)
-        return try request.read(try await pool.run(transaction))
+        let results = try await pool.run(transaction)
+        let count = request.operations.count
+        Self.committed(request.operations, results[...])
+        Self.committed(try request.lastOperations(Array(results.prefix(count))), results.dropFirst(count))
+        return try request.read(results)
+    }
+
+    private static func committed(_ operations: [any StoreOperation], _ results: ArraySlice<ResultSet>) {
+        for (operation, result) in zip(operations, results) { operation.committed(result) }
     }
 
     /// The part that is suspended while the server works. It holds the transaction and nothing else.

@@ -18,6 +18,9 @@ package protocol StoreOperation: Sendable {
     /// - Throws: `PostgresError` when the result does not have the expected form.
     func read(_ result: ResultSet) throws(PostgresError) -> Answer
 
+    /// Called once, when the transaction has been committed, for what happens outside the database.
+    func committed(_ result: ResultSet)
+
     /// Whether the operation changes rows.
     var writes: Bool { get }
 
@@ -37,6 +40,8 @@ extension StoreOperation {
     package var isAuditedBySchema: Bool { false }
 
     package func batch(_ call: StoreCall) -> StatementBatch? { nil }
+
+    package func committed(_ result: ResultSet) {}
 }
 
 /// An operation that changes nothing.

@@ -181,6 +181,7 @@ private final class SharedOperation<Operation: StoreOperation>: StoreOperation {
     func statement(_ call: StoreCall) -> Statement { operation.statement(call) }
     func batch(_ call: StoreCall) -> StatementBatch? { operation.batch(call) }
     func read(_ result: ResultSet) throws(PostgresError) -> Operation.Answer { try operation.read(result) }
+    func committed(_ result: ResultSet) { operation.committed(result) }
 
     /// Decodes the answer from the next result.
     func take(_ results: inout ArraySlice<ResultSet>) throws(PostgresError) -> Operation.Answer {

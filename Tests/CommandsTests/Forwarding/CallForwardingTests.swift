@@ -106,7 +106,56 @@ import Testing
         #expect(ForwardedSubject([acknowledged]) == ForwardedSubject(user: "u1", other: token.text))
         #expect(ForwardedSubject([.user(.erase([.id("u2"), .id("u3")]))]).user == "u2")
         let members = Command.group(.changeMembers("g", GroupChange(add: ["u1", "u2"])))
-        #expect(ForwardedSubject([members]) == ForwardedSubject(other: "g"))
+        #expect(ForwardedSubject([members]) == ForwardedSubject(other: "g", outlivesErasure: true))
         #expect(ForwardedSubject([]) == ForwardedSubject())
+    }
+
+    /// Calls about the user who disappears arrive before.
+    @Test func aMergeIsOrderedByTheUserWhoDisappears() {
+        let alias = UserAlias(label: "mail", name: "a")
+        let identify = Command.user(.identify([NamedUser(user: "u1", alias: alias)]))
+        #expect(ForwardedSubject([identify]).user == UserName.alias(alias).text)
+        let merge = Command.user(.merge([UserMerge(.id("u1"), into: .id("u2"))]))
+        #expect(ForwardedSubject([merge]).user == "u1")
+        let name = Command.user(.name([NamedUser(user: "u1", alias: alias)]))
+        #expect(ForwardedSubject([name]).user == "u1")
+    }
+
+    /// Calls about several users, and those that remove something at the upstream, stay when their user is erased.
+    @Test func callsAboutOthersAndRemovalsOutliveAnErasure() {
+        func outlives(_ commands: [Command]) -> Bool { ForwardedSubject(commands).outlivesErasure }
+        func patches(_ users: [UserName?]) -> Command {
+            .user(.track(UserBatch(patches: users.map { UserPatch(user: $0) })))
+        }
+        let alias = UserAlias(label: "mail", name: "a")
+        #expect(!outlives([registration]) && !outlives([patches([.id("u1"), .id("u1")])]) && !outlives([]))
+        #expect(!outlives([.user(.name([NamedUser(user: "u1", alias: alias)]))]))
+        #expect(!outlives([.group(.changeMembers("g", GroupChange(add: ["u1"])))]))
+        #expect(outlives([patches([.id("u1"), .id("u2")])]))
+        #expect(outlives([.user(.identify([NamedUser(user: "u1", alias: alias)]))]))
+        #expect(outlives([.user(.merge([UserMerge(.id("u1"), into: .id("u2"))]))]))
+        #expect(outlives([.user(.erase([.id("u1")]))]))
+        #expect(outlives([.registration(.unregister(.key("k1")))]))
+        #expect(outlives([.registration(.assign(key: "k1", .clear))]))
+        #expect(!outlives([.registration(.assign(key: "k1", .set("u1")))]))
+    }
+
+    /// A registration that cannot be part of a set is forwarded once, with its own transaction.
+    @Test func registrationsThatMeetAreForwardedOnceEach() async throws {
+        let world = try await CommandWorld.make()
+        await withDiscardingTaskGroup { group in
+            for number in 1...20 {
+                // Every second one has no token, so that it runs alone.
+                var token: DeviceToken?
+                if number % 2 == 1 { token = DeviceToken(stored: String(repeating: "a", count: 60) + "\(number)") }
+                let key = VendorDeviceKey("m\(number)")
+                let command = Command.registration(
+                    .register(DeviceRegistration(key: key, platform: .ios, token: token))
+                )
+                let order = forwarding("\(number)", ForwardedSubject(device: key))
+                group.addTask { _ = await world.handler.perform([command], in: world.call, forwarding: order) }
+            }
+        }
+        #expect(try await waiting(world).sorted() == (1...20).map { "\($0)" }.sorted())
     }
 }

@@ -22,6 +22,12 @@ extension BrazeAdapter: ForwardingVendor {
         ["inc", "add", "$add"].contains { value[$0] != nil }
     }
 
+    /// Without the REST key, which older back ends send as `api_key`. In a call of the SDK, `api_key` is the app's identifier, which every copy of the app contains and
+    /// the vendor needs.
+    package func stored(_ request: VendorRequest, settings: BindingSettings) -> VendorRequest {
+        SDKCall(path: request) == nil ? request.without { $0 == "api_key" } : request
+    }
+
     /// The REST key, which back ends send as a bearer. The SDK's key is in the body of its calls.
     package func authorized(_ request: VendorRequest, for upstream: UpstreamSettings) -> VendorRequest {
         guard SDKCall(path: request) == nil, let key = upstream.secrets["restKey"] else { return request }

@@ -50,6 +50,9 @@ package struct IPNSFields: Sendable {
         return known
     }()
 
+    /// The field of a folded key; nil: unknown.
+    static func key(ofFolded name: String) -> Key? { known[name] }
+
     /// Keys in their documented spelling, which most callers use.
     private static let spelled = Dictionary(Key.allCases.map { ($0.rawValue, $0) }) { first, _ in first }
 

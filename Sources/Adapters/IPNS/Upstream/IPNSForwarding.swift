@@ -2,6 +2,15 @@ package import Model
 
 /// The calls that may reach the vendor later (docs/routing.md#forwarding). All that change a device or report a message may: they have the device's own ID.
 extension IPNSAdapter: ForwardingVendor {
+    /// Without the token of the user, in each spelling that the gateway reads.
+    package func stored(_ request: VendorRequest, settings: BindingSettings) -> VendorRequest {
+        let names = IPNSSettings(settings).fields
+        return request.without { name in
+            let folded = IPNSFields.folded(name)
+            return (names[folded] ?? IPNSFields.key(ofFolded: folded)) == .userToken
+        }
+    }
+
     /// The code is in the body, below 200 (docs/contracts/ipns.md#2.4).
     package func verdict(of response: VendorResponse) -> ForwardVerdict {
         guard response.status == 200 else { return ForwardVerdict(status: response.status) }
@@ -11,6 +20,8 @@ extension IPNSAdapter: ForwardingVendor {
         switch IPNSCode(rawValue: text) {
         case .success: return .accepted
         case .failure: return .failed("code \(text.prefix(8))", after: nil)
+        // The vendor does not know the app: all its calls would be refused.
+        case .unknownApp: return .credential("code \(text.prefix(8))")
         default: return .refused("code \(text.prefix(8))")  // the call is wrong, or its subject unknown
         }
     }

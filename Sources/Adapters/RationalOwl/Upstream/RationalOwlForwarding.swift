@@ -11,16 +11,23 @@ extension RationalOwlAdapter: ForwardingVendor {
         }
     }
 
+    /// Without the token of the user.
+    package func stored(_ request: VendorRequest, settings: BindingSettings) -> VendorRequest {
+        request.without { $0 == "userToken" }
+    }
+
     /// The code is in the body, below 200. `notiRead` is answered with the text `ok` (docs/contracts/rationalowl.md#5.5).
     package func verdict(of response: VendorResponse) -> ForwardVerdict {
         guard response.status == 200 else { return ForwardVerdict(status: response.status) }
         guard let body = (try? JSONParser.parse(response.body))?.object, let code = body["rc"]?.lenientInt else {
-            return .accepted
+            return response.body.elementsEqual("ok".utf8) ? .accepted : .failed("unreadable answer", after: nil)
         }
         switch code {
         // The codes of registrations that exist already.
         case 1, -102, -202, -301: return .accepted
-        default: return .refused("rc \(code)")
+        // With a comment it names the field that is wrong; without one it is a general failure.
+        case -1 where body["cmt"]?.string?.isEmpty ?? true: return .failed("rc \(code)", after: nil)
+        default: return .refused("rc \(code)")  // the call is wrong, or its subject unknown
         }
     }
 }

@@ -22,8 +22,9 @@ enum ForwardSQL {
 
     static let postpone = StoreSQL.tenant(
         """
-        UPDATE gateway.outbox_queue SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $7,
-            owner = NULL, next_at = now() + $8::interval
+        UPDATE gateway.outbox_queue SET attempts = attempts + $9::boolean::integer, failure = $7, owner = NULL,
+            next_at = now() + $8::interval,
+            failing_since = CASE WHEN $9 THEN least(failing_since, now()) ELSE failing_since END
         WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6
         """
     )

@@ -72,10 +72,11 @@ package struct PostgresForwardStore: ForwardStore {
         _ lease: ForwardLease,
         by delay: Duration,
         reason: String,
+        counts: Bool,
         node: NodeID
     ) async throws(StoreError) -> Bool {
         try await asStore { () throws(PostgresError) in
-            let parameters = Self.key(lease, node) + [.string(reason), .interval(delay)]
+            let parameters = Self.key(lease, node) + [.string(reason), .interval(delay), .bool(counts)]
             return try await engine.run(ForwardSQL.postpone.with(parameters), tenant: nil).affectedRows == 1
         }
     }

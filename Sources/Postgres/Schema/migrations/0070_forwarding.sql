@@ -70,6 +70,8 @@ CREATE TABLE gateway.outbox (
     content_type text,
     via text,
     body bytea NOT NULL,
+    -- Whether the call also concerns others than its own user and device, or removes something at the upstream: an erasure then leaves it.
+    outlives boolean NOT NULL DEFAULT false,
     called_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, ordering_key, app_id, upstream, no)
 );

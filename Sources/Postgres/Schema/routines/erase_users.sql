@@ -57,7 +57,8 @@ BEGIN
         AND holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u));
     DELETE FROM gateway.campaign_mark
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
-    v_keys := v_keys || v_known;
+    -- Also those who are unknown: calls about them may wait.
+    v_keys := v_keys || p_users;
     PERFORM gateway.forget_forwarded(
         p_tenant, array_fill(p_app, ARRAY[cardinality(v_keys)]), array_fill(p_vendor, ARRAY[cardinality(v_keys)]), v_keys);
     PERFORM gateway.write_audit(

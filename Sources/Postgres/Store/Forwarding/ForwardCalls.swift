@@ -11,25 +11,52 @@ package struct ForwardCalls: StoreWrite {
         case full
     }
 
+    /// Whether the call may be added as a set with those of other callers.
+    package enum Joining: Sendable, Hashable {
+        case always
+        /// Only behind the registration of this key in the same transaction. A registration that must run alone is forwarded when it does.
+        case behind(VendorDeviceKey)
+        case never
+    }
+
     let call: ForwardedCall
     let subject: ForwardedSubject
+    let joining: Joining
+    private let onFull: (@Sendable () -> Void)?
 
-    package init(_ call: ForwardedCall, about subject: ForwardedSubject) {
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - subject: whom it is about.
+    ///   - joining: whether it is added together with others.
+    ///   - onFull: called if the call is not forwarded because too many wait.
+    package init(
+        _ call: ForwardedCall,
+        about subject: ForwardedSubject,
+        joining: Joining = .always,
+        onFull: (@Sendable () -> Void)? = nil
+    ) {
         self.call = call
         self.subject = subject
+        self.joining = joining
+        self.onFull = onFull
     }
+
+    private var registered: VendorDeviceKey? { if case .behind(let key) = joining { key } else { nil } }
 
     package var sharesCommit: Bool { true }
 
     private static let one = Routine<StoreCall, Self>("forward_calls") { p in
         p["p_tenant"] = { call, _ in .id(call.tenant) }
         declare(&p, { .strings([$0]) }, { .byteArrays([$0]) })
+        // Behind its own statements, in whatever way they registered the device.
+        p["p_registered"] = { _, _ in .strings([nil]) }
     }
 
     private static let set = Routine<StoreCall, Self>("forward_calls") { p in
         p["p_tenant"] = { call, _ in .id(call.tenant) }
         p.beginRow()
         declare(&p, { .string($0) }, { .bytes($0) })
+        p["p_registered"] = { .string($1.registered?.rawValue) }
     }
 
     private static func declare(
@@ -51,11 +78,17 @@ package struct ForwardCalls: StoreWrite {
         p["p_content_types"] = { text($1.call.contentType) }
         p["p_vias"] = { text($1.call.via) }
         p["p_bodies"] = { bytes($1.call.body) }
+        p["p_outlives"] = { text($1.subject.outlivesErasure ? "true" : nil) }
     }
 
     package func statement(_ call: StoreCall) -> Statement { Self.one(call, self) }
 
-    package func batch(_ call: StoreCall) -> StatementBatch? { Self.set.row(call, self) }
+    package func batch(_ call: StoreCall) -> StatementBatch? { joining == .never ? nil : Self.set.row(call, self) }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Outcome { try result.only().word("outcome") }
+
+    package func committed(_ result: ResultSet) {
+        guard let onFull, (try? read(result)) == .full else { return }
+        onFull()
+    }
 }
