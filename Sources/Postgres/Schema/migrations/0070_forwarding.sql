@@ -1,6 +1,6 @@
 -- Calls that the gateway has answered and that wait for their upstream, in the order of their users and devices.
 -- Oldest program: 39
--- Routines: c68b3daa3f1f1e1c
+-- Routines: bea447755a169373
 
 -- An upstream to which calls of a tenant have been forwarded. Calls insert the row once; the engine counts what waits.
 CREATE TABLE gateway.outbox_upstream (

@@ -1,6 +1,6 @@
 -- Messages that leave through upstreams: the version of the rules of a slice, and the calls that no vendor recognizes when they are repeated.
 -- Oldest program: 39
--- Routines: 98cb8eb631c4d6eb
+-- Routines: bea447755a169373
 ALTER TABLE gateway.slice ADD COLUMN route_version integer;
 ALTER TABLE gateway.delivery ADD COLUMN route_version integer;
 DROP FUNCTION IF EXISTS gateway.record_outcomes;
