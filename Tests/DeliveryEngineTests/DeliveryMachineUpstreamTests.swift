@@ -243,6 +243,17 @@ import Testing
         #expect(bench.records.last?.returnsRouting == false)
     }
 
+    // Without its end, the next node would settle the target as sent.
+    @Test func aCallThatNeverLeftEndsAlsoIfItsCredentialIsStopped() throws {
+        var bench = machine([Self.old])
+        let number = try #require(bench.openCalls.first)
+        let id = try #require(bench.orders[number]?.id)
+        bench.permit = .stopped(for: .seconds(1))
+        bench.answer(number, .notSent(.noConnection))
+        #expect(bench.openCalls.isEmpty && bench.results.isEmpty)
+        #expect(bench.records.flatMap(\.calls) == [UpstreamCallEnd(id: id, isVoid: true)])
+    }
+
     @Test func aSliceOfWhichNothingWasTriedReturnsItsRules() {
         let stopped = machine([Self.old], permit: .stopped(for: .seconds(9)))
         #expect(stopped.records.last?.returnsRouting == true)

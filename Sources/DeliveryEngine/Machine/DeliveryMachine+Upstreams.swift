@@ -338,7 +338,6 @@ extension DeliveryMachine {
                 return actions + requests() + proceed(now)
             }
             let isVoid = batch.allSatisfy { !$0.outcome.mayHaveArrived }
-            endedCalls += calls[place].replaced.map { UpstreamCallEnd(id: $0, isVoid: true) }
             endedCalls.append(UpstreamCallEnd(id: id, reference: result.reference, isVoid: isVoid))
             return completed(batch, now: now)
         }
@@ -372,6 +371,8 @@ extension DeliveryMachine {
         queues[queue].ready.append(first)
         calls[place].resends += 1
         calls[place].replaced.append(id)
+        // There may be no next try that would end it.
+        endedCalls.append(UpstreamCallEnd(id: id, isVoid: true))
         calls[place].send = nil
     }
 
