@@ -133,6 +133,71 @@ import Testing
         #expect(try await version(of: fifth, fixture) == 3)
     }
 
+    /// As if the message had been accepted earlier: times of messages have milliseconds.
+    private func makeOlder(_ fixture: StoreFixture) async throws {
+        _ = try await fixture.database.admin().query(
+            "UPDATE gateway.message SET accepted_at = accepted_at - interval '1 second' WHERE tenant_id = $1",
+            [.id(fixture.acme)]
+        )
+    }
+
+    // The push service may have got targets of it, and the upstream would push to them again.
+    @Test func aSliceThatWasLeasedBeforeTheFirstRulesFollowsNone() async throws {
+        let fixture = try await StoreFixture.make()
+        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
+        try await makeOlder(fixture)
+        try await put(["paths": ["old"]], after: nil, fixture)
+        var progress = try await fixture.progress(lease, [], disposition: .again(after: .zero))
+        progress.countsAttempt = false
+        progress.retries = [RetrySlice(indexes: [1], disposition: .again(after: .zero), countsAttempt: false)]
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let leases = try await claim(fixture)
+        #expect(leases.count == 2)
+        for lease in leases { #expect(try await version(of: lease, fixture) == nil) }
+    }
+
+    @Test func aSliceWithoutALeaseFollowsTheFirstRulesAndKeepsThem() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        let part = NewSlice(number: 0, work: .deliver, targets: [TargetID(device.identity)])
+        try await fixture.accept(try await fixture.message(slices: [part], leased: false, recipients: 1))
+        try await makeOlder(fixture)
+        try await put(["paths": ["old"]], after: nil, fixture)
+        let first = try #require(try await claim(fixture).first)
+        #expect(try await version(of: first, fixture) == 1)
+        try await put(["paths": ["apns"]], after: 1, fixture)
+        // Given back, and put back by a flush: without its version it would follow no rules.
+        try await fixture.delivery.release([first], by: fixture.node)
+        let second = try #require(try await claim(fixture).first)
+        #expect(try await version(of: second, fixture) == 1)
+        var progress = try await fixture.progress(second, [], disposition: .again(after: .zero))
+        progress.countsAttempt = false
+        progress.returnsRouting = true
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let third = try #require(try await claim(fixture).first)
+        #expect(try await version(of: third, fixture) == 1)
+    }
+
+    // It was tried before it died.
+    @Test func aSliceThatIsRequeuedKeepsItsRules() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        try await put(["paths": ["apns"]], after: nil, fixture)
+        let (message, first) = try await fixture.sending(to: [device.identity])
+        #expect(try await version(of: first, fixture) == 1)
+        let progress = try await fixture.progress(first, [], disposition: .dead(reason: "later"))
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let control = ControlMessage(fixture.scope, message.id, .requeue, by: nil)
+        #expect(try await fixture.ask(control) == 1)
+        try await put(["paths": ["old"]], after: 1, fixture)
+        let second = try #require(try await claim(fixture).first)
+        #expect(second.attempts == 1)
+        try await fixture.delivery.release([second], by: fixture.node)
+        let third = try #require(try await claim(fixture).first)
+        #expect(try await version(of: third, fixture) == 1)
+    }
+
     @Test func anAppWithoutRulesHasNoneAndALostLeaseGetsNone() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")

@@ -50,14 +50,19 @@ enum DeliverySQL {
     )
 
     /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count. A slice of
-    /// which nothing was tried gets the rules of its next lease; a lease that lapsed may have tried something.
+    /// which nothing was tried gets the rules of its next lease, as in `return_route`; a lease that lapsed may have tried something.
     static let release = StoreSQL.tenant(
         """
         UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0,
             attempts = CASE WHEN s.lapses > 0 AND s.route_version IS NOT NULL THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
-            route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND EXISTS (
+            route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND (EXISTS (
                 SELECT FROM gateway.upstream_call c
-                WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no) THEN s.route_version END
+                WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no)
+                OR NOT EXISTS (
+                    SELECT FROM gateway.message m
+                    JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = m.app_id
+                        AND date_trunc('milliseconds', r.made_at) <= m.accepted_at
+                    WHERE m.tenant_id = $1 AND m.message_id = s.message_id)) THEN s.route_version END
         FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
         WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
             AND s.owner = $5 AND s.state = 'leased'
