@@ -121,8 +121,9 @@ package struct UpstreamOrder: Sendable {
 package enum UpstreamStart: Sendable, Hashable {
     /// The call is recorded and may be made.
     case begun
-    /// Nothing is recorded. Another call of the message has the users of some targets, or other devices of users may get the message (`withheld`).
-    case taken(Set<TargetID>, withheld: Set<TargetID>)
+    /// Nothing is recorded. The users of some targets have the message by another call or path, other devices of users may get the message (`withheld`), or
+    /// a call without an end has the users (`busy`).
+    case taken(Set<TargetID>, withheld: Set<TargetID>, busy: Set<TargetID> = [])
     /// Another node holds the slice.
     case fenced
 }
@@ -132,7 +133,7 @@ package enum UpstreamEnd: Sendable, Hashable {
     /// The upstream answered or did not.
     case ended(UpstreamResult)
     /// No call was made, as `UpstreamStart.taken` says.
-    case taken(Set<TargetID>, withheld: Set<TargetID>)
+    case taken(Set<TargetID>, withheld: Set<TargetID>, busy: Set<TargetID> = [])
 }
 
 /// The end of a recorded call. It is written with the outcomes of its targets.

@@ -312,6 +312,20 @@ import Testing
         #expect(bench.results[0]?.state == .sent && bench.results[2]?.state == .sent)
     }
 
+    // The other call may turn out to have reached nobody.
+    @Test func usersThatACallWithoutAnEndHasAreTriedLater() throws {
+        var bench = machine(targets: 2, [Self.old], addressesUsers: true) { work in
+            for index in 0..<2 { work.targets[index]?.person.user = UserID("user-\(index)") }
+        }
+        let first = try #require(bench.openCalls.first)
+        bench.end(first, .taken([], withheld: [], busy: [TargetID(.numbered(1))]))
+        let second = try #require(bench.openCalls.first)
+        #expect(bench.orders[second]?.targets == [TargetID(.numbered(0))])
+        bench.answer(second, .acceptedByUpstream)
+        #expect(bench.results[0]?.state == .sent && bench.results[1] == nil)
+        #expect(bench.disposition == .again(after: .seconds(2)))
+    }
+
     // An answer that names no target must not make the call again and again.
     @Test func aCallThatNothingExplainsIsPutBack() throws {
         var bench = machine([Self.old], addressesUsers: true) { share("ann", &$0) }

@@ -277,15 +277,50 @@ import Testing
         #expect(try await store.begin(first, of: leases[0], by: fixture.node) == .begun)
         let second = ordered(leases[1], 1, users: ["ann"])
         let target = leases[1].targets[0]
-        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
+        let busy = UpstreamStart.taken([], withheld: [], busy: [target])
+        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == busy)
         // No byte of the first call has left, and its next try has the same user.
         let next = ordered(leases[0], 2, users: ["ann"], replacing: [first.id])
         #expect(try await store.begin(next, of: leases[0], by: fixture.node) == .begun)
-        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
+        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == busy)
         var progress = try await fixture.progress(leases[0], [], disposition: .again(after: .seconds(60)))
         progress.calls = [UpstreamCallEnd(id: first.id, isVoid: true), UpstreamCallEnd(id: next.id, isVoid: true)]
         _ = try await store.record(progress, by: fixture.node)
         #expect(try await store.begin(second, of: leases[1], by: fixture.node) == .begun)
+        // An answered call has its user for ever.
+        progress = try await fixture.progress(leases[1], [], disposition: .goOn)
+        progress.calls = [UpstreamCallEnd(id: second.id)]
+        _ = try await store.record(progress, by: fixture.node)
+        let third = ordered(leases[1], 2, users: ["ann"])
+        #expect(try await store.begin(third, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
+    }
+
+    // A slice with other rules has sent the message to a device of the user.
+    @Test(arguments: [("apns", true), ("upstream:old", false)])
+    func aUserWhomThePushServiceHasReachedIsNotCalled(_ transport: String, _ isReached: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
+        var progress = try await fixture.progress(lease, [0], disposition: .goOn, transport: transport)
+        for index in progress.results.indices {
+            progress.results[index].user = "ann"
+            progress.results[index].device = devices[0].device
+        }
+        #expect(try await fixture.delivery.record(progress, by: fixture.node) == .recorded(1))
+        let order = UpstreamOrder(
+            id: UpstreamCallID(epoch: lease.epoch, number: 1),
+            upstream: "old",
+            call: UpstreamCall(VendorRequest(route: "send", path: "/send"), targets: [0]),
+            targets: [lease.targets[1]],
+            units: [UpstreamUnit(user: "ann", platform: .ios)]
+        )
+        let start = try await fixture.delivery.begin(order, of: lease, by: fixture.node)
+        #expect(start == (isReached ? .taken([lease.targets[1]], withheld: []) : .begun))
+        // The upstream's send is limited to another platform.
+        var other = order
+        other.id = UpstreamCallID(epoch: lease.epoch, number: 2)
+        other.units = [UpstreamUnit(user: "ann", platform: .android)]
+        #expect(try await fixture.delivery.begin(other, of: lease, by: fixture.node) == .begun)
     }
 
     @Test func twoSlicesThatCallOneUserAtOnceMakeOneCall() async throws {

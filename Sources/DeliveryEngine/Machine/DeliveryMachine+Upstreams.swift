@@ -320,8 +320,8 @@ extension DeliveryMachine {
         let open = calls[place].slots.indices.filter { isOnItsWay(calls[place].slots[$0], in: number) }
         guard !open.isEmpty else { return [] }
         switch end {
-        case .taken(let same, let withheld):
-            taken(open.map { calls[place].slots[$0] }, same, withheld, now: now)
+        case .taken(let same, let withheld, let busy):
+            taken(open.map { calls[place].slots[$0] }, same, withheld, busy, now: now)
             planCalls(now: now)
             for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
             return requests() + proceed(now)
@@ -376,14 +376,17 @@ extension DeliveryMachine {
         calls[place].send = nil
     }
 
-    /// No call was made: others of the message have the users of some targets. The rest gets a call without them.
+    /// No call was made: others of the message have the users of some targets. The rest gets a call without them. A call without an end may have reached
+    /// nobody, so that its users are tried again later.
     private mutating func taken(
         _ slots: [Int],
         _ same: Set<TargetID>,
         _ withheld: Set<TargetID>,
+        _ busy: Set<TargetID>,
         now: Timestamp
     ) {
-        let isProgress = slots.contains { same.contains(lease.targets[$0]) || withheld.contains(lease.targets[$0]) }
+        let named = same.union(withheld).union(busy)
+        let isProgress = slots.contains { named.contains(lease.targets[$0]) }
         for slot in slots {
             queues[targets[slot].queue].onItsWay -= 1
             targets[slot].sentAt = nil
@@ -394,7 +397,7 @@ extension DeliveryMachine {
                 settle(slot, as: .suppressed, reason: SuppressionReason.sameUser.rawValue, now: now)
             } else if withheld.contains(target) {
                 fail(slot, nil, now: now)
-            } else if isProgress {
+            } else if isProgress, !busy.contains(target) {
                 targets[slot].state = .ready
                 uncalled.append(slot)
             } else {

@@ -95,6 +95,7 @@ extension PostgresDeliveryStore {
             let results = try await engine.run(gathered: Transaction(tenant: nil, [statement]))
             var same: Set<TargetID> = []
             var withheld: Set<TargetID> = []
+            var busy: Set<TargetID> = []
             for row in try results.result(0) {
                 let target: TargetID? = try row.optionalID("target")
                 let outcome = try row.text("outcome")
@@ -103,10 +104,11 @@ extension PostgresDeliveryStore {
                 case ("fenced", _): return .fenced
                 case ("taken", let target?): same.insert(target)
                 case ("withheld", let target?): withheld.insert(target)
+                case ("busy", let target?): busy.insert(target)
                 default: break  // no other answer
                 }
             }
-            return .taken(same, withheld: withheld)
+            return .taken(same, withheld: withheld, busy: busy)
         }
     }
 
