@@ -70,10 +70,23 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`.
     func routing(of lease: SliceLease, by node: NodeID) async throws(StoreError) -> StoredRouting
 
-    /// The tags out of `names` that the targets of a slice have, by place.
+    /// The tags out of `names` that identities have, by the place of the identity.
     ///
     /// - Throws: `StoreError`.
-    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>]
+    func tags(
+        _ names: Set<String>,
+        of identities: [Int: IdentityID],
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Set<String>]
+
+    /// The places of those users whom a call of the message has, and whether it is answered.
+    ///
+    /// - Throws: `StoreError`.
+    func called(
+        _ users: [CalledUser],
+        by message: MessageID,
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Bool]
 
     /// The bytes of an image; nil: they are not known.
     ///

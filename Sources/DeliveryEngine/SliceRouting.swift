@@ -19,17 +19,21 @@ package struct RoutedSlice: Sendable {
     package var tags: [Int: Set<String>]
     /// Calls under earlier leases whose outcomes nobody has recorded. Their targets may have got the message.
     package var interrupted: [InterruptedCall]
+    /// The targets whose users a call of the message has, by place, and whether it is answered.
+    package var called: [Int: Bool]
 
     package init(
         table: RouteTable,
         upstreams: [CredentialID: UpstreamSettings] = [:],
         tags: [Int: Set<String>] = [:],
-        interrupted: [InterruptedCall] = []
+        interrupted: [InterruptedCall] = [],
+        called: [Int: Bool] = [:]
     ) {
         self.table = table
         self.upstreams = upstreams
         self.tags = tags
         self.interrupted = interrupted
+        self.called = called
     }
 }
 
@@ -67,7 +71,8 @@ package struct StoredRules: Sendable, Hashable {
 package enum StoredRouting: Sendable, Hashable {
     /// The app has no rules.
     case none
-    case rules(StoredRules, interrupted: [InterruptedCall])
+    /// `callers`: the upstreams that calls of the message have asked to reach users, whichever slices made them.
+    case rules(StoredRules, interrupted: [InterruptedCall], callers: [CredentialID] = [])
     /// Another node holds the slice.
     case fenced
 }
@@ -81,6 +86,25 @@ package struct UpstreamUnit: Sendable, Hashable {
     package init(user: UserID, platform: Platform?) {
         self.user = user
         self.platform = platform
+    }
+
+    /// The unit of a target. A device without a user stands for itself.
+    init(_ facts: TargetFacts?, platform: Platform?) {
+        user = facts?.person.user ?? UserID(facts?.key.rawValue ?? "")
+        self.platform = platform
+    }
+}
+
+/// A user whom an upstream may have been asked to reach, for the target at a place of a slice.
+package struct CalledUser: Sendable, Hashable {
+    package var place: Int
+    package var upstream: CredentialID
+    package var unit: UpstreamUnit
+
+    package init(place: Int, upstream: CredentialID, unit: UpstreamUnit) {
+        self.place = place
+        self.upstream = upstream
+        self.unit = unit
     }
 }
 

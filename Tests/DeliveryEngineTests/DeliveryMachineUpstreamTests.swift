@@ -312,6 +312,19 @@ import Testing
         #expect(bench.results[0]?.state == .sent && bench.results[2]?.state == .sent)
     }
 
+    // By rules of another version.
+    @Test func aTargetWhoseUserACallHasIsNotPushed() {
+        var bench = machine(targets: 3, [.apns]) { work in
+            let table = RouteTable(RouteRules(deliveries: [DeliveryRule(paths: [.apns])]), upstreams: [:])
+            work.routing = .rules(RoutedSlice(table: table, called: [0: true, 1: false]))
+        }
+        #expect(bench.sent.map(\.slot) == [2])
+        bench.completeAll(.yes)
+        #expect(bench.results[0]?.state == .suppressed && bench.results[0]?.reason == "sameUser")
+        // The call may turn out to have reached nobody.
+        #expect(bench.results[1] == nil && bench.disposition == .again(after: .seconds(2)))
+    }
+
     // The other call may turn out to have reached nobody.
     @Test func usersThatACallWithoutAnEndHasAreTriedLater() throws {
         var bench = machine(targets: 2, [Self.old], addressesUsers: true) { work in

@@ -35,14 +35,14 @@ import Testing
         omitting omitted: Set<PostgresDeliveryStore.Omission> = []
     ) async throws -> Int? {
         let store = PostgresDeliveryStore(engine: fixture.engine, omitting: omitted)
-        guard case .rules(let rules, _) = try await store.routing(of: lease, by: fixture.node) else { return nil }
+        guard case .rules(let rules, _, _) = try await store.routing(of: lease, by: fixture.node) else { return nil }
         return rules.version
     }
 
     private func interrupted(_ lease: SliceLease, by node: NodeID, _ fixture: StoreFixture) async throws
         -> [InterruptedCall]
     {
-        guard case .rules(_, let calls) = try await fixture.delivery.routing(of: lease, by: node) else { return [] }
+        guard case .rules(_, let calls, _) = try await fixture.delivery.routing(of: lease, by: node) else { return [] }
         return calls
     }
 
@@ -295,6 +295,33 @@ import Testing
         #expect(try await store.begin(third, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
     }
 
+    // A slice with other rules could push to a user whom a call has.
+    @Test func theUsersOfCallsAreFound() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        try await put(["paths": ["old"]], after: nil, fixture)
+        let (message, lease) = try await fixture.sending(to: [device.identity])
+        let store = fixture.delivery
+        let order = ordered(lease, 1, users: ["ann"])
+        #expect(try await store.begin(order, of: lease, by: fixture.node) == .begun)
+        guard case .rules(_, _, let callers) = try await store.routing(of: lease, by: fixture.node) else {
+            Issue.record("no rules")
+            return
+        }
+        #expect(callers == ["old"])
+        let ios = UpstreamUnit(user: "ann", platform: .ios)
+        let users = [
+            CalledUser(place: 3, upstream: "old", unit: ios), CalledUser(place: 4, upstream: "other", unit: ios),
+            CalledUser(place: 5, upstream: "old", unit: UpstreamUnit(user: "ann", platform: nil)),
+            CalledUser(place: 6, upstream: "old", unit: UpstreamUnit(user: "bob", platform: .ios)),
+        ]
+        #expect(try await store.called(users, by: message.id, tenant: fixture.acme) == [3: false])
+        var progress = try await fixture.progress(lease, [], disposition: .goOn)
+        progress.calls = [UpstreamCallEnd(id: order.id)]
+        _ = try await store.record(progress, by: fixture.node)
+        #expect(try await store.called(users, by: message.id, tenant: fixture.acme) == [3: true])
+    }
+
     // A slice with other rules has sent the message to a device of the user.
     @Test(arguments: [("apns", true), ("upstream:old", false)])
     func aUserWhomThePushServiceHasReachedIsNotCalled(_ transport: String, _ isReached: Bool) async throws {
@@ -372,7 +399,6 @@ import Testing
     @Test func theTagsThatRulesNameAreFound() async throws {
         let fixture = try await StoreFixture.make()
         let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
-        let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
         _ = try await fixture.database.admin().query(
             """
             INSERT INTO gateway.identity_tag (tenant_id, app_id, vendor, tag, identity_id)
@@ -380,7 +406,10 @@ import Testing
             """,
             [.id(fixture.acme), .id(devices[1].identity)]
         )
-        #expect(try await fixture.delivery.tags(["beta", "delta"], of: lease) == [1: ["beta"]])
+        // Two variants of one identity are different targets.
+        let identities = [0: devices[0].identity, 1: devices[1].identity, 7: devices[1].identity]
+        let found = try await fixture.delivery.tags(["beta", "delta"], of: identities, tenant: fixture.acme)
+        #expect(found == [1: ["beta"], 7: ["beta"]])
     }
 
     @Test func recordsOfCallsAreRemovedAfterTheirTime() async throws {

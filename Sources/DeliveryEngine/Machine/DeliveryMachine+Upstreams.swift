@@ -279,10 +279,7 @@ extension DeliveryMachine {
 
     private func unit(of slot: Int, _ work: SliceWork, _ facts: UpstreamFacts) -> UpstreamUnit {
         let target = work.targets[slot]
-        return UpstreamUnit(
-            user: target?.person.user ?? UserID(target?.key.rawValue ?? ""),
-            platform: facts.splitsPlatforms ? target?.destination.platform : nil
-        )
+        return UpstreamUnit(target, platform: facts.splitsPlatforms ? target?.destination.platform : nil)
     }
 
     // MARK: Calls

@@ -188,11 +188,36 @@ enum DeliverySQL {
         """
     )
 
-    /// The tags out of `$4` that targets have.
+    /// The upstreams that calls of the message have asked to reach users. It reads one row for each of them, because a message may have very many users.
+    static let callers = StoreSQL.tenant(
+        """
+        WITH RECURSIVE c AS (
+            SELECT min(u.upstream) AS upstream FROM gateway.upstream_user u WHERE u.tenant_id = $1 AND u.message_id = $2
+            UNION ALL
+            SELECT (SELECT min(u.upstream) FROM gateway.upstream_user u
+                WHERE u.tenant_id = $1 AND u.message_id = $2 AND u.upstream > c.upstream)
+            FROM c WHERE c.upstream IS NOT NULL)
+        SELECT c.upstream FROM c WHERE c.upstream IS NOT NULL
+        """
+    )
+
+    /// Which of these users calls of the message have. The key is that of `begin_upstream_call`.
+    static let called = StoreSQL.tenant(
+        """
+        SELECT t.place, bool_or(c.state IS NOT DISTINCT FROM 'answered') AS is_answered
+        FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) AS t(place, upstream, user_id, platform)
+        JOIN gateway.upstream_user x ON x.tenant_id = $1 AND x.message_id = $2 AND x.upstream = t.upstream
+            AND x.user_key = sha256(convert_to($2::uuid::text || '/' || t.platform || '/' || t.user_id, 'UTF8'))
+        LEFT JOIN gateway.upstream_call c ON c.tenant_id = $1 AND c.message_id = $2 AND c.slice_no = x.slice_no AND c.epoch = x.epoch AND c.no = x.no
+        GROUP BY t.place
+        """
+    )
+
+    /// The tags out of `$4` that identities have.
     static let tags = StoreSQL.tenant(
         """
-        SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
-        JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.target AND x.tag = ANY ($4)
+        SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, identity)
+        JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.identity AND x.tag = ANY ($4)
         """
     )
 
