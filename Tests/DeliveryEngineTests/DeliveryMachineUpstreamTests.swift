@@ -268,6 +268,36 @@ import Testing
         #expect(stopped.records.last?.returnsRouting == false && stopped.records.last?.countsAttempt == true)
     }
 
+    // After a lapse, and after an attempt that counted.
+    @Test func aTargetThatThePushServiceMayHaveGotTakesNoOtherPath() {
+        var lapsed = MachineBench.lease(1, epoch: 3)
+        lapsed.followsLapse = true
+        let tried = MachineBench.lease(1, epoch: 2, attempts: 1)
+        let dead = Outcome.rejected(.tokenDead(since: nil), "Unregistered", 410)
+        let cases: [(SliceLease, [DeliveryPath])] = [
+            (lapsed, [.apns, Self.old]), (lapsed, [Self.old, .apns]), (tried, [.apns, Self.old]),
+        ]
+        for (lease, paths) in cases {
+            var bench = machine(paths, lease: lease)
+            bench.completeAll(dead)
+            #expect(bench.sent.count == 1 && bench.openCalls.isEmpty, "\(paths)")
+            #expect(bench.results[0]?.reason == "Unregistered", "\(paths)")
+        }
+        #expect(machine([Self.old, .apns], lease: tried).openCalls.count == 1)
+        let free = machine([.apns, Self.old], lease: lapsed) { removeToken(&$0) }
+        #expect(free.openCalls.count == 1 && free.sent.isEmpty)
+    }
+
+    @Test func aPushWithoutAnAnswerIsNotRepeatedAfterALapse() {
+        var policy = EnginePolicy()
+        policy.retry.unknown = .always
+        var lease = MachineBench.lease(1, epoch: 3)
+        lease.followsLapse = true
+        var bench = machine([.apns, Self.old], lease: lease, policy: policy)
+        bench.completeAll(.lost)
+        #expect(bench.sent.count == 1 && bench.results[0]?.attempt.isCertain == false)
+    }
+
     // MARK: Outages
 
     /// How long the path is out of order, and whether the next one is taken. Nil: refused, which no time heals.
@@ -393,10 +423,20 @@ import Testing
         var bench = machine(targets: 3, [Self.old], permit: .metered(0)) { $0.capped = [0] }
         bench.pass(.milliseconds(250))
         #expect(bench.records.count == 1 && bench.openCalls.isEmpty)
-        bench.machine.reclaimed(MachineBench.lease(3, epoch: 3, done: [0, 1]))
+        bench.machine.reclaimed(MachineBench.lease(3, epoch: 2, done: [0, 1]))
         bench.permit = .go
         bench.perform(bench.machine.recorded(.fenced, now: bench.now))
         // The call would reach the settled target again, so that the other one returns.
         #expect(bench.openCalls.isEmpty && bench.disposition == .again(after: .zero))
+    }
+
+    // It may have made calls, which the next lease finds.
+    @Test func aSliceThatAnotherNodeHadInBetweenIsReadAgain() {
+        var bench = machine(targets: 3, [Self.old], permit: .metered(0)) { $0.capped = [0] }
+        bench.pass(.milliseconds(250))
+        bench.machine.reclaimed(MachineBench.lease(3, epoch: 3))
+        bench.permit = .go
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        #expect(bench.isFinished && bench.openCalls.isEmpty && bench.records.count == 1)
     }
 }

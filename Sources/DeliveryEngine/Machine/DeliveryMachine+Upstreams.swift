@@ -50,8 +50,21 @@ extension DeliveryMachine {
             rollout: RolloutFacts(user: facts.person.user?.rawValue, device: facts.key.rawValue)
         )
         let decision = routed.table.decide(delivery)
-        targets[slot].paths = decision.paths == [.apns] ? [] : decision.paths
+        let isDirect = decision.paths == [.apns] || mayBePushed(facts, decision.paths, work)
+        targets[slot].paths = isDirect ? [] : decision.paths
         targets[slot].coolDown = decision.coolDown
+    }
+
+    /// Whether the push service may have got the target under an earlier lease: then it takes no other path, because the upstream does not recognize the push.
+    private func mayBePushed(_ facts: TargetFacts, _ paths: [DeliveryPath], _ work: SliceWork) -> Bool {
+        let isTried = lease.followsLapse || lease.attempts > 0 && paths.first == .apns
+        let platform = facts.destination.platform
+        guard isTried, paths.contains(.apns), facts.destination.usableToken != nil, settings.transports[platform] != nil
+        else { return false }
+        let way = work.routes[platform]
+        let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
+        guard case .direct = route else { return false }
+        return true
     }
 
     /// The plan for an upstream. Nil: it must not get the target.
