@@ -261,10 +261,10 @@ extension DeliveryMachine {
         )
     }
 
-    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute, isUpstream: Bool = false) -> Int {
+    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute) -> Int {
         let known = queues.firstIndex { $0.route == route }
         let index = known ?? queues.count
-        if known == nil { queues.append(Queue(route: route, platform: platform, isUpstream: isUpstream)) }
+        if known == nil { queues.append(Queue(route: route, platform: platform)) }
         queues[index].ready.append(slot)
         return index
     }

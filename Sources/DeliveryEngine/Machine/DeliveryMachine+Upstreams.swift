@@ -282,7 +282,7 @@ extension DeliveryMachine {
             )
         )
         let key = CredentialKey(tenant: lease.key.tenant, credential: upstream)
-        let queue = enqueue(first, platform: .ios, PushRoute(key, app: work.app), isUpstream: true)
+        let queue = enqueue(first, platform: .ios, PushRoute(key, app: work.app, isUpstream: true))
         for slot in slots {
             targets[slot].call = calls.count - 1
             targets[slot].queue = queue

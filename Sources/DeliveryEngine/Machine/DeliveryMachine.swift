@@ -131,7 +131,7 @@ package struct DeliveryMachine: Sendable {
         let route: PushRoute
         let platform: Platform
         /// Whether it leads to an upstream: `ready` then has the first target of each call.
-        var isUpstream = false
+        var isUpstream: Bool { route.isUpstream }
         var key: CredentialKey { route.key }
         var ready: [Int] = []
         var onItsWay = 0
