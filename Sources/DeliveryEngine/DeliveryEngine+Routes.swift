@@ -82,15 +82,6 @@ extension DeliveryEngine {
         return try await store.called(users, by: lease.key.message, tenant: lease.key.tenant)
     }
 
-    /// The dialects that the rules of the message's app prefer for its lane.
-    ///
-    /// - Throws: `StoreError`.
-    func preferredDialects(of lease: SliceLease) async throws(StoreError) -> [Vendor] {
-        guard case .rules(let stored, _, _) = try await store.routing(of: lease, by: node) else { return [] }
-        // No rule of an expansion is kept: its app is not known here.
-        return Self.read(stored)?.preferredDialects(in: lease.lane) ?? []
-    }
-
     /// The rules of a version; nil: this program does not know them.
     private func table(_ stored: StoredRules, tenant: TenantID, app: AppID) -> RouteTable? {
         let key = RouteCache.Key(tenant: tenant, app: app, version: stored.version)

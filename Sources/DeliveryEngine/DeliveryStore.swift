@@ -54,14 +54,15 @@ package protocol DeliveryStore: Sendable {
     ///   - lease: of the expansion.
     ///   - node: its owner.
     ///   - pageSize: the number of targets, or of candidates where few match.
-    ///   - dialects: those that are preferred, in this order, to the identity that was seen last, for a message that reaches every dialect.
+    ///   - dialects: those that are preferred, in this order, to the identity that was seen last, for a message that reaches every dialect. Nil: those of the
+    ///     rules that were in force at the first page.
     /// - Returns: the result of the page.
     /// - Throws: `StoreError`.
     func expand(
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult
 
     /// The rules by which the slice is routed: those that were in force when it was first read under a lease. A slice that leaves it inherits them, and one

@@ -117,7 +117,7 @@ final class OutageStore: DeliveryStore {
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult {
         try checkWork()
         guard inventedPages > 0 else {

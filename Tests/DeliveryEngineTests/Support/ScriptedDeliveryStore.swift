@@ -185,7 +185,7 @@ final class ScriptedDeliveryStore: DeliveryStore {
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult {
         .fenced
     }
