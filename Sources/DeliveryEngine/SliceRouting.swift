@@ -156,6 +156,8 @@ package enum UpstreamStart: Sendable, Hashable {
 package enum UpstreamEnd: Sendable, Hashable {
     /// The upstream answered or did not.
     case ended(UpstreamResult)
+    /// No call was made, because it is unknown whether it was recorded. The store may still write the record.
+    case unrecorded
     /// No call was made, as `UpstreamStart.taken` says.
     case taken(Set<TargetID>, withheld: Set<TargetID>, busy: Set<TargetID> = [])
 }

@@ -254,6 +254,23 @@ import Testing
         #expect(bench.records.flatMap(\.calls) == [UpstreamCallEnd(id: id, isVoid: true)])
     }
 
+    // The store may write the record after a flush that says that there was none.
+    @Test func aCallThatMayStillBeRecordedEndsWithTheLastFlush() throws {
+        var bench = machine(targets: 2, [Self.old], callSize: 1)
+        let numbers = bench.openCalls
+        try #require(numbers.count == 2)
+        let ids = numbers.compactMap { bench.orders[$0]?.id }
+        bench.end(numbers[0], .unrecorded)
+        bench.pass(.seconds(1))
+        #expect(bench.records.allSatisfy { $0.calls.isEmpty })
+        bench.answer(numbers[1], .acceptedByUpstream)
+        if bench.records.last?.disposition == .goOn { bench.recorded() }
+        let ends = bench.records.last?.calls ?? []
+        #expect(ends.contains(UpstreamCallEnd(id: ids[0], isVoid: true)))
+        #expect(bench.results[0] == nil && bench.disposition == .again(after: .seconds(1)))
+        #expect(bench.signs == [.answered])
+    }
+
     @Test func aSliceOfWhichNothingWasTriedReturnsItsRules() {
         let stopped = machine([Self.old], permit: .stopped(for: .seconds(9)))
         #expect(stopped.records.last?.returnsRouting == true)

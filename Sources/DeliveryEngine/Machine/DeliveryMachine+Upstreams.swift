@@ -335,6 +335,12 @@ extension DeliveryMachine {
             planCalls(now: now)
             for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
             return requests() + proceed(now)
+        case .unrecorded:
+            lateEnds.append(UpstreamCallEnd(id: id, isVoid: true))
+            // Not the upstream's fault, which would stop its credential.
+            let error = TransportError(.overloaded, "the call was not recorded")
+            let slots = open.map { calls[place].slots[$0] }
+            return completed(slots.map { PushCompletion(slot: $0, outcome: .unsent(error)) }, now: now)
         case .ended(let result):
             let batch = open.map { index in
                 PushCompletion(
@@ -351,6 +357,11 @@ extension DeliveryMachine {
             endedCalls.append(UpstreamCallEnd(id: id, reference: result.reference, isVoid: isVoid))
             return completed(batch, now: now)
         }
+    }
+
+    mutating func takeLateEnds() {
+        endedCalls += lateEnds
+        lateEnds = []
     }
 
     private func isOnItsWay(_ slot: Int, in number: Int) -> Bool {

@@ -165,6 +165,8 @@ package struct DeliveryMachine: Sendable {
     var uncalled: [Int] = []
     /// Ends of calls that are not part of a flush yet.
     var endedCalls: [UpstreamCallEnd] = []
+    /// Ends of calls whose records the store may still write: the last flush has them, after which it writes none.
+    var lateEnds: [UpstreamCallEnd] = []
     /// The zones of the targets.
     var hours = WeekHours()
     var isDraining = false
@@ -452,6 +454,7 @@ package struct DeliveryMachine: Sendable {
             retries: end.retries,
             movesDue: end.movesDue
         )
+        if isLast { takeLateEnds() }
         progress.calls = endedCalls
         if work?.isRouted ?? false { bind(&progress, isLast: isLast) }
         flight = PendingFlush(epoch: lease.epoch, results: pending, calls: endedCalls, isLast: isLast)

@@ -162,8 +162,7 @@ struct SliceRunner: Sendable {
         case .fenced?:
             inbox.yield(.fenced(epoch: order.id.epoch))
             return unsent(order, .canceled)
-        // Not the upstream's fault, which would stop its credential.
-        case nil: return unsent(order, .overloaded)
+        case nil: return .unrecorded
         }
     }
 
