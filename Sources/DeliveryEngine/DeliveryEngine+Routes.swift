@@ -12,6 +12,12 @@ extension DeliveryEngine {
         guard var routed = work else { return true }
         switch try await store.routing(of: lease, by: node) {
         case .none: return true
+        case .unruled(let callers):
+            let table = RouteTable(RouteRules(), upstreams: [:])
+            let called = try await called(by: callers, table, routed.targets, lease)
+            routed.routing = .rules(RoutedSlice(table: table, called: called))
+            work = routed
+            return true
         case .fenced: return false
         case .rules(let stored, let interrupted, let callers):
             guard let table = self.table(stored, tenant: lease.key.tenant, app: routed.app) else {

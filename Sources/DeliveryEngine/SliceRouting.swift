@@ -69,8 +69,10 @@ package struct StoredRules: Sendable, Hashable {
 
 /// The stored facts about the routing of a slice.
 package enum StoredRouting: Sendable, Hashable {
-    /// The app has no rules.
+    /// The app has no rules, or had none when the slice was begun.
     case none
+    /// As `none`, where calls of other slices have asked these upstreams to reach users.
+    case unruled(callers: [CredentialID])
     /// `callers`: the upstreams that calls of the message have asked to reach users, whichever slices made them.
     case rules(StoredRules, interrupted: [InterruptedCall], callers: [CredentialID] = [])
     /// Another node holds the slice.

@@ -46,11 +46,15 @@ import Testing
         return calls
     }
 
-    private func claim(_ fixture: StoreFixture, by node: NodeID? = nil) async throws -> [SliceLease] {
+    private func claim(
+        _ fixture: StoreFixture,
+        by node: NodeID? = nil,
+        limit: Int = 10
+    ) async throws -> [SliceLease] {
         try await fixture.delivery.claim(
             tenant: fixture.acme,
             lane: .transactional,
-            limit: 10,
+            limit: limit,
             by: node ?? fixture.node,
             lease: .seconds(600)
         )
@@ -155,6 +159,29 @@ import Testing
         let leases = try await claim(fixture)
         #expect(leases.count == 2)
         for lease in leases { #expect(try await version(of: lease, fixture) == nil) }
+    }
+
+    // Another slice of its message follows the rules.
+    @Test func aSliceWithoutRulesKnowsWhichUpstreamsWereAsked() async throws {
+        let fixture = try await StoreFixture.make()
+        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let parts = devices.enumerated().map { index, device in
+            NewSlice(number: Int32(index), work: .deliver, targets: [TargetID(device.identity)])
+        }
+        try await fixture.accept(try await fixture.message(slices: parts, leased: false, recipients: 2))
+        try await makeOlder(fixture)
+        let first = try #require(try await claim(fixture, limit: 1).first)
+        try await fixture.delivery.release([first], by: fixture.node)
+        try await put(["paths": ["old"]], after: nil, fixture)
+        let leases = try await claim(fixture)
+        let begun = try #require(leases.first(where: { $0.key.number == first.key.number }))
+        let other = try #require(leases.first(where: { $0.key.number != first.key.number }))
+        #expect(try await fixture.delivery.routing(of: begun, by: fixture.node) == .none)
+        #expect(try await version(of: other, fixture) == 1)
+        let order = ordered(other, 1, users: ["ann"])
+        #expect(try await fixture.delivery.begin(order, of: other, by: fixture.node) == .begun)
+        let routing = try await fixture.delivery.routing(of: begun, by: fixture.node)
+        #expect(routing == .unruled(callers: ["old"]))
     }
 
     @Test func aSliceWithoutALeaseFollowsTheFirstRulesAndKeepsThem() async throws {

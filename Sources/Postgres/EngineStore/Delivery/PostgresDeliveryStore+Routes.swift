@@ -18,15 +18,15 @@ extension PostgresDeliveryStore {
             ]
             let results = try await engine.run(statements, tenant: nil)
             guard let row = try results.result(0).first else { return .none }
+            let callers = try results.result(2).rows { (row) throws(PostgresError) -> CredentialID in
+                try row.id("upstream")
+            }
             switch try row.text("outcome") {
             case "rules":
                 let calls = try results.result(1).rows { (row) throws(PostgresError) in try Self.interrupted(row) }
-                let callers = try results.result(2).rows { (row) throws(PostgresError) -> CredentialID in
-                    try row.id("upstream")
-                }
                 return .rules(try Self.rules(row), interrupted: calls, callers: callers)
             case "fenced": return .fenced
-            default: return .none
+            default: return callers.isEmpty ? .none : .unruled(callers: callers)
             }
         }
     }
