@@ -14,8 +14,9 @@ extension DeliveryEngine {
         case .none: return true
         case .unruled(let callers):
             let table = RouteTable(RouteRules(), upstreams: [:])
-            let called = try await called(by: callers, table, routed.targets, lease)
-            routed.routing = .rules(RoutedSlice(table: table, called: called))
+            var slice = RoutedSlice(table: table)
+            slice.called = try await called(by: callers, table, routed.targets, lease)
+            routed.routing = .rules(slice)
             work = routed
             return true
         case .fenced: return false
