@@ -12,18 +12,26 @@ extension DeliveryEngine {
         guard var routed = work else { return true }
         switch try await store.routing(of: lease, by: node) {
         case .none: return true
+        case .unruled(let callers):
+            let table = RouteTable(RouteRules(), upstreams: [:])
+            var slice = RoutedSlice(table: table)
+            slice.called = try await called(by: callers, table, routed.targets, lease)
+            routed.routing = .rules(slice)
+            work = routed
+            return true
         case .fenced: return false
-        case .rules(let stored, let interrupted):
+        case .rules(let stored, let interrupted, let callers):
             guard let table = self.table(stored, tenant: lease.key.tenant, app: routed.app) else {
                 routed.routing = .unread
                 work = routed
                 return true
             }
             // Rules for calls only.
-            guard !table.rules.deliveries.isEmpty || !interrupted.isEmpty else { return true }
+            guard !table.rules.deliveries.isEmpty || !interrupted.isEmpty || !callers.isEmpty else { return true }
             var slice = RoutedSlice(table: table, interrupted: interrupted)
             let written = table.tags
-            if !written.isEmpty { slice.tags = try await tags(written, of: lease) }
+            if !written.isEmpty { slice.tags = try await tags(written, of: routed.targets, lease) }
+            if !callers.isEmpty { slice.called = try await called(by: callers, table, routed.targets, lease) }
             let names = table.deliveryUpstreams
             for name in names {
                 let key = CredentialKey(tenant: lease.key.tenant, credential: name)
@@ -38,25 +46,47 @@ extension DeliveryEngine {
         }
     }
 
-    /// The tags that the targets of a slice have, by place, in the spelling of the rules. They are stored in their folded form.
-    private func tags(_ written: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] {
+    /// The tags that the targets of a slice have, by place, in the spelling of the rules. They are stored in their folded form, and of identities: several
+    /// variants of one identity are different targets.
+    private func tags(
+        _ written: Set<String>,
+        of targets: [Int: TargetFacts],
+        _ lease: SliceLease
+    ) async throws(StoreError) -> [Int: Set<String>] {
         var spellings: [String: Set<String>] = [:]
         for name in written {
             if let tag = Tag(name) { spellings[tag.text, default: []].insert(name) }
         }
-        let found = try await store.tags(Set(spellings.keys), of: lease)
+        let found = try await store.tags(
+            Set(spellings.keys),
+            of: targets.mapValues(\.identity),
+            tenant: lease.key.tenant
+        )
         return found.mapValues { names in
             names.reduce(into: Set<String>()) { all, name in all.formUnion(spellings[name] ?? []) }
         }
     }
 
-    /// The dialects that the rules of the message's app prefer for its lane.
-    ///
-    /// - Throws: `StoreError`.
-    func preferredDialects(of lease: SliceLease) async throws(StoreError) -> [Vendor] {
-        guard case .rules(let stored, _) = try await store.routing(of: lease, by: node) else { return [] }
-        // No rule of an expansion is kept: its app is not known here.
-        return Self.read(stored)?.preferredDialects(in: lease.lane) ?? []
+    /// The targets whose users a call of the message has, whichever slice made it: by rules of another version, this slice may push to them itself. An upstream
+    /// pushes to registrations of its dialect.
+    private func called(
+        by callers: [CredentialID],
+        _ table: RouteTable,
+        _ targets: [Int: TargetFacts],
+        _ lease: SliceLease
+    ) async throws(StoreError) -> [Int: Bool] {
+        var users: [CalledUser] = []
+        for id in callers {
+            let key = CredentialKey(tenant: lease.key.tenant, credential: id)
+            let vendor = table.facts(of: id)?.vendor ?? upstreams?.settings(of: key)?.vendor
+            for (place, facts) in targets where vendor == nil || vendor == facts.vendor {
+                for platform in [nil, facts.destination.platform] as [Platform?] {
+                    let unit = UpstreamUnit(facts, platform: platform)
+                    users.append(CalledUser(place: place, upstream: id, unit: unit))
+                }
+            }
+        }
+        return try await store.called(users, by: lease.key.message, tenant: lease.key.tenant)
     }
 
     /// The rules of a version; nil: this program does not know them.

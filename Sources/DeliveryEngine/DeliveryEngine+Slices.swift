@@ -25,7 +25,8 @@ extension DeliveryEngine {
         let now = clock.now()
         let key = route.key
         return state.withLockedValue { state in
-            let places = state.meter.places(key)
+            // A slice is one call, or a few.
+            let places = state.meter.places(key, perSlice: route.isUpstream ? 1 : SliceLease.targetLimit)
             let permit = state.gate.enter(route, lane: lane, isHolder: isHolder, places: places, now: now)
             guard permit == .go, let count = state.meter.take(pushes, key, lane, now: now) else { return permit }
             return count >= pushes ? .go : .metered(count)

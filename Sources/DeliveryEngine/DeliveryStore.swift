@@ -54,14 +54,15 @@ package protocol DeliveryStore: Sendable {
     ///   - lease: of the expansion.
     ///   - node: its owner.
     ///   - pageSize: the number of targets, or of candidates where few match.
-    ///   - dialects: those that are preferred, in this order, to the identity that was seen last, for a message that reaches every dialect.
+    ///   - dialects: those that are preferred, in this order, to the identity that was seen last, for a message that reaches every dialect. Nil: those of the
+    ///     rules that were in force at the first page.
     /// - Returns: the result of the page.
     /// - Throws: `StoreError`.
     func expand(
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult
 
     /// The rules by which the slice is routed: those that were in force when it was first read under a lease. A slice that leaves it inherits them, and one
@@ -70,10 +71,23 @@ package protocol DeliveryStore: Sendable {
     /// - Throws: `StoreError`.
     func routing(of lease: SliceLease, by node: NodeID) async throws(StoreError) -> StoredRouting
 
-    /// The tags out of `names` that the targets of a slice have, by place.
+    /// The tags out of `names` that identities have, by the place of the identity.
     ///
     /// - Throws: `StoreError`.
-    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>]
+    func tags(
+        _ names: Set<String>,
+        of identities: [Int: IdentityID],
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Set<String>]
+
+    /// The places of those users whom a call of the message has, and whether it is answered.
+    ///
+    /// - Throws: `StoreError`.
+    func called(
+        _ users: [CalledUser],
+        by message: MessageID,
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Bool]
 
     /// The bytes of an image; nil: they are not known.
     ///

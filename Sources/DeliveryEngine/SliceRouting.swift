@@ -19,17 +19,21 @@ package struct RoutedSlice: Sendable {
     package var tags: [Int: Set<String>]
     /// Calls under earlier leases whose outcomes nobody has recorded. Their targets may have got the message.
     package var interrupted: [InterruptedCall]
+    /// The targets whose users a call of the message has, by place, and whether it is answered.
+    package var called: [Int: Bool]
 
     package init(
         table: RouteTable,
         upstreams: [CredentialID: UpstreamSettings] = [:],
         tags: [Int: Set<String>] = [:],
-        interrupted: [InterruptedCall] = []
+        interrupted: [InterruptedCall] = [],
+        called: [Int: Bool] = [:]
     ) {
         self.table = table
         self.upstreams = upstreams
         self.tags = tags
         self.interrupted = interrupted
+        self.called = called
     }
 }
 
@@ -65,9 +69,12 @@ package struct StoredRules: Sendable, Hashable {
 
 /// The stored facts about the routing of a slice.
 package enum StoredRouting: Sendable, Hashable {
-    /// The app has no rules.
+    /// The app has no rules, or had none when the slice was begun.
     case none
-    case rules(StoredRules, interrupted: [InterruptedCall])
+    /// As `none`, where calls of other slices have asked these upstreams to reach users.
+    case unruled(callers: [CredentialID])
+    /// `callers`: the upstreams that calls of the message have asked to reach users, whichever slices made them.
+    case rules(StoredRules, interrupted: [InterruptedCall], callers: [CredentialID] = [])
     /// Another node holds the slice.
     case fenced
 }
@@ -81,6 +88,25 @@ package struct UpstreamUnit: Sendable, Hashable {
     package init(user: UserID, platform: Platform?) {
         self.user = user
         self.platform = platform
+    }
+
+    /// The unit of a target. A device without a user stands for itself.
+    init(_ facts: TargetFacts?, platform: Platform?) {
+        user = facts?.person.user ?? UserID(facts?.key.rawValue ?? "")
+        self.platform = platform
+    }
+}
+
+/// A user whom an upstream may have been asked to reach, for the target at a place of a slice.
+package struct CalledUser: Sendable, Hashable {
+    package var place: Int
+    package var upstream: CredentialID
+    package var unit: UpstreamUnit
+
+    package init(place: Int, upstream: CredentialID, unit: UpstreamUnit) {
+        self.place = place
+        self.upstream = upstream
+        self.unit = unit
     }
 }
 
@@ -121,8 +147,9 @@ package struct UpstreamOrder: Sendable {
 package enum UpstreamStart: Sendable, Hashable {
     /// The call is recorded and may be made.
     case begun
-    /// Nothing is recorded. Another call of the message has the users of some targets, or other devices of users may get the message (`withheld`).
-    case taken(Set<TargetID>, withheld: Set<TargetID>)
+    /// Nothing is recorded. The users of some targets have the message by another call or path, other devices of users may get the message (`withheld`), or
+    /// a call without an end has the users (`busy`).
+    case taken(Set<TargetID>, withheld: Set<TargetID>, busy: Set<TargetID> = [])
     /// Another node holds the slice.
     case fenced
 }
@@ -131,8 +158,10 @@ package enum UpstreamStart: Sendable, Hashable {
 package enum UpstreamEnd: Sendable, Hashable {
     /// The upstream answered or did not.
     case ended(UpstreamResult)
+    /// No call was made, because it is unknown whether it was recorded. The store may still write the record.
+    case unrecorded
     /// No call was made, as `UpstreamStart.taken` says.
-    case taken(Set<TargetID>, withheld: Set<TargetID>)
+    case taken(Set<TargetID>, withheld: Set<TargetID>, busy: Set<TargetID> = [])
 }
 
 /// The end of a recorded call. It is written with the outcomes of its targets.

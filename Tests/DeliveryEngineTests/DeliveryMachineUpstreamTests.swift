@@ -243,6 +243,34 @@ import Testing
         #expect(bench.records.last?.returnsRouting == false)
     }
 
+    // Without its end, the next node would settle the target as sent.
+    @Test func aCallThatNeverLeftEndsAlsoIfItsCredentialIsStopped() throws {
+        var bench = machine([Self.old])
+        let number = try #require(bench.openCalls.first)
+        let id = try #require(bench.orders[number]?.id)
+        bench.permit = .stopped(for: .seconds(1))
+        bench.answer(number, .notSent(.noConnection))
+        #expect(bench.openCalls.isEmpty && bench.results.isEmpty)
+        #expect(bench.records.flatMap(\.calls) == [UpstreamCallEnd(id: id, isVoid: true)])
+    }
+
+    // The store may write the record after a flush that says that there was none.
+    @Test func aCallThatMayStillBeRecordedEndsWithTheLastFlush() throws {
+        var bench = machine(targets: 2, [Self.old], callSize: 1)
+        let numbers = bench.openCalls
+        try #require(numbers.count == 2)
+        let ids = numbers.compactMap { bench.orders[$0]?.id }
+        bench.end(numbers[0], .unrecorded)
+        bench.pass(.seconds(1))
+        #expect(bench.records.allSatisfy { $0.calls.isEmpty })
+        bench.answer(numbers[1], .acceptedByUpstream)
+        if bench.records.last?.disposition == .goOn { bench.recorded() }
+        let ends = bench.records.last?.calls ?? []
+        #expect(ends.contains(UpstreamCallEnd(id: ids[0], isVoid: true)))
+        #expect(bench.results[0] == nil && bench.disposition == .again(after: .seconds(1)))
+        #expect(bench.signs == [.answered])
+    }
+
     @Test func aSliceOfWhichNothingWasTriedReturnsItsRules() {
         let stopped = machine([Self.old], permit: .stopped(for: .seconds(9)))
         #expect(stopped.records.last?.returnsRouting == true)
@@ -255,6 +283,36 @@ import Testing
         lease.followsLapse = true
         let stopped = machine([Self.old], lease: lease, permit: .stopped(for: .seconds(9)))
         #expect(stopped.records.last?.returnsRouting == false && stopped.records.last?.countsAttempt == true)
+    }
+
+    // After a lapse, and after an attempt that counted.
+    @Test func aTargetThatThePushServiceMayHaveGotTakesNoOtherPath() {
+        var lapsed = MachineBench.lease(1, epoch: 3)
+        lapsed.followsLapse = true
+        let tried = MachineBench.lease(1, epoch: 2, attempts: 1)
+        let dead = Outcome.rejected(.tokenDead(since: nil), "Unregistered", 410)
+        let cases: [(SliceLease, [DeliveryPath])] = [
+            (lapsed, [.apns, Self.old]), (lapsed, [Self.old, .apns]), (tried, [.apns, Self.old]),
+        ]
+        for (lease, paths) in cases {
+            var bench = machine(paths, lease: lease)
+            bench.completeAll(dead)
+            #expect(bench.sent.count == 1 && bench.openCalls.isEmpty, "\(paths)")
+            #expect(bench.results[0]?.reason == "Unregistered", "\(paths)")
+        }
+        #expect(machine([Self.old, .apns], lease: tried).openCalls.count == 1)
+        let free = machine([.apns, Self.old], lease: lapsed) { removeToken(&$0) }
+        #expect(free.openCalls.count == 1 && free.sent.isEmpty)
+    }
+
+    @Test func aPushWithoutAnAnswerIsNotRepeatedAfterALapse() {
+        var policy = EnginePolicy()
+        policy.retry.unknown = .always
+        var lease = MachineBench.lease(1, epoch: 3)
+        lease.followsLapse = true
+        var bench = machine([.apns, Self.old], lease: lease, policy: policy)
+        bench.completeAll(.lost)
+        #expect(bench.sent.count == 1 && bench.results[0]?.attempt.isCertain == false)
     }
 
     // MARK: Outages
@@ -299,6 +357,33 @@ import Testing
         bench.answer(second, .acceptedByUpstream)
         #expect(bench.results[1]?.reason == "sameUser" && bench.results[1]?.state == .suppressed)
         #expect(bench.results[0]?.state == .sent && bench.results[2]?.state == .sent)
+    }
+
+    // By rules of another version.
+    @Test func aTargetWhoseUserACallHasIsNotPushed() {
+        var bench = machine(targets: 3, [.apns]) { work in
+            let table = RouteTable(RouteRules(deliveries: [DeliveryRule(paths: [.apns])]), upstreams: [:])
+            work.routing = .rules(RoutedSlice(table: table, called: [0: true, 1: false]))
+        }
+        #expect(bench.sent.map(\.slot) == [2])
+        bench.completeAll(.yes)
+        #expect(bench.results[0]?.state == .suppressed && bench.results[0]?.reason == "sameUser")
+        // The call may turn out to have reached nobody.
+        #expect(bench.results[1] == nil && bench.disposition == .again(after: .seconds(2)))
+    }
+
+    // The other call may turn out to have reached nobody.
+    @Test func usersThatACallWithoutAnEndHasAreTriedLater() throws {
+        var bench = machine(targets: 2, [Self.old], addressesUsers: true) { work in
+            for index in 0..<2 { work.targets[index]?.person.user = UserID("user-\(index)") }
+        }
+        let first = try #require(bench.openCalls.first)
+        bench.end(first, .taken([], withheld: [], busy: [TargetID(.numbered(1))]))
+        let second = try #require(bench.openCalls.first)
+        #expect(bench.orders[second]?.targets == [TargetID(.numbered(0))])
+        bench.answer(second, .acceptedByUpstream)
+        #expect(bench.results[0]?.state == .sent && bench.results[1] == nil)
+        #expect(bench.disposition == .again(after: .seconds(2)))
     }
 
     // An answer that names no target must not make the call again and again.
@@ -355,10 +440,20 @@ import Testing
         var bench = machine(targets: 3, [Self.old], permit: .metered(0)) { $0.capped = [0] }
         bench.pass(.milliseconds(250))
         #expect(bench.records.count == 1 && bench.openCalls.isEmpty)
-        bench.machine.reclaimed(MachineBench.lease(3, epoch: 3, done: [0, 1]))
+        bench.machine.reclaimed(MachineBench.lease(3, epoch: 2, done: [0, 1]))
         bench.permit = .go
         bench.perform(bench.machine.recorded(.fenced, now: bench.now))
         // The call would reach the settled target again, so that the other one returns.
         #expect(bench.openCalls.isEmpty && bench.disposition == .again(after: .zero))
+    }
+
+    // It may have made calls, which the next lease finds.
+    @Test func aSliceThatAnotherNodeHadInBetweenIsReadAgain() {
+        var bench = machine(targets: 3, [Self.old], permit: .metered(0)) { $0.capped = [0] }
+        bench.pass(.milliseconds(250))
+        bench.machine.reclaimed(MachineBench.lease(3, epoch: 3))
+        bench.permit = .go
+        bench.perform(bench.machine.recorded(.fenced, now: bench.now))
+        #expect(bench.isFinished && bench.openCalls.isEmpty && bench.records.count == 1)
     }
 }

@@ -57,6 +57,8 @@ import Testing
         #expect(limited(1).places(key) == 1)
         #expect(limited(100).places(key) == 1)
         #expect(limited(1000).places(key) == 10)
+        // A slice of calls to an upstream.
+        #expect(limited(10).places(key) == 1 && limited(10).places(key, perSlice: 1) == 50)
         var both = PushMeter()
         both.limit([key: [.credential("apple", 100_000), .tenant(100)]])
         #expect(both.places(key) == 1)

@@ -50,6 +50,33 @@ import Testing
         }
     }
 
+    @Test func anExpansionUsesTheRulesOfItsFirstPage() async throws {
+        let phone = try await SharedPhone.make()
+        let fixture = phone.fixture
+        let routes = PostgresRouteStore(engine: fixture.engine)
+        let rule = ReceivingRule(lane: .transactional)
+        let (first, lease) = try await phone.expanding(nil, rule)
+        for (version, dialect) in [(0, "rationalowl"), (1, "ipns")] {
+            let draft = RouteDraft(
+                app: "shop",
+                after: version == 0 ? nil : version,
+                format: 1,
+                base: ["deliveries": [["lane": "transactional", "preferDialects": [.string(dialect)]]]],
+                overlay: [:],
+                upstreams: [:]
+            )
+            _ = try await routes.put(draft, checkedWith: [], in: fixture.acme, by: .key("ops"))
+            if version == 0 {
+                _ = try await fixture.delivery.expand(lease, by: fixture.node, pageSize: 1, preferring: nil)
+            }
+        }
+        try await phone.expand(lease, rule, pageSize: 1)
+        #expect(try await phone.targets(of: first) == ["rationalowl"])
+        let (second, next) = try await phone.expanding(nil, rule)
+        try await phone.expand(next, rule, pageSize: 1)
+        #expect(try await phone.targets(of: second) == ["ipns"])
+    }
+
     @Test func aRegistrationAgainMovesTheChoice() async throws {
         let phone = try await SharedPhone.make()
         try await phone.register(.ipns, ago: .seconds(60))

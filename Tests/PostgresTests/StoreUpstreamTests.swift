@@ -35,22 +35,26 @@ import Testing
         omitting omitted: Set<PostgresDeliveryStore.Omission> = []
     ) async throws -> Int? {
         let store = PostgresDeliveryStore(engine: fixture.engine, omitting: omitted)
-        guard case .rules(let rules, _) = try await store.routing(of: lease, by: fixture.node) else { return nil }
+        guard case .rules(let rules, _, _) = try await store.routing(of: lease, by: fixture.node) else { return nil }
         return rules.version
     }
 
     private func interrupted(_ lease: SliceLease, by node: NodeID, _ fixture: StoreFixture) async throws
         -> [InterruptedCall]
     {
-        guard case .rules(_, let calls) = try await fixture.delivery.routing(of: lease, by: node) else { return [] }
+        guard case .rules(_, let calls, _) = try await fixture.delivery.routing(of: lease, by: node) else { return [] }
         return calls
     }
 
-    private func claim(_ fixture: StoreFixture, by node: NodeID? = nil) async throws -> [SliceLease] {
+    private func claim(
+        _ fixture: StoreFixture,
+        by node: NodeID? = nil,
+        limit: Int = 10
+    ) async throws -> [SliceLease] {
         try await fixture.delivery.claim(
             tenant: fixture.acme,
             lane: .transactional,
-            limit: 10,
+            limit: limit,
             by: node ?? fixture.node,
             lease: .seconds(600)
         )
@@ -133,6 +137,94 @@ import Testing
         #expect(try await version(of: fifth, fixture) == 3)
     }
 
+    /// As if the message had been accepted earlier: times of messages have milliseconds.
+    private func makeOlder(_ fixture: StoreFixture) async throws {
+        _ = try await fixture.database.admin().query(
+            "UPDATE gateway.message SET accepted_at = accepted_at - interval '1 second' WHERE tenant_id = $1",
+            [.id(fixture.acme)]
+        )
+    }
+
+    // The push service may have got targets of it, and the upstream would push to them again.
+    @Test func aSliceThatWasLeasedBeforeTheFirstRulesFollowsNone() async throws {
+        let fixture = try await StoreFixture.make()
+        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
+        try await makeOlder(fixture)
+        try await put(["paths": ["old"]], after: nil, fixture)
+        var progress = try await fixture.progress(lease, [], disposition: .again(after: .zero))
+        progress.countsAttempt = false
+        progress.retries = [RetrySlice(indexes: [1], disposition: .again(after: .zero), countsAttempt: false)]
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let leases = try await claim(fixture)
+        #expect(leases.count == 2)
+        for lease in leases { #expect(try await version(of: lease, fixture) == nil) }
+    }
+
+    // Another slice of its message follows the rules.
+    @Test func aSliceWithoutRulesKnowsWhichUpstreamsWereAsked() async throws {
+        let fixture = try await StoreFixture.make()
+        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let parts = devices.enumerated().map { index, device in
+            NewSlice(number: Int32(index), work: .deliver, targets: [TargetID(device.identity)])
+        }
+        try await fixture.accept(try await fixture.message(slices: parts, leased: false, recipients: 2))
+        try await makeOlder(fixture)
+        let first = try #require(try await claim(fixture, limit: 1).first)
+        try await fixture.delivery.release([first], by: fixture.node)
+        try await put(["paths": ["old"]], after: nil, fixture)
+        let leases = try await claim(fixture)
+        let begun = try #require(leases.first(where: { $0.key.number == first.key.number }))
+        let other = try #require(leases.first(where: { $0.key.number != first.key.number }))
+        #expect(try await fixture.delivery.routing(of: begun, by: fixture.node) == .none)
+        #expect(try await version(of: other, fixture) == 1)
+        let order = ordered(other, 1, users: ["ann"])
+        #expect(try await fixture.delivery.begin(order, of: other, by: fixture.node) == .begun)
+        let routing = try await fixture.delivery.routing(of: begun, by: fixture.node)
+        #expect(routing == .unruled(callers: ["old"]))
+    }
+
+    @Test func aSliceWithoutALeaseFollowsTheFirstRulesAndKeepsThem() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        let part = NewSlice(number: 0, work: .deliver, targets: [TargetID(device.identity)])
+        try await fixture.accept(try await fixture.message(slices: [part], leased: false, recipients: 1))
+        try await makeOlder(fixture)
+        try await put(["paths": ["old"]], after: nil, fixture)
+        let first = try #require(try await claim(fixture).first)
+        #expect(try await version(of: first, fixture) == 1)
+        try await put(["paths": ["apns"]], after: 1, fixture)
+        // Given back, and put back by a flush: without its version it would follow no rules.
+        try await fixture.delivery.release([first], by: fixture.node)
+        let second = try #require(try await claim(fixture).first)
+        #expect(try await version(of: second, fixture) == 1)
+        var progress = try await fixture.progress(second, [], disposition: .again(after: .zero))
+        progress.countsAttempt = false
+        progress.returnsRouting = true
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let third = try #require(try await claim(fixture).first)
+        #expect(try await version(of: third, fixture) == 1)
+    }
+
+    // It was tried before it died.
+    @Test func aSliceThatIsRequeuedKeepsItsRules() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        try await put(["paths": ["apns"]], after: nil, fixture)
+        let (message, first) = try await fixture.sending(to: [device.identity])
+        #expect(try await version(of: first, fixture) == 1)
+        let progress = try await fixture.progress(first, [], disposition: .dead(reason: "later"))
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+        let control = ControlMessage(fixture.scope, message.id, .requeue, by: nil)
+        #expect(try await fixture.ask(control) == 1)
+        try await put(["paths": ["old"]], after: 1, fixture)
+        let second = try #require(try await claim(fixture).first)
+        #expect(second.attempts == 1)
+        try await fixture.delivery.release([second], by: fixture.node)
+        let third = try #require(try await claim(fixture).first)
+        #expect(try await version(of: third, fixture) == 1)
+    }
+
     @Test func anAppWithoutRulesHasNoneAndALostLeaseGetsNone() async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
@@ -212,15 +304,77 @@ import Testing
         #expect(try await store.begin(first, of: leases[0], by: fixture.node) == .begun)
         let second = ordered(leases[1], 1, users: ["ann"])
         let target = leases[1].targets[0]
-        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
+        let busy = UpstreamStart.taken([], withheld: [], busy: [target])
+        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == busy)
         // No byte of the first call has left, and its next try has the same user.
         let next = ordered(leases[0], 2, users: ["ann"], replacing: [first.id])
         #expect(try await store.begin(next, of: leases[0], by: fixture.node) == .begun)
-        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
+        #expect(try await store.begin(second, of: leases[1], by: fixture.node) == busy)
         var progress = try await fixture.progress(leases[0], [], disposition: .again(after: .seconds(60)))
         progress.calls = [UpstreamCallEnd(id: first.id, isVoid: true), UpstreamCallEnd(id: next.id, isVoid: true)]
         _ = try await store.record(progress, by: fixture.node)
         #expect(try await store.begin(second, of: leases[1], by: fixture.node) == .begun)
+        // An answered call has its user for ever.
+        progress = try await fixture.progress(leases[1], [], disposition: .goOn)
+        progress.calls = [UpstreamCallEnd(id: second.id)]
+        _ = try await store.record(progress, by: fixture.node)
+        let third = ordered(leases[1], 2, users: ["ann"])
+        #expect(try await store.begin(third, of: leases[1], by: fixture.node) == .taken([target], withheld: []))
+    }
+
+    // A slice with other rules could push to a user whom a call has.
+    @Test func theUsersOfCallsAreFound() async throws {
+        let fixture = try await StoreFixture.make()
+        let device = try await fixture.register("k1", token: "aa01")
+        try await put(["paths": ["old"]], after: nil, fixture)
+        let (message, lease) = try await fixture.sending(to: [device.identity])
+        let store = fixture.delivery
+        let order = ordered(lease, 1, users: ["ann"])
+        #expect(try await store.begin(order, of: lease, by: fixture.node) == .begun)
+        guard case .rules(_, _, let callers) = try await store.routing(of: lease, by: fixture.node) else {
+            Issue.record("no rules")
+            return
+        }
+        #expect(callers == ["old"])
+        let ios = UpstreamUnit(user: "ann", platform: .ios)
+        let users = [
+            CalledUser(place: 3, upstream: "old", unit: ios), CalledUser(place: 4, upstream: "other", unit: ios),
+            CalledUser(place: 5, upstream: "old", unit: UpstreamUnit(user: "ann", platform: nil)),
+            CalledUser(place: 6, upstream: "old", unit: UpstreamUnit(user: "bob", platform: .ios)),
+        ]
+        #expect(try await store.called(users, by: message.id, tenant: fixture.acme) == [3: false])
+        var progress = try await fixture.progress(lease, [], disposition: .goOn)
+        progress.calls = [UpstreamCallEnd(id: order.id)]
+        _ = try await store.record(progress, by: fixture.node)
+        #expect(try await store.called(users, by: message.id, tenant: fixture.acme) == [3: true])
+    }
+
+    // A slice with other rules has sent the message to a device of the user.
+    @Test(arguments: [("apns", true), ("upstream:old", false)])
+    func aUserWhomThePushServiceHasReachedIsNotCalled(_ transport: String, _ isReached: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
+        var progress = try await fixture.progress(lease, [0], disposition: .goOn, transport: transport)
+        for index in progress.results.indices {
+            progress.results[index].user = "ann"
+            progress.results[index].device = devices[0].device
+        }
+        #expect(try await fixture.delivery.record(progress, by: fixture.node) == .recorded(1))
+        let order = UpstreamOrder(
+            id: UpstreamCallID(epoch: lease.epoch, number: 1),
+            upstream: "old",
+            call: UpstreamCall(VendorRequest(route: "send", path: "/send"), targets: [0]),
+            targets: [lease.targets[1]],
+            units: [UpstreamUnit(user: "ann", platform: .ios)]
+        )
+        let start = try await fixture.delivery.begin(order, of: lease, by: fixture.node)
+        #expect(start == (isReached ? .taken([lease.targets[1]], withheld: []) : .begun))
+        // The upstream's send is limited to another platform.
+        var other = order
+        other.id = UpstreamCallID(epoch: lease.epoch, number: 2)
+        other.units = [UpstreamUnit(user: "ann", platform: .android)]
+        #expect(try await fixture.delivery.begin(other, of: lease, by: fixture.node) == .begun)
     }
 
     @Test func twoSlicesThatCallOneUserAtOnceMakeOneCall() async throws {
@@ -272,7 +426,6 @@ import Testing
     @Test func theTagsThatRulesNameAreFound() async throws {
         let fixture = try await StoreFixture.make()
         let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
-        let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
         _ = try await fixture.database.admin().query(
             """
             INSERT INTO gateway.identity_tag (tenant_id, app_id, vendor, tag, identity_id)
@@ -280,7 +433,10 @@ import Testing
             """,
             [.id(fixture.acme), .id(devices[1].identity)]
         )
-        #expect(try await fixture.delivery.tags(["beta", "delta"], of: lease) == [1: ["beta"]])
+        // Two variants of one identity are different targets.
+        let identities = [0: devices[0].identity, 1: devices[1].identity, 7: devices[1].identity]
+        let found = try await fixture.delivery.tags(["beta", "delta"], of: identities, tenant: fixture.acme)
+        #expect(found == [1: ["beta"], 7: ["beta"]])
     }
 
     @Test func recordsOfCallsAreRemovedAfterTheirTime() async throws {

@@ -78,10 +78,12 @@ import Testing
         (#"[{"kinds":["send"],"action":"proxy","upstream":"braze"}]"#, false), (#"[{"action":"refuse"}]"#, false),
         (#"[{"vendor":"upmc","kinds":["send"],"action":"serve"},{"kinds":["send"],"action":"refuse"}]"#, false),
     ])
-    func anAudienceMayNotContinueFromAPNsToAnUpstreamThatAddressesUsers(_ calls: String, _ isServed: Bool) throws {
-        let deliveries = #"[{\#(Self.tenPercent),"paths":["apns","braze"]}]"#
-        let found = try faults(#"{"calls":\#(calls),"deliveries":\#(deliveries)}"#)
-        #expect(found == (isServed ? [RouteFault("deliveries[0]", .audienceTwice("braze"))] : []))
+    func anAudienceMayNotHaveAPNsBesideAnUpstreamThatAddressesUsers(_ calls: String, _ isServed: Bool) throws {
+        for paths in [#"["apns","braze"]"#, #"["braze","apns"]"#] {
+            let deliveries = #"[{\#(Self.tenPercent),"paths":\#(paths)}]"#
+            let found = try faults(#"{"calls":\#(calls),"deliveries":\#(deliveries)}"#)
+            #expect(found == (isServed ? [RouteFault("deliveries[0]", .audienceTwice("braze"))] : []), "\(paths)")
+        }
     }
 
     @Test(arguments: [

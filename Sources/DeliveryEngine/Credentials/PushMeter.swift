@@ -66,11 +66,12 @@ package struct PushMeter: Sendable {
         }
     }
 
-    /// The maximum number of slices running through `key`; nil: it has no rate.
-    package func places(_ key: CredentialKey) -> Int? {
+    /// The maximum number of slices running through `key`; nil: it has no rate. `perSlice`: the pushes or calls of a slice at most.
+    package func places(_ key: CredentialKey, perSlice: Int = SliceLease.targetLimit) -> Int? {
         guard let rate = entries[key]?.rates.map(\.perSecond).min() else { return nil }
         let pushes = Int(rate) * Int(Self.horizon.components.seconds)
-        return max(1, (pushes + SliceLease.targetLimit - 1) / SliceLease.targetLimit)
+        let perSlice = max(1, perSlice)
+        return max(1, (pushes + perSlice - 1) / perSlice)
     }
 
     /// Takes up to `count` pushes and returns their number; nil: all may be sent, because the credential has no rate. The missing ones are recorded as wanted.

@@ -8,19 +8,23 @@ package struct PushRoute: Sendable, Hashable {
     package var environment: PushEnvironment
     /// The push type if its topic is not the app's own; otherwise nil.
     package var type: PushType?
+    /// Whether it leads to an upstream, which counts calls instead of pushes.
+    package var isUpstream: Bool
 
     package init(
         _ key: CredentialKey,
         app: AppID = "",
         topic: String = "",
         environment: PushEnvironment = .production,
-        type: PushType = .alert
+        type: PushType = .alert,
+        isUpstream: Bool = false
     ) {
         self.key = key
         self.app = app
         self.topic = topic
         self.environment = environment
         self.type = type.hasOwnTopic ? type : nil
+        self.isUpstream = isUpstream
     }
 
     /// Whether the other route differs in nothing but its topic: the app's topic was corrected.

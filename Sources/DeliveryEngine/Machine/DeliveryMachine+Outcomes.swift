@@ -145,7 +145,8 @@ extension DeliveryMachine {
             case .always: true
             }
         // A later try could leave over another path, whose peer does not recognize the message.
-        guard isRepeatable, !isLastAttempt, targets[slot].paths.count < 2 else {
+        let hasOtherPath = targets[slot].paths.count > 1 || lease.followsLapse && work?.isRouted == true
+        guard isRepeatable, !isLastAttempt, !hasOtherPath else {
             return settle(slot, as: .sent, isCertain: false, now: now)
         }
         resend(slot, orAfter: policy.retry.unsent * policy.retry.scale, isPeers: true)

@@ -130,6 +130,7 @@ extension DeliveryMachine {
             case .none: found = .settle(.suppressed, reason: SuppressionReason.routed.rawValue)
             case .apns:
                 guard let token = facts.destination.usableToken else { continue }
+                if let plan = reached(slot, of: work, path: place) { return plan }
                 found = push(slot, to: facts, token: token, of: work, rules, path: place, sharing: &shared, now: now)
             case .upstream(let id): found = call(slot, through: id, of: work, path: place)
             }
@@ -139,6 +140,16 @@ extension DeliveryMachine {
             later = later ?? plan
         }
         return later
+    }
+
+    /// The plan for a target whose user a call of the message has, by rules of another version: a push would be the second one. A call without an end may have
+    /// reached nobody. Nil: the push service may get the target.
+    private func reached(_ slot: Int, of work: SliceWork, path: Int) -> Plan? {
+        guard case .rules(let routed) = work.routing, let isAnswered = routed.called[slot],
+            targets[slot].paths.prefix(path).allSatisfy({ $0.upstream == nil })
+        else { return nil }
+        if isAnswered { return .settle(.suppressed, reason: SuppressionReason.sameUser.rawValue) }
+        return .putBack(policy.retry.unsent * policy.retry.scale)
     }
 
     func rules(of work: SliceWork) -> TimingRules {
@@ -250,10 +261,10 @@ extension DeliveryMachine {
         )
     }
 
-    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute, isUpstream: Bool = false) -> Int {
+    mutating func enqueue(_ slot: Int, platform: Platform, _ route: PushRoute) -> Int {
         let known = queues.firstIndex { $0.route == route }
         let index = known ?? queues.count
-        if known == nil { queues.append(Queue(route: route, platform: platform, isUpstream: isUpstream)) }
+        if known == nil { queues.append(Queue(route: route, platform: platform)) }
         queues[index].ready.append(slot)
         return index
     }

@@ -50,8 +50,21 @@ extension DeliveryMachine {
             rollout: RolloutFacts(user: facts.person.user?.rawValue, device: facts.key.rawValue)
         )
         let decision = routed.table.decide(delivery)
-        targets[slot].paths = decision.paths == [.apns] ? [] : decision.paths
+        let isDirect = decision.paths == [.apns] || mayBePushed(facts, decision.paths, work)
+        targets[slot].paths = isDirect ? [] : decision.paths
         targets[slot].coolDown = decision.coolDown
+    }
+
+    /// Whether the push service may have got the target under an earlier lease: then it takes no other path, because the upstream does not recognize the push.
+    private func mayBePushed(_ facts: TargetFacts, _ paths: [DeliveryPath], _ work: SliceWork) -> Bool {
+        let isTried = lease.followsLapse || lease.attempts > 0 && paths.first == .apns
+        let platform = facts.destination.platform
+        guard isTried, paths.contains(.apns), facts.destination.usableToken != nil, settings.transports[platform] != nil
+        else { return false }
+        let way = work.routes[platform]
+        let route = Router().route(to: facts, topic: way?.topic ?? "", credentials: way?.credentials ?? [:])
+        guard case .direct = route else { return false }
+        return true
     }
 
     /// The plan for an upstream. Nil: it must not get the target.
@@ -269,7 +282,7 @@ extension DeliveryMachine {
             )
         )
         let key = CredentialKey(tenant: lease.key.tenant, credential: upstream)
-        let queue = enqueue(first, platform: .ios, PushRoute(key, app: work.app), isUpstream: true)
+        let queue = enqueue(first, platform: .ios, PushRoute(key, app: work.app, isUpstream: true))
         for slot in slots {
             targets[slot].call = calls.count - 1
             targets[slot].queue = queue
@@ -279,10 +292,7 @@ extension DeliveryMachine {
 
     private func unit(of slot: Int, _ work: SliceWork, _ facts: UpstreamFacts) -> UpstreamUnit {
         let target = work.targets[slot]
-        return UpstreamUnit(
-            user: target?.person.user ?? UserID(target?.key.rawValue ?? ""),
-            platform: facts.splitsPlatforms ? target?.destination.platform : nil
-        )
+        return UpstreamUnit(target, platform: facts.splitsPlatforms ? target?.destination.platform : nil)
     }
 
     // MARK: Calls
@@ -320,11 +330,17 @@ extension DeliveryMachine {
         let open = calls[place].slots.indices.filter { isOnItsWay(calls[place].slots[$0], in: number) }
         guard !open.isEmpty else { return [] }
         switch end {
-        case .taken(let same, let withheld):
-            taken(open.map { calls[place].slots[$0] }, same, withheld, now: now)
+        case .taken(let same, let withheld, let busy):
+            taken(open.map { calls[place].slots[$0] }, same, withheld, busy, now: now)
             planCalls(now: now)
             for index in queues.indices where queues[index].onItsWay == 0 { queues[index].isProbing = false }
             return requests() + proceed(now)
+        case .unrecorded:
+            lateEnds.append(UpstreamCallEnd(id: id, isVoid: true))
+            // Not the upstream's fault, which would stop its credential.
+            let error = TransportError(.overloaded, "the call was not recorded")
+            let slots = open.map { calls[place].slots[$0] }
+            return completed(slots.map { PushCompletion(slot: $0, outcome: .unsent(error)) }, now: now)
         case .ended(let result):
             let batch = open.map { index in
                 PushCompletion(
@@ -338,10 +354,14 @@ extension DeliveryMachine {
                 return actions + requests() + proceed(now)
             }
             let isVoid = batch.allSatisfy { !$0.outcome.mayHaveArrived }
-            endedCalls += calls[place].replaced.map { UpstreamCallEnd(id: $0, isVoid: true) }
             endedCalls.append(UpstreamCallEnd(id: id, reference: result.reference, isVoid: isVoid))
             return completed(batch, now: now)
         }
+    }
+
+    mutating func takeLateEnds() {
+        endedCalls += lateEnds
+        lateEnds = []
     }
 
     private func isOnItsWay(_ slot: Int, in number: Int) -> Bool {
@@ -372,17 +392,22 @@ extension DeliveryMachine {
         queues[queue].ready.append(first)
         calls[place].resends += 1
         calls[place].replaced.append(id)
+        // There may be no next try that would end it.
+        endedCalls.append(UpstreamCallEnd(id: id, isVoid: true))
         calls[place].send = nil
     }
 
-    /// No call was made: others of the message have the users of some targets. The rest gets a call without them.
+    /// No call was made: others of the message have the users of some targets. The rest gets a call without them. A call without an end may have reached
+    /// nobody, so that its users are tried again later.
     private mutating func taken(
         _ slots: [Int],
         _ same: Set<TargetID>,
         _ withheld: Set<TargetID>,
+        _ busy: Set<TargetID>,
         now: Timestamp
     ) {
-        let isProgress = slots.contains { same.contains(lease.targets[$0]) || withheld.contains(lease.targets[$0]) }
+        let named = same.union(withheld).union(busy)
+        let isProgress = slots.contains { named.contains(lease.targets[$0]) }
         for slot in slots {
             queues[targets[slot].queue].onItsWay -= 1
             targets[slot].sentAt = nil
@@ -393,7 +418,7 @@ extension DeliveryMachine {
                 settle(slot, as: .suppressed, reason: SuppressionReason.sameUser.rawValue, now: now)
             } else if withheld.contains(target) {
                 fail(slot, nil, now: now)
-            } else if isProgress {
+            } else if isProgress, !busy.contains(target) {
                 targets[slot].state = .ready
                 uncalled.append(slot)
             } else {

@@ -131,7 +131,7 @@ package struct DeliveryMachine: Sendable {
         let route: PushRoute
         let platform: Platform
         /// Whether it leads to an upstream: `ready` then has the first target of each call.
-        var isUpstream = false
+        var isUpstream: Bool { route.isUpstream }
         var key: CredentialKey { route.key }
         var ready: [Int] = []
         var onItsWay = 0
@@ -165,6 +165,8 @@ package struct DeliveryMachine: Sendable {
     var uncalled: [Int] = []
     /// Ends of calls that are not part of a flush yet.
     var endedCalls: [UpstreamCallEnd] = []
+    /// Ends of calls whose records the store may still write: the last flush has them, after which it writes none.
+    var lateEnds: [UpstreamCallEnd] = []
     /// The zones of the targets.
     var hours = WeekHours()
     var isDraining = false
@@ -311,6 +313,8 @@ package struct DeliveryMachine: Sendable {
             return landed.isLast ? end() : proceed(now)
         case .fenced:
             guard let next = successor, next.epoch > landed.epoch else { return end() }
+            // The calls of a node in between are not known here.
+            if work?.isRouted ?? false, next.epoch > landed.epoch + 1 { return end() }
             adopt(next)
             takeBack(landed)
             return proceed(now)
@@ -450,6 +454,7 @@ package struct DeliveryMachine: Sendable {
             retries: end.retries,
             movesDue: end.movesDue
         )
+        if isLast { takeLateEnds() }
         progress.calls = endedCalls
         if work?.isRouted ?? false { bind(&progress, isLast: isLast) }
         flight = PendingFlush(epoch: lease.epoch, results: pending, calls: endedCalls, isLast: isLast)

@@ -11,8 +11,6 @@ struct ExpansionRunner: Sendable {
         var lease = lease
         var failures = 0
         var faults = 0
-        // Those of the rules that were in force at the first lease, for all pages.
-        var preferred: [Vendor]?
         while !Task.isCancelled {
             if engine.isDraining {
                 await engine.giveBack([lease])
@@ -23,12 +21,11 @@ struct ExpansionRunner: Sendable {
                     try await giveUp(end)
                     return lease.epoch
                 }
-                if preferred == nil { preferred = try await engine.preferredDialects(of: lease) }
                 let page = try await engine.store.expand(
                     lease,
                     by: engine.node,
                     pageSize: engine.policy.expansionPageSize,
-                    preferring: preferred ?? []
+                    preferring: nil
                 )
                 switch page {
                 case .page(_, let after):

@@ -158,12 +158,11 @@ struct SliceRunner: Sendable {
             let result = await upstreams.call(order.call, through: key)
             engine.count(result.outcomes.map { PushCompletion(slot: 0, outcome: $0) }, over: Self.upstreamLabel)
             return .ended(result)
-        case .taken(let same, let withheld)?: return .taken(same, withheld: withheld)
+        case .taken(let same, let withheld, let busy)?: return .taken(same, withheld: withheld, busy: busy)
         case .fenced?:
             inbox.yield(.fenced(epoch: order.id.epoch))
             return unsent(order, .canceled)
-        // Not the upstream's fault, which would stop its credential.
-        case nil: return unsent(order, .overloaded)
+        case nil: return .unrecorded
         }
     }
 

@@ -181,8 +181,8 @@ package struct PlanFill: Sendable {
             INSERT INTO gateway.upstream_call (tenant_id, message_id, slice_no, epoch, no, upstream, targets, users, state, reference)
                 SELECT 'plan', pg_temp.id('m', n % 2000 + 1), n / 2000, 1, 1, 'old', ARRAY[pg_temp.id('i', n)], ARRAY[decode(md5(n::text), 'hex')], 'answered', n::text
                 FROM generate_series(1, 20000) n;
-            INSERT INTO gateway.upstream_user (tenant_id, message_id, upstream, user_key)
-                SELECT 'plan', pg_temp.id('m', n % 2000 + 1), 'old', decode(md5(n::text), 'hex') FROM generate_series(1, 20000) n;
+            INSERT INTO gateway.upstream_user (tenant_id, message_id, upstream, user_key, slice_no, epoch, no)
+                SELECT 'plan', pg_temp.id('m', n % 2000 + 1), 'old', decode(md5(n::text), 'hex'), n / 2000, 1, 1 FROM generate_series(1, 20000) n;
             INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id)
                 SELECT 'plan', 'shop', 'vendor-' || n % 5, n::text, pg_temp.id('m', n) FROM generate_series(1, 4000) n;
             INSERT INTO gateway.message_label (tenant_id, app_id, vendor, label, due_day, message_id)

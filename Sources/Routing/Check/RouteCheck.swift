@@ -163,7 +163,7 @@ package struct RouteCheck: Sendable {
         for id in rule.paths.compactMap(\.upstream) {
             guard let facts = upstreams[id], facts.addressesUsers else { continue }
             kinds += splits(of: id, facts, at: index)
-            if rule.paths.first == .apns, servesAudiences(of: facts.vendor) { kinds.append(.audienceTwice(id)) }
+            if rule.paths.contains(.apns), servesAudiences(of: facts.vendor) { kinds.append(.audienceTwice(id)) }
         }
         return kinds
     }

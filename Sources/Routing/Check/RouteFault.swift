@@ -74,7 +74,7 @@ extension RouteFault: CustomStringConvertible {
         case .userSplit(let id, let criterion, let rule):
             "'\(id)' pushes to all devices of a user, and \(criterion) of rule \(rule) may give devices of one user different paths; use rollout by: user, lane, or no criterion"
         case .audienceTwice(let id):
-            "'\(id)' pushes to all devices of a user, so an audience that the gateway sends must not continue from apns to it; give the audiences of its dialect to a call rule with proxy or refuse, or use one path"
+            "'\(id)' pushes to all devices of a user, so an audience that the gateway sends must not have apns in the same rule; give the audiences of its dialect to a call rule with proxy or refuse, or use one path"
         case .pathTwice(let path): "the path \(path) is listed twice"
         case .tooManyPaths: "at most \(RouteLimits.paths) paths"
         case .noneWithOthers: "none suppresses the delivery, so it is the only path of its rule"

@@ -117,7 +117,7 @@ final class OutageStore: DeliveryStore {
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult {
         try checkWork()
         guard inventedPages > 0 else {
@@ -140,9 +140,22 @@ final class OutageStore: DeliveryStore {
         return try await inner.routing(of: lease, by: node)
     }
 
-    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] {
+    func tags(
+        _ names: Set<String>,
+        of identities: [Int: IdentityID],
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Set<String>] {
         try check()
-        return try await inner.tags(names, of: lease)
+        return try await inner.tags(names, of: identities, tenant: tenant)
+    }
+
+    func called(
+        _ users: [CalledUser],
+        by message: MessageID,
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Bool] {
+        try check()
+        return try await inner.called(users, by: message, tenant: tenant)
     }
 
     func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? {

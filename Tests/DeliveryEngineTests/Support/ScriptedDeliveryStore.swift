@@ -185,12 +185,22 @@ final class ScriptedDeliveryStore: DeliveryStore {
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult {
         .fenced
     }
     func routing(of lease: SliceLease, by node: NodeID) async throws(StoreError) -> StoredRouting { .none }
-    func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] { [:] }
+    func tags(
+        _ names: Set<String>,
+        of identities: [Int: IdentityID],
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Set<String>] { [:] }
+
+    func called(
+        _ users: [CalledUser],
+        by message: MessageID,
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Bool] { [:] }
     func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? { nil }
     func begin(_ order: UpstreamOrder, of lease: SliceLease, by node: NodeID) async throws(StoreError) -> UpstreamStart
     {

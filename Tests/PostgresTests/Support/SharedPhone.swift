@@ -159,7 +159,8 @@ struct SharedPhone {
                 lease,
                 by: fixture.node,
                 pageSize: pageSize,
-                preferring: rule.preferred
+                // With a lane, those of the app's rules.
+                preferring: rule.lane == nil ? rule.preferred : nil
             )
             guard case .page = page else { return }
         }

@@ -50,14 +50,19 @@ enum DeliverySQL {
     )
 
     /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count. A slice of
-    /// which nothing was tried gets the rules of its next lease; a lease that lapsed may have tried something.
+    /// which nothing was tried gets the rules of its next lease, as in `return_route`; a lease that lapsed may have tried something.
     static let release = StoreSQL.tenant(
         """
         UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0,
             attempts = CASE WHEN s.lapses > 0 AND s.route_version IS NOT NULL THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
-            route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND EXISTS (
+            route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND (EXISTS (
                 SELECT FROM gateway.upstream_call c
-                WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no) THEN s.route_version END
+                WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no)
+                OR NOT EXISTS (
+                    SELECT FROM gateway.message m
+                    JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = m.app_id
+                        AND date_trunc('milliseconds', r.made_at) <= m.accepted_at
+                    WHERE m.tenant_id = $1 AND m.message_id = s.message_id)) THEN s.route_version END
         FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
         WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
             AND s.owner = $5 AND s.state = 'leased'
@@ -183,11 +188,36 @@ enum DeliverySQL {
         """
     )
 
-    /// The tags out of `$4` that targets have.
+    /// The upstreams that calls of the message have asked to reach users. It reads one row for each of them, because a message may have very many users.
+    static let callers = StoreSQL.tenant(
+        """
+        WITH RECURSIVE c AS (
+            SELECT min(u.upstream) AS upstream FROM gateway.upstream_user u WHERE u.tenant_id = $1 AND u.message_id = $2
+            UNION ALL
+            SELECT (SELECT min(u.upstream) FROM gateway.upstream_user u
+                WHERE u.tenant_id = $1 AND u.message_id = $2 AND u.upstream > c.upstream)
+            FROM c WHERE c.upstream IS NOT NULL)
+        SELECT c.upstream FROM c WHERE c.upstream IS NOT NULL
+        """
+    )
+
+    /// Which of these users calls of the message have. The key is that of `begin_upstream_call`.
+    static let called = StoreSQL.tenant(
+        """
+        SELECT t.place, bool_or(c.state IS NOT DISTINCT FROM 'answered') AS is_answered
+        FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) AS t(place, upstream, user_id, platform)
+        JOIN gateway.upstream_user x ON x.tenant_id = $1 AND x.message_id = $2 AND x.upstream = t.upstream
+            AND x.user_key = sha256(convert_to($2::uuid::text || '/' || t.platform || '/' || t.user_id, 'UTF8'))
+        LEFT JOIN gateway.upstream_call c ON c.tenant_id = $1 AND c.message_id = $2 AND c.slice_no = x.slice_no AND c.epoch = x.epoch AND c.no = x.no
+        GROUP BY t.place
+        """
+    )
+
+    /// The tags out of `$4` that identities have.
     static let tags = StoreSQL.tenant(
         """
-        SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
-        JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.target AND x.tag = ANY ($4)
+        SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, identity)
+        JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.identity AND x.tag = ANY ($4)
         """
     )
 

@@ -13,14 +13,20 @@ extension PostgresDeliveryStore {
             ? DeliverySQL.currentRoute(tenant, message)
             : DeliverySQL.route(tenant, message, number, .int64(lease.epoch), .id(node))
         return try await asStore { () throws(PostgresError) in
-            let results = try await engine.run([rules, DeliverySQL.interrupted(tenant, message, number)], tenant: nil)
+            let statements = [
+                rules, DeliverySQL.interrupted(tenant, message, number), DeliverySQL.callers(tenant, message),
+            ]
+            let results = try await engine.run(statements, tenant: nil)
             guard let row = try results.result(0).first else { return .none }
+            let callers = try results.result(2).rows { (row) throws(PostgresError) -> CredentialID in
+                try row.id("upstream")
+            }
             switch try row.text("outcome") {
             case "rules":
                 let calls = try results.result(1).rows { (row) throws(PostgresError) in try Self.interrupted(row) }
-                return .rules(try Self.rules(row), interrupted: calls)
+                return .rules(try Self.rules(row), interrupted: calls, callers: callers)
             case "fenced": return .fenced
-            default: return .none
+            default: return callers.isEmpty ? .none : .unruled(callers: callers)
             }
         }
     }
@@ -43,12 +49,17 @@ extension PostgresDeliveryStore {
         )
     }
 
-    package func tags(_ names: Set<String>, of lease: SliceLease) async throws(StoreError) -> [Int: Set<String>] {
-        let open = lease.targets.indices.filter { !lease.isDone($0) }
+    package func tags(
+        _ names: Set<String>,
+        of identities: [Int: IdentityID],
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Set<String>] {
+        let places = identities.keys.sorted()
+        let found: [IdentityID] = places.compactMap { identities[$0] }
         let statement = DeliverySQL.tags(
-            .id(lease.key.tenant),
-            .ints(open),
-            .ids(open.map { lease.targets[$0] }),
+            .id(tenant),
+            .ints(places),
+            .ids(found),
             .strings(names.sorted())
         )
         return try await asStore { () throws(PostgresError) in
@@ -57,6 +68,29 @@ extension PostgresDeliveryStore {
                 tags[try row.int("place"), default: []].insert(try row.text("tag"))
             }
             return tags
+        }
+    }
+
+    package func called(
+        _ users: [CalledUser],
+        by message: MessageID,
+        tenant: TenantID
+    ) async throws(StoreError) -> [Int: Bool] {
+        if users.isEmpty { return [:] }
+        let statement = DeliverySQL.called(
+            .id(tenant),
+            .id(message),
+            .ints(users.map(\.place)),
+            .strings(users.map(\.upstream.rawValue)),
+            .strings(users.map(\.unit.user.rawValue)),
+            .strings(users.map { $0.unit.platform?.rawValue ?? "" })
+        )
+        return try await asStore { () throws(PostgresError) in
+            var called: [Int: Bool] = [:]
+            for row in try await engine.run(statement, tenant: nil) {
+                called[try row.int("place")] = try row.bool("is_answered")
+            }
+            return called
         }
     }
 
@@ -95,6 +129,7 @@ extension PostgresDeliveryStore {
             let results = try await engine.run(gathered: Transaction(tenant: nil, [statement]))
             var same: Set<TargetID> = []
             var withheld: Set<TargetID> = []
+            var busy: Set<TargetID> = []
             for row in try results.result(0) {
                 let target: TargetID? = try row.optionalID("target")
                 let outcome = try row.text("outcome")
@@ -103,10 +138,11 @@ extension PostgresDeliveryStore {
                 case ("fenced", _): return .fenced
                 case ("taken", let target?): same.insert(target)
                 case ("withheld", let target?): withheld.insert(target)
+                case ("busy", let target?): busy.insert(target)
                 default: break  // no other answer
                 }
             }
-            return .taken(same, withheld: withheld)
+            return .taken(same, withheld: withheld, busy: busy)
         }
     }
 

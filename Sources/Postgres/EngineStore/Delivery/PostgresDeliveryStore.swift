@@ -101,7 +101,7 @@ package struct PostgresDeliveryStore: DeliveryStore {
         _ lease: SliceLease,
         by node: NodeID,
         pageSize: Int,
-        preferring dialects: [Vendor]
+        preferring dialects: [Vendor]?
     ) async throws(StoreError) -> ExpansionResult {
         try await asStore { () throws(PostgresError) in
             let statement = DeliverySQL.expand(
@@ -112,7 +112,7 @@ package struct PostgresDeliveryStore: DeliveryStore {
                 .id(node),
                 .int32(Int32(clamping: max(1, pageSize))),
                 .int32(Int32(SliceLease.targetLimit)),
-                .strings(dialects.map(\.rawValue))
+                dialects.map { PostgresValue.strings($0.map(\.rawValue)) } ?? .null
             )
             let row = try await engine.run(statement, tenant: nil).only()
             switch try row.text("outcome") {

@@ -41,6 +41,10 @@ CREATE TABLE gateway.upstream_user (
     upstream text NOT NULL,
     -- SHA-256 of the message, the platform (empty: all) and the user.
     user_key bytea NOT NULL,
+    -- The call that holds the user (`upstream_call`).
+    slice_no integer NOT NULL,
+    epoch bigint NOT NULL,
+    no integer NOT NULL,
     PRIMARY KEY (tenant_id, message_id, upstream, user_key)
 );
 SELECT gateway.colocate('gateway.upstream_user');

@@ -52,7 +52,8 @@ BEGIN
             IF v_settled IS NOT NULL THEN PERFORM gateway.open_inbox(p_tenant, p_message, v_settled); END IF;
         END IF;
     ELSIF p_action = 'requeue' AND m.dead_slices > 0 AND m.state <> 'canceled' THEN
-        UPDATE gateway.slice s SET dead_reason = NULL, attempts = 0, lapses = 0,
+        -- One attempt, because a dead slice was tried, and keeps its rules for that (`return_route`).
+        UPDATE gateway.slice s SET dead_reason = NULL, attempts = 1, lapses = 0,
                 next_at = CASE WHEN m.state = 'paused' THEN m.expires_at ELSE d.due END,
                 resume_at = CASE WHEN m.state = 'paused' THEN d.due END
             FROM (

@@ -9,6 +9,7 @@
 --
 -- The native API sends to all vendors' identities, but only once to each device; so does a vendor's send in an app with `crossDialectSends`. Pages select devices by their first identities that match, and
 -- `receiving_identities` then replaces these by the identities that receive the send, with the dialects of p_prefer first. That is done once: retries keep it.
+-- p_prefer null: the dialects that the rules prefer which were in force at the first page, for all pages.
 CREATE OR REPLACE FUNCTION gateway.expand_slice(
     p_tenant text, p_message uuid, p_no integer, p_epoch bigint, p_owner text, p_page integer, p_slice_size integer,
     p_prefer text[] DEFAULT NULL)
@@ -47,7 +48,7 @@ BEGIN
         RETURN;
     END IF;
     IF m.state IN ('scheduled', 'expanding', 'sending', 'dead') THEN
-        SELECT x.defaults, x.uses_windows INTO v_app FROM gateway.app x WHERE x.tenant_id = p_tenant AND x.app_id = m.app_id;
+        SELECT x.defaults, x.uses_windows, x.route_version INTO v_app FROM gateway.app x WHERE x.tenant_id = p_tenant AND x.app_id = m.app_id;
         v_is_timed := m.due_local IS NOT NULL OR v_app.defaults->'quiet'->'lanes' @> to_jsonb(m.lane)
             OR v_app.uses_windows AND gateway.heeds_windows(v_app.defaults, m.lane);
         v_crosses := m.vendor = 'native' OR m.content->'variants' IS NULL AND (v_app.defaults->>'crossDialectSends' = 'true') IS TRUE;
@@ -57,6 +58,13 @@ BEGIN
         v_matched := p.o_ids;
         v_ids := v_matched;
         IF v_crosses THEN
+            IF p_prefer IS NULL THEN
+                s.route_version := coalesce(s.route_version, v_app.route_version);
+                IF s.route_version IS NOT NULL THEN
+                    p_prefer := gateway.dialects_of_version(
+                        p_tenant, m.app_id, s.route_version, (ARRAY['urgent', 'transactional', 'bulk', 'background'])[m.lane + 1]);
+                END IF;
+            END IF;
             v_ids := gateway.receiving_identities(
                 p_tenant, m.app_id, v_matched, p_prefer,
                 -- Notification Hubs name a user by a tag.
@@ -72,7 +80,7 @@ BEGIN
 
     v_slices := 0;
     v_finishes := v_ended AND (v_count = 0 OR m.content->'variants' IS NULL);
-    UPDATE gateway.slice SET after_user = s.after_user, after_vendor = s.after_vendor, after = s.after, lapses = 0,
+    UPDATE gateway.slice SET after_user = s.after_user, after_vendor = s.after_vendor, after = s.after, lapses = 0, route_version = s.route_version,
             state = CASE WHEN v_finishes THEN 'done' ELSE state END, owner = CASE WHEN v_finishes THEN NULL ELSE owner END
         WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
     IF v_count = 0 AND NOT v_finishes THEN

@@ -43,7 +43,7 @@ BEGIN
     SELECT max(no) + 1 INTO v_next FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message;
     INSERT INTO gateway.slice
             (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, resume_at, attempts, held_by,
-            dead_reason, first_target, due_at, route_version)
+            dead_reason, first_target, due_at, route_version, epoch)
         VALUES (p_tenant, p_message, v_next, s.lane, 'deliver', s.due_day, v.targets,
             CASE WHEN cardinality(s.addresses) > 0 THEN v.addresses ELSE '{}' END, 'ready',
             CASE WHEN m.state = 'canceled' THEN now()
@@ -51,7 +51,9 @@ BEGIN
                 WHEN p_dead IS NOT NULL THEN greatest(m.expires_at, now() + interval '1 hour')
                 WHEN m.state = 'paused' THEN m.expires_at ELSE v_due END,
             CASE WHEN m.state = 'paused' AND p_dead IS NULL THEN v_due END, p_attempts, p_held, p_dead,
-            s.first_target, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END, s.route_version);
+            s.first_target, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END, s.route_version,
+            -- Its targets had a lease (`route_slice`).
+            1);
     INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_message) ON CONFLICT DO NOTHING;
     IF p_dead IS NOT NULL THEN
         UPDATE gateway.message SET dead_slices = dead_slices + 1 WHERE tenant_id = p_tenant AND message_id = p_message;
