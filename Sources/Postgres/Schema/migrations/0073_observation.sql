@@ -1,6 +1,6 @@
 -- Messages that upstreams sent: `observe_message`, `message_owner`, and receipts by the upstream's names of messages.
 -- Oldest program: 39
--- Routines: 8939374812d71844
+-- Routines: 0000000000000000000000000000000000000000000000000000000000000000
 -- The upstream that sent the message, of which the gateway has seen the call and the answer; null: the gateway sends it. Programs of earlier versions show such a
 -- message as done, and it has no slices.
 ALTER TABLE gateway.message ADD COLUMN observed_from text;
