@@ -16,8 +16,8 @@ extension VendorEndpoint {
         return found.action == .proxy && found.upstream != nil ? vendor : nil
     }
 
-    /// The upstream's answer to a call in which the dialect does not find the app. Nil: the rules of the host's binding do not proxy it. The gateway never serves such a
-    /// call, also not while the upstream is away.
+    /// The upstream's answer to a call in which the dialect does not find the app. Nil: the rules of the host's binding do not proxy it.
+    /// The gateway never serves such a call, also not while the upstream is away.
     @inline(never)
     func unplaced(
         _ call: VendorRequest,
