@@ -127,6 +127,26 @@ import Testing
         #expect(states == ["received", "sent"])
     }
 
+    // A receipt that belongs to no delivery leaves the badge unchanged.
+    @Test func aReceiptByNumberOfATargetThatWasNotKnownChangesItsBadge() async throws {
+        let world = try await CommandWorld.make()
+        let submission = Submission(content: Self.text, audience: .listed([Addressee(.deviceKey("k9"))]))
+        _ = await observe(world, ObservedMessage(submission, references: ["m-13"]))
+        func read(_ key: VendorDeviceKey) async -> Reply? {
+            let holder = BadgeHolder(key: key)
+            return await world.reply(.receipt(.acknowledge(.read, reference: "m-13", holder, .keep)))
+        }
+        for (key, digit) in [("k8", "b"), ("k9", "c")] {
+            let key = VendorDeviceKey(key)
+            await world.device(key, digit: digit)
+            #expect(await world.reply(.badge(.set(3, of: BadgeHolder(key: key)))) == .badge(.count(3)))
+        }
+        #expect(await read("k8") == .receipt(.acknowledged(isKnown: false, badge: 3)))
+        for _ in 1...2 { #expect(await read("k9") == .receipt(.acknowledged(isKnown: true, badge: 2))) }
+        let id = try #require(try await message(world, "m-13")).id
+        #expect(try await deliveries(world, id).map(\.state) == [.read])
+    }
+
     // It may still be changed or cancelled at the upstream.
     @Test func aMessageThatIsDueLaterHasNoDeliveriesYet() async throws {
         let world = try await CommandWorld.make()

@@ -51,8 +51,8 @@ struct RationalOwlObservation {
             return call == .notiRead && response.body == Array("ok".utf8) ? JSONObject() : nil
         }
         if object["error"] != nil { return nil }
-        guard let code = object["rc"] else { return hasResult(call, object) ? object : nil }
-        guard let code = code.lenientInt else { return nil }
+        guard let result = object["rc"] else { return hasResult(call, object) ? object : nil }
+        guard let code = result.lenientInt else { return nil }
         return code == 1 || isRegistration(call) && already.contains(code) ? object : nil
     }
 
