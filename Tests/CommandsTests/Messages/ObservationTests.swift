@@ -136,8 +136,8 @@ import Testing
             let holder = BadgeHolder(key: key)
             return await world.reply(.receipt(.acknowledge(.read, reference: "m-13", holder, .keep)))
         }
-        for (key, digit) in [("k8", "b"), ("k9", "c")] {
-            let key = VendorDeviceKey(key)
+        for (name, digit) in [("k8", "b"), ("k9", "c")] {
+            let key = VendorDeviceKey(name)
             await world.device(key, digit: digit)
             #expect(await world.reply(.badge(.set(3, of: BadgeHolder(key: key)))) == .badge(.count(3)))
         }
