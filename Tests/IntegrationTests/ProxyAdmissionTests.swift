@@ -54,6 +54,28 @@ import UpstreamSupport
         }
     }
 
+    // Nobody proves who sends it, so that the gateway must not give it to the upstream in place of itself.
+    @Test func aCallThatNamesNoAppIsProxiedByTheRulesOfItsHost() async throws {
+        let upstream = try await RawServer.start()
+        let rollout = try #require(Rollout(hundredths: 10_000, by: .user, salt: "spring"))
+        let rules = [
+            CallRule(kinds: [.send], rollout: rollout, action: .serve), CallRule(action: .proxy, upstream: "old"),
+        ]
+        try await proxying(upstream, rules) { (stage) async throws in
+            stage.directory.set(host: BindingKey(vendor: RelayAdapter.vendor, kind: "app", value: stage.app))
+            func call(_ body: String) async throws -> RawCaller.Answer {
+                let fields = ["Content-Type: application/json"]
+                let request = RawCaller.request("POST", "/relay/send", fields, Array(body.utf8))
+                return try await RawCaller.call(stage.port, request)
+            }
+            let served = try await call(#"{"users":["u-1"]}"#)
+            #expect(served.status == 400 && served.text == #"{"relay":"invalid"}"#)
+            #expect(upstream.requests.isEmpty)
+            #expect(try await call("{}").text == "ok")
+            #expect(upstream.requests.count == 1)
+        }
+    }
+
     // Either side could push.
     @Test func rulesThatCannotBeReadAreAnsweredByNeitherSide() async throws {
         let upstream = try await RawServer.start()

@@ -29,6 +29,11 @@ enum ObservationRules {
         let dueAt = submission.timing.dueAt ?? submission.timing.localDue?.earliest ?? context.now
         // Until it is due, the upstream may get another audience for it, or an order not to send it.
         if dueAt > context.now { isNamed = false }
+        // The upstream's groups, and the devices of tokens, may be others than those that are known here: whoever reports the message received it.
+        switch submission.audience {
+        case .groups, .tags, .everyone: isNamed = false
+        case .listed, .users: break
+        }
         if !isNamed {
             submission.audience = .everyone
             submission.numbering = nil

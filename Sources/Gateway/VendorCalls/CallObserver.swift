@@ -16,6 +16,15 @@ struct ObservedCall: Sendable {
     /// Its body is whole.
     var answer: VendorResponse
 
+    /// The call without what was read of its body, which takes many times the memory of the body.
+    var unread: ObservedCall {
+        var copy = self
+        let headers = call.headers
+        // Setting a field drops the reading.
+        copy.call.headers = headers
+        return copy
+    }
+
     var size: Int { call.body.count + answer.body.count + call.path.utf8.count + (call.query?.utf8.count ?? 0) }
 }
 
@@ -31,6 +40,8 @@ final class CallObserver: Service {
     static let answerLimitBytes = 1 << 20
     /// 16 calls are performed at a time: together they share commits of the store.
     static let laneCount = 16
+    /// 1,000 calls wait in a lane: the calls about one device must not take the whole queue.
+    static let laneLimit = 1_000
     /// 5 s after the listeners have stopped, the calls that still wait are dropped.
     static let drainLimit = Duration.seconds(5)
     /// Six sequels, as in calls that the gateway serves.
@@ -45,11 +56,6 @@ final class CallObserver: Service {
         var count = 0
         var bytes = 0
         var end: ContinuousClock.Instant?
-    }
-
-    private struct Work: Sendable {
-        var observed: ObservedCall
-        var commands: [Command]
     }
 
     private let handler: CommandHandler
@@ -70,7 +76,7 @@ final class CallObserver: Service {
         self.directory = directory
         self.multiStep = multiStep
         self.logger = logger
-        (calls, queue) = AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .unbounded)
+        (calls, queue) = AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .bufferingOldest(Self.queueLimit))
     }
 
     /// Queues an answered call. Never waits.
@@ -83,7 +89,7 @@ final class CallObserver: Service {
             return true
         }
         guard isTaken else { return lost(call.adapter.vendor, .full) }
-        if case .enqueued = queue.yield(call) { return }
+        if case .enqueued = queue.yield(call.unread) { return }
         release(call)
         lost(call.adapter.vendor, .stopping)
     }
@@ -109,35 +115,46 @@ final class CallObserver: Service {
 
     /// Performs the queued calls until the queue is finished.
     func work() async {
-        let lanes = (0..<Self.laneCount).map { _ in AsyncStream<Work>.makeStream(bufferingPolicy: .unbounded) }
+        let lanes = (0..<Self.laneCount).map { _ in
+            AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .bufferingOldest(Self.laneLimit))
+        }
         await withDiscardingTaskGroup { group in
             for lane in lanes {
                 group.addTask {
-                    for await work in lane.stream { await self.perform(work) }
+                    for await observed in lane.stream { await self.perform(observed) }
                 }
             }
+            var turn = 0
             for await observed in calls {
-                let commands = commands(of: observed)
+                // The commands are read again when they are performed: here they would stay in memory while the call waits.
+                let commands = commands(of: observed.unread)
                 guard !commands.isEmpty else {
                     release(observed)
                     count(observed, "nothing")
                     continue
                 }
-                let lane = lanes[Self.lane(of: commands, observed)]
-                lane.continuation.yield(Work(observed: observed, commands: commands))
+                let lane = lanes[Self.lane(of: commands, observed, &turn)]
+                if case .enqueued = lane.continuation.yield(observed) { continue }
+                release(observed)
+                lost(observed.adapter.vendor, .full)
             }
             for lane in lanes { lane.continuation.finish() }
         }
     }
 
-    /// The lane of a call: that of its user or device, so that these stay in order.
-    private static func lane(of commands: [Command], _ observed: ObservedCall) -> Int {
+    /// The lane of a call: that of its user or device, so that these stay in order. Sends name neither, and take the lanes in turn.
+    static func lane(of commands: [Command], _ observed: ObservedCall, _ turn: inout Int) -> Int {
         let subject = ForwardedSubject(commands)
+        // A device is named by every call about it, and a user is not.
+        let name = subject.device?.rawValue ?? subject.user?.rawValue ?? subject.other
+        if name == nil, observed.kind == .send {
+            turn = (turn + 1) % laneCount
+            return turn
+        }
         var hasher = Hasher()
         hasher.combine(observed.binding.tenant)
         hasher.combine(observed.binding.app)
-        // A device is named by every call about it, and a user is not.
-        hasher.combine(subject.device?.rawValue ?? subject.user?.rawValue ?? subject.other)
+        hasher.combine(name)
         return Int(hasher.finalize().magnitude % UInt(laneCount))
     }
 
@@ -152,8 +169,9 @@ final class CallObserver: Service {
         }
     }
 
-    /// As in a call that the gateway serves, a wrong token of a user registers nobody.
-    private func admitted(_ commands: [Command], _ observed: ObservedCall) -> [Command] {
+    /// As in a call that the gateway serves, a wrong token of a user registers nobody. Nothing is sent: the upstream has sent it.
+    private func admitted(_ found: [Command], _ observed: ObservedCall) -> [Command] {
+        let commands = Self.withoutSends(found)
         guard let gate = UserTokenGate(observed.binding.userTokens) else { return commands }
         let token = observed.adapter.userToken(of: observed.call)
         switch gate.judge(commands, token, at: observed.call.receivedAt) {
@@ -163,17 +181,23 @@ final class CallObserver: Service {
         }
     }
 
+    static func withoutSends(_ commands: [Command]) -> [Command] {
+        commands.filter { command in
+            if case .submission(.submit) = command { false } else { true }
+        }
+    }
+
     // MARK: Performing
 
-    private func perform(_ work: Work) async {
-        let observed = work.observed
+    private func perform(_ observed: ObservedCall) async {
         defer { release(observed) }
         if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
             return lost(observed.adapter.vendor, .stopping)
         }
-        if observed.kind == .send { await countProof(of: observed) }
-        let replies = await replies(to: work.commands, observed)
+        let replies = await replies(to: commands(of: observed), observed)
         if replies.contains(where: Self.isUnavailable) { return lost(observed.adapter.vendor, .store) }
+        // Last, because it may wait for the store.
+        if observed.kind == .send { await countProof(of: observed) }
         let isRefused = replies.contains { reply in
             if case .refused = reply { true } else { false }
         }

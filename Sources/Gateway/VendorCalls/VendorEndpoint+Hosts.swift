@@ -17,6 +17,7 @@ extension VendorEndpoint {
     }
 
     /// The upstream's answer to a call in which the dialect does not find the app. Nil: the rules of the host's binding do not proxy it.
+    /// The gateway never serves such a call, also not while the upstream is away.
     @inline(never)
     func unplaced(
         _ call: VendorRequest,
@@ -25,16 +26,15 @@ extension VendorEndpoint {
         _ hold: inout CallHold
     ) async -> VendorResponse? {
         guard upstreams.proxy != nil, let (vendor, binding) = await hosted(call), vendor == adapter.vendor,
-            let table = binding.routes?.table
+            let routes = binding.routes
         else { return nil }
         var call = call
         call.headers = ProxyHeaders.endToEnd(call.headers)
-        let kind = (adapter as? any UpstreamAdapter)?.kind(of: call, settings: binding.settings) ?? .other
-        let found = table.decide(RouteTable.Call(vendor: vendor, kind: kind, name: call.route))
-        guard found.action == .proxy, let upstream = found.upstream else { return nil }
+        let decision = await decided(call, adapter, binding.settings, routes)
+        guard case .proxy(var proxying) = decision else { return nil }
+        proxying.servesInOutage = false
         record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
         MetricName.proxiedUnread.count([("vendor", "\(vendor)")])
-        let proxying = CallRouter.Proxying(upstream: upstream, kind: kind, servesInOutage: false)
         return await proxied(call, adapter, binding, proxying, nil, &record, &hold, isRemembered: false)
     }
 

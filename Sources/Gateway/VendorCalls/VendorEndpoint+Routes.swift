@@ -140,7 +140,9 @@ extension VendorEndpoint {
             record.isLogged = true
             if failure == .crowded { limits.limiter.refused(FixedLimit.upstreamCalls) }
             note(failure, call, adapter, credential)
-            if proxying.servesInOutage, failure.isOutage, !isRemembered { return nil }
+            // A receipt that its upstream waits for is forwarded, whatever kept it from leaving now.
+            let standsIn = failure.isOutage || (limit != nil && failure != .loop)
+            if proxying.servesInOutage, standsIn, !isRemembered { return nil }
             record.outcome = .refused
             record.reason = "upstream"
             return ProxiedCall.answer(to: failure, proxying.kind, call, adapter, settings)
@@ -188,7 +190,8 @@ extension VendorEndpoint {
         return refused(.unavailable(retryAfter: .seconds(5)), call, adapter, &record)
     }
 
-    private func decided(
+    /// The side that answers a call by the rules.
+    func decided(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings,

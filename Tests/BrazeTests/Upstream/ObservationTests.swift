@@ -74,11 +74,39 @@ struct ObservationTests {
         #expect(whole.patches.count == 2)
     }
 
+    // A user that is deleted here cannot be restored.
+    @Test func aUserIsDeletedOnlyIfTheVendorSaysSo() {
+        let request = Mount.request("/users/delete", #"{"external_ids":["u-1"]}"#)
+        #expect(Self.observed(request, #"{"deleted":1}"#).isEmpty)
+        #expect(Self.observed(request, #"{"deleted":1,"message":"success"}"#).count == 1)
+    }
+
+    // Answers of the SDK have no message. In the mode Optional, a wrong token does not refuse the call.
+    @Test func dataOfTheSDKIsKnownUnlessTheAnswerHasAnError() throws {
+        let request = SDKTests.request("/api/v3/data", #"{"device_id":"d"}"#)
+        func observed(_ answer: String) -> [Command] {
+            let response = VendorResponse(status: 201, body: Array(answer.utf8))
+            return Mount.adapter.observedCommands(request, response: response, settings: SDKTests.settings)
+        }
+        let expected = try Mount.adapter.decode(request, settings: SDKTests.settings)
+        #expect(!expected.isEmpty)
+        #expect(observed(#"{"triggers":[]}"#) == expected)
+        #expect(observed(#"{"auth_error":{"error_code":22}}"#) == expected)
+        for answer in ["", "[]", #"{"error":"invalid_request"}"#] {
+            #expect(observed(answer).isEmpty, "\(answer)")
+        }
+    }
+
     @Test func refusedCallsEstablishNothing() throws {
         let request = Mount.request("/messages/send", try Fixture.text("messages/send.request.json"))
         for status in [400, 401, 429, 500, 301] {
             #expect(Self.observed(request, #"{"dispatch_id":"d-1"}"#, status: status).isEmpty, "\(status)")
         }
+        let answers = [
+            "", "ok", "[]", #""success""#, #"{"message":"No Recipients"}"#, #"{"message":7}"#,
+            #"{"error":"x","message":"success"}"#,
+        ]
+        for answer in answers { #expect(Self.observed(request, answer).isEmpty, "\(answer)") }
         #expect(Self.observed(Mount.request("/messages/send", "{"), "{}").isEmpty)
         #expect(Self.observed(Mount.request("/users/export/ids", #"{"external_ids":["u-1"]}"#), "{}").isEmpty)
     }

@@ -88,6 +88,65 @@ import Testing
         #expect(try await deliveries(world, id).map(\.state) == [.received])
     }
 
+    // The upstream's groups, and the devices of its tokens, may be others than those that are known here.
+    @Test func aMessageToGroupsOrTokensHasTheDeliveriesThatAreReported() async throws {
+        let world = try await CommandWorld.make()
+        await world.device("k1", digit: "a")
+        let token = try #require(DeviceToken(apns: String(repeating: "b", count: 64)))
+        var tokens = Submission(content: Self.text, audience: .everyone)
+        tokens.numbering = Numbering(tokens: [token])
+        var groups = Submission(content: Self.text, audience: .groups(["31"]))
+        groups.numbering = Numbering(tokens: [token])
+        for (name, submission) in [("m-10", tokens), ("m-11", groups)] {
+            #expect(
+                await observe(world, ObservedMessage(submission, references: [name]))
+                    == .submission(.observed(isNew: true))
+            )
+            let id = try #require(try await message(world, name)).id
+            #expect(try await deliveries(world, id).isEmpty)
+            #expect(await receipt(world, name) == .receipt(.recorded))
+            #expect(try await deliveries(world, id).map(\.state) == [.received])
+        }
+    }
+
+    // A device may register here after the upstream has sent to it.
+    @Test func aTargetThatWasNotKnownHasTheReceiptOfItsDevice() async throws {
+        let world = try await CommandWorld.make()
+        await world.device("k1", digit: "a")
+        let addressees = ["k1", "k9"].map { Addressee(.deviceKey(VendorDeviceKey($0))) }
+        let submission = Submission(content: Self.text, audience: .listed(addressees))
+        _ = await observe(world, ObservedMessage(submission, references: ["m-12"]))
+        await world.device("k8", digit: "b")
+        await world.device("k9", digit: "c")
+        #expect(await receipt(world, "m-12", "k9") == .receipt(.recorded))
+        #expect(await receipt(world, "m-12", "k9") == .receipt(.repeated))
+        // One that the call does not name has no delivery.
+        #expect(await receipt(world, "m-12", "k8") == .receipt(.orphan))
+        let id = try #require(try await message(world, "m-12")).id
+        let states = try await deliveries(world, id).map(\.state.rawValue).sorted()
+        #expect(states == ["received", "sent"])
+    }
+
+    // A receipt that belongs to no delivery leaves the badge unchanged.
+    @Test func aReceiptByNumberOfATargetThatWasNotKnownChangesItsBadge() async throws {
+        let world = try await CommandWorld.make()
+        let submission = Submission(content: Self.text, audience: .listed([Addressee(.deviceKey("k9"))]))
+        _ = await observe(world, ObservedMessage(submission, references: ["m-13"]))
+        func read(_ key: VendorDeviceKey) async -> Reply? {
+            let holder = BadgeHolder(key: key)
+            return await world.reply(.receipt(.acknowledge(.read, reference: "m-13", holder, .keep)))
+        }
+        for (name, digit) in [("k8", "b"), ("k9", "c")] {
+            let key = VendorDeviceKey(name)
+            await world.device(key, digit: digit)
+            #expect(await world.reply(.badge(.set(3, of: BadgeHolder(key: key)))) == .badge(.count(3)))
+        }
+        #expect(await read("k8") == .receipt(.acknowledged(isKnown: false, badge: 3)))
+        for _ in 1...2 { #expect(await read("k9") == .receipt(.acknowledged(isKnown: true, badge: 2))) }
+        let id = try #require(try await message(world, "m-13")).id
+        #expect(try await deliveries(world, id).map(\.state) == [.read])
+    }
+
     // It may still be changed or cancelled at the upstream.
     @Test func aMessageThatIsDueLaterHasNoDeliveriesYet() async throws {
         let world = try await CommandWorld.make()

@@ -47,13 +47,51 @@ struct ObservationTests {
         let answer: JSON = ["RT": "0000", "DEVICE_ID": "drawn", "PUSH_YN": "N"]
         let commands = Self.observed(request, VendorResponse(status: 200, body: JSONWriter.bytes(answer)))
         guard case .registration(.register(let registration))? = commands.first,
-            case .preference(.setPreferences(_, let change))? = commands.last
+            case .preference(.setPreferences(let caller, let change))? = commands.last
         else {
             Issue.record("\(commands)")
             return
         }
         #expect(registration.key == "drawn")
+        #expect(caller.key == "drawn")
         #expect(change.acceptsPush == false)
+    }
+
+    // The vendor may answer with another ID than that of the call: the switch is one of the device that it has registered.
+    @Test func theSwitchOfARegistrationIsOfTheVendorsDevice() throws {
+        let body: JSON = [
+            "APP_ID": "hr.mobile", "USER_CN": "E1", "PUSH_TOKEN": .string(Fixture.token), "DEVICE_ID": "old",
+            "PUSH_YN": "N",
+        ]
+        let answer: JSON = ["RT": "0000", "DEVICE_ID": "new"]
+        let response = VendorResponse(status: 200, body: JSONWriter.bytes(answer))
+        let commands = Self.observed(Mount.request("/ipns/appRegist", body), response)
+        guard case .preference(.setPreferences(let caller, let change))? = commands.last else {
+            Issue.record("\(commands)")
+            return
+        }
+        #expect(caller.key == "new")
+        #expect(change.acceptsPush == false)
+    }
+
+    // A DEVICE_ID is known to others, so that the vendor changes the device of the token.
+    @Test func aChangeOfSettingsIsOfTheDeviceOfTheToken() throws {
+        var body: JSONObject = ["APP_ID": "hr.mobile", "DEVICE_ID": "other", "PUSH_YN": "N"]
+        let answer: JSON = ["RT": "0000"]
+        let response = VendorResponse(status: 200, body: JSONWriter.bytes(answer))
+        func caller() throws -> DeviceCaller {
+            let commands = Self.observed(Mount.request("/ipns/updateConfig", .object(body)), response)
+            guard case .preference(.setPreferences(let caller, _))? = commands.first, commands.count == 1 else {
+                Issue.record("\(commands)")
+                throw AdapterError(.invalid)
+            }
+            return caller
+        }
+        #expect(try caller() == DeviceCaller(key: "other"))
+        body["PUSH_TOKEN"] = .string(Fixture.token)
+        let named = try caller()
+        #expect(named.key == nil)
+        #expect(named.token?.text == Fixture.token)
     }
 
     @Test func aSendHasTheVendorsNumberAndTheUsersThatItDoesNotKnow() throws {

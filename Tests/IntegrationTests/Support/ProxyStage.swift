@@ -37,6 +37,7 @@ struct ProxyStage: Sendable {
             var isUnreadable = false
             var known: [BindingKey: BoundCall] = [:]
             var lookUps = 0
+            var host: BindingKey?
         }
 
         private let base: any CallDirectory
@@ -56,6 +57,14 @@ struct ProxyStage: Sendable {
 
         /// Whether the program cannot read the rules.
         func set(isUnreadable: Bool) { state.withLockedValue { $0.isUnreadable = isUnreadable } }
+
+        /// The binding to which the host of all calls belongs.
+        func set(host: BindingKey?) { state.withLockedValue { $0.host = host } }
+
+        func hosts() async throws(StoreError) -> [String: BindingKey] {
+            guard let host = state.withLockedValue({ $0.host }) else { return [:] }
+            return ["push.example.com": host]
+        }
 
         /// The look-ups so far.
         var lookUps: Int { state.withLockedValue { $0.lookUps } }
@@ -153,6 +162,7 @@ struct ProxyStage: Sendable {
     let directory: Directory
     let client: OutgoingClient
     let captures: Captures
+    let handler: CommandHandler
 
     /// The app's upstream.
     var upstream: CredentialKey { CredentialKey(tenant: tenant, credential: "old") }
@@ -242,7 +252,8 @@ struct ProxyStage: Sendable {
                         tenant: tenant,
                         directory: directory,
                         client: client,
-                        captures: captures
+                        captures: captures,
+                        handler: handler
                     )
                 )
             }
@@ -328,6 +339,12 @@ struct ProxyStage: Sendable {
             try await body(addresses.first(.http)?.port ?? 0)
             group.cancelAll()
         }
+    }
+
+    /// Whether the gateway knows which side has sent a message.
+    func knows(_ message: String) async throws -> Bool {
+        let scope = AppScope(app: "shop", vendor: RelayAdapter.vendor)
+        return try await handler.owner(of: message, in: scope, of: tenant) != .unknown
     }
 
     /// Calls the gateway.

@@ -6,9 +6,11 @@ import Testing
 
 /// The facts that the vendor's answers to proxied calls establish. The calls and answers are those of docs/contracts/notificationhubs.md.
 struct ObservationTests {
-    private static func observed(_ request: VendorRequest, _ response: VendorResponse) -> [Command] {
-        Mount.adapter.observedCommands(request, response: response, settings: Mount.settings)
-    }
+    private static func observed(
+        _ request: VendorRequest,
+        _ response: VendorResponse,
+        _ settings: BindingSettings = Mount.settings
+    ) -> [Command] { Mount.adapter.observedCommands(request, response: response, settings: settings) }
 
     private static func response(_ name: String) throws -> VendorResponse {
         let message = try Fixture.message(name)
@@ -65,6 +67,24 @@ struct ObservationTests {
         request.method = .delete
         request.path = "/hub1/registrations/123-234-1"
         #expect(Self.observed(request, response) == [.registration(.unregister(.key("r/123-234-1")))])
+    }
+
+    // Every app contains a key with the right listen. The vendor lets it set tags, and the gateway does not unless its settings permit it.
+    @Test func aKeyThatMayNotSetTagsStoresNone() throws {
+        var request = try Fixture.request("registrations/put.request.txt")
+        let response = try Self.response("registrations/put.response.txt")
+        let listener = Signer(name: "DefaultListenSharedAccessSignature", key: Mount.listenKey)
+        request.headers[.authorization] = listener.header
+        #expect(Self.observed(request, response).isEmpty)
+        var open = Mount.settings
+        open.values["listenMayTag"] = true
+        #expect(Self.observed(request, response, open).count == 1)
+        let tags = "<Tags>seoul,shop:vip</Tags>"
+        request.body = Array(String(decoding: request.body, as: UTF8.self).replacing(tags, with: "").utf8)
+        #expect(Self.observed(request, response).count == 1)
+        // A signature that the binding's keys do not make.
+        request.headers[.authorization] = Signer(name: "unknown", key: Mount.listenKey).header
+        #expect(Self.observed(request, response).isEmpty)
     }
 
     @Test func refusedAndUnreadableCallsEstablishNothing() throws {

@@ -84,6 +84,22 @@ struct ObservationTests {
         #expect(registration.key == "drawn")
     }
 
+    // A proxy or a page of errors answers with objects too.
+    @Test func anAnswerWithoutItsResultIsNoSuccess() throws {
+        for (name, answer) in [
+            ("sendByDeviceID/devices.request.json", #"{"status":"ok"}"#),
+            ("sendByDeviceID/devices.request.json", #"{"mId":""}"#),
+            ("sendByDeviceID/devices.request.json", #"{"rc":-102,"mId":"m"}"#),
+            ("serverRegister/server.request.json", #"{"channelServer":"x"}"#),
+            ("clientRegister/client.request.json", #"{"cmt":"x"}"#),
+            ("installApp/vendor-document.request.json", "{}"), ("notiRead/current.request.json", "{}"),
+            ("notiRead/current.request.json", #"{"rc":-301}"#),
+        ] {
+            let commands = Self.observed(try Mount.documented(name), Array(answer.utf8))
+            #expect(commands.isEmpty, "\(name) \(answer)")
+        }
+    }
+
     @Test func refusedCallsEstablishNothing() throws {
         let send = try Mount.documented("sendByDeviceID/devices.request.json")
         for body in [

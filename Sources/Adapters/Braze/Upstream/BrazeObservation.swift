@@ -8,11 +8,12 @@ extension BrazeAdapter {
         settings: BindingSettings
     ) -> [Command] {
         // 202: accepted during maintenance (docs/contracts/braze.md#4.2).
-        guard (200...202).contains(response.status) else { return [] }
-        let answer = (try? JSONParser.parse(response.body))?.object ?? JSONObject()
+        guard (200...202).contains(response.status), let answer = (try? JSONParser.parse(response.body))?.object,
+            BrazeObservation.isAccepted(answer)
+        else { return [] }
         if let call = SDKCall(path: request) {
             // The adapter asks for the device's user first, as in a call that the gateway serves.
-            guard call == .data, answer["error"] == nil else { return [] }
+            guard call == .data else { return [] }
             return (try? decode(request, settings: settings)) ?? []
         }
         guard let call = try? BrazeCall(request) else { return [] }
@@ -42,7 +43,10 @@ struct BrazeObservation {
     func commands() throws(AdapterError) -> [Command] {
         switch call {
         case .track: return try UserTrack(accepted()).commands
-        case .delete, .nameAliases, .identify, .merge: return try UserCalls(call, request).commands()
+        // What is deleted or merged here cannot be restored: the vendor must say that it has done it.
+        case .delete, .nameAliases, .identify, .merge:
+            guard answer["message"] == Self.success else { return [] }
+            return try UserCalls(call, request).commands()
         case .subscriptionSet, .subscriptionsSet: return try SubscriptionCalls(call, request).commands()
         case .send: return try observed(messages(due: nil))
         case .scheduleCreate:
@@ -58,6 +62,14 @@ struct BrazeObservation {
             return []
         }
     }
+
+    /// Clients treat any other message than `success` as a failure (docs/contracts/braze.md#4.2). Answers of the SDK have no message (docs/contracts/braze.md#3.5).
+    static func isAccepted(_ answer: JSONObject) -> Bool {
+        guard answer["error"] == nil else { return false }
+        return answer["message"].map { $0 == success } ?? true
+    }
+
+    private static let success: JSON = "success"
 
     // MARK: Users
 

@@ -10,11 +10,12 @@ extension IPNSAdapter {
         settings: BindingSettings
     ) -> [Command] {
         var settings = IPNSSettings(settings)
-        // The vendor has decided whether the device's ID is sufficient.
-        settings.trustsDeviceID = true
         guard verdict(of: response) == .accepted, let call = try? Self.mapped(request, settings),
             let operation = call.operation
         else { return [] }
+        // The vendor changes the device of the token (docs/contracts/ipns.md#2.8). For a call without one it has decided that the device's ID is sufficient.
+        let token = try? call.fields.text(.pushToken, limit: IPNSLimits.tokenBytes)
+        if token == nil { settings.trustsDeviceID = true }
         let reading = IPNSRequest(operation: operation, fields: call.fields, settings: settings, idempotencyKey: nil)
         let answer = (try? JSONParser.parse(response.body))?.object ?? JSONObject()
         return (try? IPNSObservation(reading, answer).commands()) ?? []
@@ -57,6 +58,8 @@ struct IPNSObservation {
     /// The device has the vendor's `DEVICE_ID`, and the vendor's `PUSH_YN` if the call states none.
     private func registration() throws(AdapterError) -> [Command] {
         let given = answer["DEVICE_ID"]?.lenientString.flatMap { $0.isEmpty ? nil : VendorDeviceKey($0) }
+        let own = try request.caller()
+        let caller = DeviceCaller(key: given ?? own.key, token: own.token)
         var commands: [Command] = []
         var isStated = false
         for command in try request.registration() {
@@ -64,15 +67,15 @@ struct IPNSObservation {
             case .registration(.register(var registration)):
                 registration.key = given ?? registration.key
                 commands.append(.registration(.register(registration)))
-            case .preference(.setPreferences):
+            case .preference(.setPreferences(_, let change)):
                 isStated = true
-                commands.append(command)
+                commands.append(.preference(.setPreferences(caller, change)))
             default: break  // the read for an answer
             }
         }
         guard !isStated, let accepts = Self.flag(answer["PUSH_YN"]) else { return commands }
         let change = PreferenceChange(acceptsPush: accepts)
-        return commands + [.preference(.setPreferences(try request.caller(), change))]
+        return commands + [.preference(.setPreferences(caller, change))]
     }
 
     private static func flag(_ value: JSON?) -> Bool? {

@@ -10,7 +10,10 @@ extension HubsAdapter {
         settings: BindingSettings
     ) -> [Command] {
         guard (200...299).contains(response.status), let path = try? HubsRequest.path(of: request) else { return [] }
-        let observation = HubsObservation(request, response, HubsSettings(settings))
+        // The rights of the caller's key limit what the call may store.
+        let guarded = HubGuard(settings: HubsSettings(settings), path: path)
+        guard let access = try? guarded.check(request) else { return [] }
+        let observation = HubsObservation(request, response, HubsSettings(settings), access)
         switch path.call {
         case .installation where request.method != .get: return (try? decode(request, settings: settings)) ?? []
         case .registrations where request.method == .post: return observation.registration(nil)
@@ -47,21 +50,24 @@ struct HubsObservation {
     private let request: VendorRequest
     private let response: VendorResponse
     private let settings: HubsSettings
+    private let access: HubAccess
 
-    init(_ request: VendorRequest, _ response: VendorResponse, _ settings: HubsSettings) {
+    init(_ request: VendorRequest, _ response: VendorResponse, _ settings: HubsSettings, _ access: HubAccess) {
         self.request = request
         self.response = response
         self.settings = settings
+        self.access = access
     }
 
     /// The registration of the call, with the ID and the version of the answer.
     ///
     /// - Parameter id: that of the path; nil: the vendor has drawn one.
-    /// - Returns: empty if no ID is known, or the description cannot be read.
+    /// - Returns: empty if no ID is known, if the description cannot be read, or if it has tags that the caller may not set here: tags choose who receives a push.
     func registration(_ id: String?) -> [Command] {
         let answer = try? XMLReader.read(response.body)
         guard let id = id ?? answer.flatMap({ Self.text("RegistrationId", in: $0) }), Installation.isIdentifier(id),
-            var registration = try? Registration(id: id, xml: request.body, at: request.receivedAt)
+            var registration = try? Registration(id: id, xml: request.body, at: request.receivedAt),
+            access.setsTags || registration.tags.isEmpty
         else { return [] }
         registration.etag = answer.flatMap { Self.text("ETag", in: $0) }.flatMap { Int($0) } ?? 1
         return [registration.command(settings, expected: nil)]

@@ -41,8 +41,8 @@ struct RationalOwlObservation {
         self.answer = answer
     }
 
-    /// The codes of a success: the last four say that the object exists already (docs/contracts/rationalowl.md#4.2, docs/contracts/rationalowl.md#7.1).
-    private static let accepting: Set<Int64> = [1, -102, -202, -301, -122]
+    /// The codes that say that the object of a registration exists already (docs/contracts/rationalowl.md#4.2, docs/contracts/rationalowl.md#7.1).
+    private static let already: Set<Int64> = [-102, -202, -301, -122]
 
     /// The object of an answer by which the vendor accepted the call; empty for the text of `notiRead`. Nil: it did not, or does not say so.
     static func answer(_ call: RationalOwlCall, _ response: VendorResponse) -> JSONObject? {
@@ -51,9 +51,26 @@ struct RationalOwlObservation {
             return call == .notiRead && response.body == Array("ok".utf8) ? JSONObject() : nil
         }
         if object["error"] != nil { return nil }
-        // The documented success of a send and of a registration of a back end has no code.
-        guard let code = object["rc"] else { return object }
-        return code.lenientInt.map { accepting.contains($0) } == true ? object : nil
+        guard let result = object["rc"] else { return hasResult(call, object) ? object : nil }
+        guard let code = result.lenientInt else { return nil }
+        return code == 1 || isRegistration(call) && already.contains(code) ? object : nil
+    }
+
+    /// The documented success of a send and of a registration of a back end has no code, but an ID.
+    private static func hasResult(_ call: RationalOwlCall, _ answer: JSONObject) -> Bool {
+        switch call {
+        case .sendByPhoneNumber, .sendByDeviceID: UpstreamResult.reference(answer["mId"]) != nil
+        case .serverRegister: UpstreamResult.reference(answer["serverRegId"]) != nil
+        case .clientRegister: UpstreamResult.reference(answer["srId"]) != nil
+        default: false  // every other call is answered with a code
+        }
+    }
+
+    private static func isRegistration(_ call: RationalOwlCall) -> Bool {
+        switch call {
+        case .installApp, .deviceRegister, .serverRegister, .clientRegister: true
+        default: false  // nothing that could exist already
+        }
     }
 
     /// - Throws: `AdapterError` for a call that the gateway cannot read, although the vendor accepted it.

@@ -15,8 +15,12 @@ DECLARE
     v_reporter uuid;
     v_holder text;
     v_first boolean := true;
-    -- Whether an upstream sent the message to targets that are not known.
+    -- Whether an upstream sent the message.
     v_is_observed boolean := false;
+    v_recipients bigint;
+    -- The target of the delivery, if that is not the reporter.
+    v_named uuid;
+    v_row uuid;
     v_badge integer;
     v_outcome text := 'orphan';
 BEGIN
@@ -24,7 +28,7 @@ BEGIN
         SELECT r.message_id INTO v_message FROM gateway.message_ref r
             WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_ref;
     END IF;
-    SELECT x.due_day, x.observed_from IS NOT NULL AND x.recipients IS NULL INTO v_day, v_is_observed FROM gateway.message x
+    SELECT x.due_day, x.observed_from IS NOT NULL, x.recipients INTO v_day, v_is_observed, v_recipients FROM gateway.message x
         WHERE x.tenant_id = p_tenant AND x.message_id = v_message AND x.app_id = p_app;
     IF v_day IS NOT NULL AND cardinality(v_ids) > 0 THEN
         SELECT x.target_id, x.read_at INTO d FROM gateway.delivery x
@@ -33,8 +37,13 @@ BEGIN
             ORDER BY array_position(v_ids, x.target_id) LIMIT 1 FOR UPDATE;
         v_target := d.target_id;
         v_first := d.read_at IS NULL;
-        IF v_target IS NULL AND v_is_observed THEN
+        IF v_target IS NULL AND v_is_observed AND v_recipients IS NULL THEN
             v_target := v_ids[1];
+        ELSIF v_target IS NULL AND v_is_observed THEN
+            SELECT x.identity_id, t.target INTO v_target, v_named FROM gateway.identity x
+                CROSS JOIN LATERAL gateway.named_target(p_tenant, v_message, v_day, v_recipients, x.key, x.user_id) AS t(target)
+                WHERE x.tenant_id = p_tenant AND x.identity_id = ANY (v_ids) AND t.target IS NOT NULL
+                ORDER BY array_position(v_ids, x.identity_id) LIMIT 1;
         ELSIF v_target IS NULL THEN
             -- The push is being sent, and its outcome is not written yet.
             SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)
@@ -43,8 +52,9 @@ BEGIN
         END IF;
     END IF;
     -- A delivery is locked before badges. One without a row is not: `record_outcomes`, which writes it, takes no badges.
+    v_row := coalesce(v_named, v_target);
     PERFORM FROM gateway.delivery x
-        WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = v_target FOR UPDATE;
+        WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = v_row FOR UPDATE;
     v_reporter := coalesce(v_target, v_ids[1]);
     SELECT x.key, coalesce('user:' || x.user_id, 'key:' || x.key) AS holder INTO i FROM gateway.identity x
         WHERE x.tenant_id = p_tenant AND x.identity_id = v_reporter;

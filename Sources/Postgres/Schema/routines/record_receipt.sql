@@ -1,7 +1,7 @@
 -- Records a receipt: the first one counts, `read` implies received, and an event follows. A receipt that arrives before the outcome of its delivery
 -- creates the row; `record_outcomes` completes it and counts both. A receipt of a rejected delivery, or of one that expired after an attempt, makes it
 -- uncertain: the device's report has precedence over the answer of the push service. A message that an upstream sent to targets that its call did not name has a
--- delivery for each device that reports it; its name may be a UUID too.
+-- delivery for each device that reports it; its name may be a UUID too. A target of its call that was not known belongs to the first device with its address.
 --
 -- Locks in the order of docs/architecture.md: delivery, inbox, event log.
 CREATE OR REPLACE FUNCTION gateway.record_receipt(
@@ -30,6 +30,9 @@ BEGIN
     END IF;
 
     v_target := gateway.reported_target(p_tenant, p_message, m.due_day, m.recipients, i.identity_id, i.phone);
+    IF v_target IS NULL AND m.observed_from IS NOT NULL THEN
+        v_target := gateway.named_target(p_tenant, p_message, m.due_day, m.recipients, i.key, i.user_id);
+    END IF;
     IF v_target IS NULL THEN
         IF m.observed_from IS NOT NULL AND m.recipients IS NULL THEN
             INSERT INTO gateway.delivery

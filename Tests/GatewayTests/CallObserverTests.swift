@@ -1,0 +1,61 @@
+import Model
+import Testing
+import UpstreamSupport
+
+@testable import Gateway
+@testable import GatewayHTTP
+
+/// The order of observed calls, and what they never do (docs/routing.md#observation).
+@Suite struct CallObserverTests {
+    private func observed(_ route: String, _ kind: CallKind) -> ObservedCall {
+        ObservedCall(
+            call: VendorRequest(route: route, path: "/relay/\(route)", body: Array("{}".utf8)),
+            adapter: RelayAdapter(),
+            binding: BoundCall(tenant: "t", app: "shop", settings: .unbound),
+            upstream: "old",
+            kind: kind,
+            answer: VendorResponse(status: 200)
+        )
+    }
+
+    private func submission(_ text: String) -> Submission {
+        Submission(content: Content(body: text), audience: .everyone)
+    }
+
+    /// The lanes of calls with the same commands.
+    private func lanes(_ count: Int, _ commands: [Command], _ observed: ObservedCall) -> Set<Int> {
+        var turn = 0
+        var found: Set<Int> = []
+        for _ in 0..<count { found.insert(CallObserver.lane(of: commands, observed, &turn)) }
+        return found
+    }
+
+    // One slow send would otherwise keep all others of its app waiting.
+    @Test func sendsTakeTheLanesInTurn() {
+        let message = ObservedMessage(submission("x"), references: ["m-1"])
+        let found = lanes(CallObserver.laneCount, [.submission(.observe(message))], observed("send", .send))
+        #expect(found == Set(0..<CallObserver.laneCount))
+    }
+
+    @Test func callsAboutOneDeviceStayInTheirLane() {
+        let commands: [Command] = [.registration(.unregister(.key("D1")))]
+        #expect(lanes(CallObserver.laneCount, commands, observed("register", .device)).count == 1)
+    }
+
+    // Only sends have no order.
+    @Test func callsThatNameNobodyShareALane() {
+        #expect(lanes(CallObserver.laneCount, [.group(.create(title: "x"))], observed("other", .user)).count == 1)
+    }
+
+    // The upstream has sent the message already.
+    @Test func anObservedCallNeverSends() {
+        let message = ObservedMessage(submission("x"), references: ["m-1"])
+        let kept: [Command] = [.registration(.unregister(.key("D1"))), .submission(.observe(message))]
+        let sends: [Command] = [.submission(.submit(submission("x")))]
+        #expect(CallObserver.withoutSends(sends + kept) == kept)
+    }
+
+    @Test func allLanesTogetherHaveRoomForTheQueue() {
+        #expect(CallObserver.laneCount * CallObserver.laneLimit >= CallObserver.queueLimit)
+    }
+}
