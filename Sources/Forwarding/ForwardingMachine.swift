@@ -63,11 +63,12 @@ package struct ForwardingMachine: Sendable {
     /// The upstreams whose breaker is open.
     package var blocked: Set<CredentialKey> { Set(upstreams.filter { $0.value.block != nil }.keys) }
 
-    /// The next actions.
+    /// Handles what has happened.
     ///
     /// - Parameters:
     ///   - event: what has happened.
     ///   - now: the time on a clock that never goes back.
+    /// - Returns: the next actions.
     package mutating func handle(_ event: Event, at now: Duration) -> [Action] {
         switch event {
         case .due(let due): return due.compactMap { claim($0, at: now) }

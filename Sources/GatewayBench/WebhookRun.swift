@@ -63,6 +63,7 @@ struct WebhookRun {
     private static let campaigns = 3
 
     /// - Parameter hasCampaign: whether a message is sent to all devices too, alone and while another webhook catches up.
+    /// - Returns: the measured rates.
     /// - Throws: `StageFailure` when a call is refused or a webhook does not catch up within ten minutes.
     func measure(hasCampaign: Bool) async throws -> WebhookReport {
         try await stage.psql("UPDATE gateway.api_key SET scopes = scopes || '{admin}' WHERE tenant_id = '\(tenant)'")

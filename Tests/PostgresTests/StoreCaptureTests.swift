@@ -1,12 +1,13 @@
 import CaptureStore
 import Commands
 import DatabaseSupport
-@testable import EngineStore
 import Foundation
 import Model
+import Testing
+
+@testable import EngineStore
 @testable import PostgresClient
 @testable import Store
-import Testing
 
 /// Captures: limited over all writers, visible to one tenant only, and deleted in time.
 @Suite struct StoreCaptureTests {

@@ -1,8 +1,9 @@
 import CaptureStore
 import Commands
-@testable import EngineStore
 import FoundationEssentials
 import Model
+
+@testable import EngineStore
 @testable import Store
 
 /// The writes of the native API, through the rules of `Commands`.

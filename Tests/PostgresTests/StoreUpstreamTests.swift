@@ -89,7 +89,9 @@ import Testing
 
     @Test func aSliceKeepsTheRulesOfItsFirstLease() async throws {
         let fixture = try await StoreFixture.make()
-        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let devices = [
+            try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02"),
+        ]
         try await put(["paths": ["apns"]], after: nil, fixture)
         let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
         #expect(try await fixture.delivery.load(lease)?.isRouted == true)
@@ -148,7 +150,9 @@ import Testing
     // The push service may have got targets of it, and the upstream would push to them again.
     @Test func aSliceThatWasLeasedBeforeTheFirstRulesFollowsNone() async throws {
         let fixture = try await StoreFixture.make()
-        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let devices = [
+            try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02"),
+        ]
         let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
         try await makeOlder(fixture)
         try await put(["paths": ["old"]], after: nil, fixture)
@@ -164,7 +168,9 @@ import Testing
     // Another slice of its message follows the rules.
     @Test func aSliceWithoutRulesKnowsWhichUpstreamsWereAsked() async throws {
         let fixture = try await StoreFixture.make()
-        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let devices = [
+            try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02"),
+        ]
         let parts = devices.enumerated().map { index, device in
             NewSlice(number: Int32(index), work: .deliver, targets: [TargetID(device.identity)])
         }
@@ -241,7 +247,9 @@ import Testing
 
     @Test func aCallWithoutAnEndIsFoundByTheNextNode() async throws {
         let fixture = try await StoreFixture.make()
-        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let devices = [
+            try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02"),
+        ]
         try await put(["paths": ["old"]], after: nil, fixture)
         let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
         _ = try await fixture.delivery.routing(of: lease, by: fixture.node)
@@ -353,7 +361,9 @@ import Testing
     @Test(arguments: [("apns", true), ("upstream:old", false)])
     func aUserWhomThePushServiceHasReachedIsNotCalled(_ transport: String, _ isReached: Bool) async throws {
         let fixture = try await StoreFixture.make()
-        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let devices = [
+            try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02"),
+        ]
         let (_, lease) = try await fixture.sending(to: devices.map(\.identity))
         var progress = try await fixture.progress(lease, [0], disposition: .goOn, transport: transport)
         for index in progress.results.indices {
@@ -425,7 +435,9 @@ import Testing
 
     @Test func theTagsThatRulesNameAreFound() async throws {
         let fixture = try await StoreFixture.make()
-        let devices = [try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02")]
+        let devices = [
+            try await fixture.register("k1", token: "aa01"), try await fixture.register("k2", token: "aa02"),
+        ]
         _ = try await fixture.database.admin().query(
             """
             INSERT INTO gateway.identity_tag (tenant_id, app_id, vendor, tag, identity_id)

@@ -80,12 +80,13 @@ extension DeliveryMachine {
         return .call(path: path)
     }
 
-    /// Takes the next path of a target. False: there is none.
+    /// Takes the next path of a target.
     ///
     /// - Parameters:
     ///   - slot: the target, which is in no queue and not in flight.
     ///   - failure: why the present path refused it; nil: it did not.
     ///   - now: the database's time.
+    /// - Returns: false if there is none.
     mutating func goOn(_ slot: Int, _ failure: String?, now: Timestamp) -> Bool {
         guard let work, let facts = work.targets[slot], targets[slot].path + 1 < targets[slot].paths.count else {
             return false

@@ -8,7 +8,10 @@ final class EncryptedWriter {
     private var pending: [UInt8] = []
     private var number: UInt64 = 0
 
-    /// - Parameter path: an empty file.
+    /// - Parameters:
+    ///   - path: an empty file.
+    ///   - key: encrypts it.
+    ///   - salt: makes the key of this file.
     /// - Throws: `badFile`.
     init(_ path: String, _ key: BackupKey, salt: [UInt8] = BackupCipher.randomSalt()) throws(BackupError) {
         guard let file = FileHandle(forWritingAtPath: path) else {

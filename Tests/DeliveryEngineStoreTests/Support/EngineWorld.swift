@@ -22,6 +22,7 @@ struct EngineWorld {
     /// - Parameters:
     ///   - inventedPages: above zero: `expand` invents pages.
     ///   - omitted: safeguards that the store leaves out.
+    /// - Throws: the error of a store that cannot be prepared.
     init(inventedPages: Int = 0, omitting omitted: Set<PostgresDeliveryStore.Omission> = []) async throws {
         stores = try await .shared()
         acme = stores.tenantID("acme")

@@ -54,8 +54,8 @@ package final class StatementInspector: Sendable {
 
     /// The functions of the delivery path, whose transactions keep the order as a whole.
     private static let deliveryPath = [
-        "record_outcomes(", "split_slice(", "move_due(", "return_route(", "poll_inbox(", "history_page(", "report_number(",
-        "report_numbers(", "acknowledge(",
+        "record_outcomes(", "split_slice(", "move_due(", "return_route(", "poll_inbox(", "history_page(",
+        "report_number(", "report_numbers(", "acknowledge(",
     ]
 
     /// The locks that a transaction of the delivery path takes out of order, other than those inside of a function.

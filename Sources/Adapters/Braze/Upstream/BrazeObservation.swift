@@ -43,7 +43,7 @@ struct BrazeObservation {
     func commands() throws(AdapterError) -> [Command] {
         switch call {
         case .track: return try UserTrack(accepted()).commands
-        // What is deleted or merged here cannot be restored: the vendor must say that it has done it.
+        // A deletion or merge cannot be undone here: the vendor must say that it has made it.
         case .delete, .nameAliases, .identify, .merge:
             guard answer["message"] == Self.success else { return [] }
             return try UserCalls(call, request).commands()

@@ -40,6 +40,7 @@ extension PostgresQueryStore {
     ///   - groupings: the properties of groups.
     ///   - groupLimit: the number of pairs of a kind and a group above which the question is refused.
     ///   - tenant: whose latencies.
+    /// - Returns: the latencies, or that the question has too many groups or rows.
     /// - Throws: `StoreError`.
     package func latencies(
         in range: QuarterRange,
