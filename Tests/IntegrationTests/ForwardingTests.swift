@@ -1,5 +1,5 @@
-import Foundation
 import Forwarding
+import Foundation
 import Model
 import Outgoing
 import Routing

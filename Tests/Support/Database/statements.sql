@@ -1415,6 +1415,13 @@ JOIN gateway.delivery d ON d.tenant_id = $1 AND d.due_day = l.due_day AND d.mess
 WHERE l.tenant_id = $1 AND l.app_id = $2 AND l.vendor = $3 AND l.label = $4 AND l.due_day BETWEEN $5 AND $6
 GROUP BY l.due_day ORDER BY l.due_day;
 
+-- role gateway_call
+SELECT l.kind, CASE WHEN $6 THEN l.app_id END AS app_id, CASE WHEN $7 THEN l.vendor END AS vendor, l.histogram
+FROM gateway.latency l
+WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND ($4::text[] IS NULL OR l.app_id = ANY ($4))
+    AND ($5::text[] IS NULL OR l.vendor = ANY ($5))
+LIMIT $8;
+
 -- role gateway_engine
 SELECT l.lane, sum(x.slices)::bigint AS slices, coalesce(extract(epoch FROM now() - min(x.oldest)), 0)::float8 AS oldest
 FROM gateway.lane l
