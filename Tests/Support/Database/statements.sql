@@ -132,6 +132,16 @@ DELETE FROM gateway.receipt_mark WHERE tenant_id = $1 AND (due_day, message_id, 
     WHERE r.tenant_id = $1 AND r.due_day < $2 ORDER BY r.due_day LIMIT 5000);
 
 -- role gateway_engine
+DELETE FROM gateway.upstream_call WHERE tenant_id = $1 AND (message_id, slice_no, epoch, no) IN (
+    SELECT c.message_id, c.slice_no, c.epoch, c.no FROM gateway.upstream_call c
+    WHERE c.tenant_id = $1 AND c.message_id < $2 ORDER BY c.message_id LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.upstream_user WHERE tenant_id = $1 AND (message_id, upstream, user_key) IN (
+    SELECT u.message_id, u.upstream, u.user_key FROM gateway.upstream_user u
+    WHERE u.tenant_id = $1 AND u.message_id < $2 ORDER BY u.message_id LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.user_act WHERE tenant_id = $1 AND (app_id, vendor, user_id, digest) IN (
     SELECT a.app_id, a.vendor, a.user_id, a.digest FROM gateway.user_act a
     WHERE a.tenant_id = $1 AND a.noted_at < now() - $2::interval ORDER BY a.noted_at LIMIT 5000);
@@ -313,6 +323,10 @@ RETURNING now() AS now;
 -- role gateway_engine
 INSERT INTO gateway.tenant (tenant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING tenant_id;
 
+-- role gateway_call
+INSERT INTO gateway.vendor_sequence AS s (tenant_id, app_id, vendor, name, last) VALUES ($1, $2, $3, 'group', $4)
+ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET last = excluded.last WHERE s.last < excluded.last;
+
 -- role gateway_engine
 LOCK TABLE gateway.counter_fold IN SHARE UPDATE EXCLUSIVE MODE;
 
@@ -362,6 +376,13 @@ JOIN unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS u(vendor, kind, v
 WHERE b.tenant_id = $1 AND b.origin <> 'file'
 LIMIT 1;
 
+-- role gateway_engine
+SELECT 'rules' AS outcome, r.version, r.format, r.base::text AS base_rules, r.overlay::text AS overlay_rules, r.upstreams::text AS upstreams
+FROM gateway.message m
+JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
+JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
+WHERE m.tenant_id = $1 AND m.message_id = $2;
+
 -- role gateway_call
 SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -393,6 +414,9 @@ SELECT * FROM gateway.assign_users($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT * FROM gateway.assign_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_changes => $7, p_users => $8, p_names => $9, p_phones => $10, p_at => $11);
+
+-- role gateway_engine
+SELECT * FROM gateway.begin_upstream_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
 -- role gateway_call
 SELECT * FROM gateway.change_members($1, $2, $3, $4, $5, $6);
@@ -483,6 +507,9 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT * FROM gateway.resolve_page($1);
+
+-- role gateway_engine
+SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
 
 -- role gateway_call
 SELECT * FROM gateway.set_clock($1, $2, $3, $4, $5);
@@ -625,6 +652,17 @@ SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
 FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
 
 -- role gateway_call
+SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
+    (SELECT coalesce(sum(c.active), 0)::bigint FROM gateway.identity_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2 AND ($3 = 'native' OR c.vendor = $3 OR a.defaults->>'crossDialectSends' = 'true')) AS identities,
+    (SELECT coalesce(array_agg(DISTINCT c.vendor), '{}') FROM gateway.identity_count c
+        WHERE c.tenant_id = $1 AND c.app_id = $2) AS dialects,
+    r.format AS route_format, r.base::text AS route_base, r.overlay::text AS route_overlay, r.upstreams::text AS route_upstreams
+FROM gateway.app a
+LEFT JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
+WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
+
+-- role gateway_call
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3;
 
 -- role gateway_call
@@ -726,6 +764,10 @@ WHERE c.tenant_id = $1 AND c.origin = 'file' AND NOT c.credential_id = ANY ($2::
     AND EXISTS (SELECT FROM jsonb_each(a.platforms) AS p, jsonb_each_text(p.value->'credentials') AS u
         WHERE u.value = c.credential_id)
 LIMIT 1;
+
+-- role gateway_engine
+SELECT c.epoch, c.no, c.upstream, c.targets FROM gateway.upstream_call c
+WHERE c.tenant_id = $1 AND c.message_id = $2 AND c.slice_no = $3 AND c.state = 'calling';
 
 -- role gateway_engine
 SELECT c.quarter FROM gateway.counter c
@@ -1022,6 +1064,10 @@ SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state,
 d.time_zone, d.window_from, d.window_to FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = $2;
 
 -- role gateway_call
+SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+d.time_zone, d.window_from, d.window_to FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = ANY ($2);
+
+-- role gateway_call
 SELECT d.message_id, d.target_id FROM (SELECT x.* FROM gateway.delivery x
 WHERE x.tenant_id = $1 AND x.due_day >= $2 AND x.due_day <= $3
     AND (x.due_day, x.message_id, x.target_id) > ($2, $4, $5) AND x.message_id < $6
@@ -1080,6 +1126,10 @@ JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
 WHERE d.tenant_id = $1 AND d.device_id = $2 AND d.message_id < $3 AND NOT m.awaits_approval
 ORDER BY d.message_id DESC LIMIT $4;
 
+-- role gateway_engine
+SELECT d.route_version FROM gateway.delivery d
+WHERE d.tenant_id = $1 AND d.due_day = $2 AND d.message_id = $3 AND d.target_id = $4;
+
 -- role gateway_call
 SELECT device_id FROM gateway.activity_token
 WHERE tenant_id = $1 AND app_id = $2 AND kind = 'running' AND name = $3 ORDER BY device_id LIMIT $4;
@@ -1125,6 +1175,10 @@ SELECT fold_counts AS count FROM gateway.fold_counts($1, $2);
 SELECT g.group_name, coalesce(g.title, '') AS title FROM gateway.user_group g
 WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND ($4::text IS NULL OR g.group_name = $4)
 ORDER BY length(g.group_name), g.group_name LIMIT $5;
+
+-- role gateway_call
+SELECT g.group_name, coalesce(g.title, '') AS title FROM gateway.user_group g
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name > $4 ORDER BY g.group_name LIMIT $5;
 
 -- role gateway_call
 SELECT g.group_name, coalesce(g.title, '') AS title, m.user_id,
@@ -1257,6 +1311,24 @@ SELECT i.identity_id, ARRAY(
         SELECT m.group_name FROM gateway.group_member m
         WHERE m.tenant_id = $1 AND m.user_id = i.user_id AND m.app_id = i.app_id AND m.vendor = i.vendor
     ) AS groups,
+    ARRAY(
+        SELECT t.tag FROM gateway.identity_tag t
+        WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id AND t.tag LIKE '$%' ORDER BY t.tag
+    ) AS own_tags,
+    b.count AS badge, coalesce(p.consents, '{}') AS consents, coalesce(p.consent_facts, '{}') AS consent_facts
+FROM gateway.identity i
+CROSS JOIN LATERAL (SELECT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder OFFSET 0) AS h
+LEFT JOIN gateway.badge b
+    ON b.tenant_id = $1 AND b.app_id = i.app_id AND b.vendor = i.vendor AND b.holder = h.holder
+LEFT JOIN gateway.user_profile p
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+WHERE i.tenant_id = $1 AND i.identity_id = ANY ($2);
+
+-- role gateway_call
+SELECT i.identity_id, ARRAY(
+        SELECT m.group_name FROM gateway.group_member m
+        WHERE m.tenant_id = $1 AND m.user_id = i.user_id AND m.app_id = i.app_id AND m.vendor = i.vendor
+    ) AS groups,
     b.count AS badge, coalesce(p.consents, '{}') AS consents, coalesce(p.consent_facts, '{}') AS consent_facts
 FROM gateway.identity i
 CROSS JOIN LATERAL (SELECT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder OFFSET 0) AS h
@@ -1294,6 +1366,11 @@ SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.s
     d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
+SELECT i.identity_id, i.device_id FROM gateway.identity i
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.key > $4 AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL
+ORDER BY i.key LIMIT $5;
 
 -- role gateway_call
 SELECT i.identity_id, i.device_id, i.state, i.phone, coalesce(d.platform, 'ios') AS platform
@@ -1346,6 +1423,9 @@ SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, 
 
 -- role gateway_call
 SELECT import_new AS known FROM gateway.import_new(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
+-- role gateway_call
+SELECT import_people AS outcomes FROM gateway.import_people($1, $2, $3, $4, $5, $6, $7);
 
 -- role gateway_call
 SELECT import_rows AS outcomes FROM gateway.import_rows(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
@@ -1433,6 +1513,12 @@ CROSS JOIN LATERAL (
 WHERE NOT l.is_paused GROUP BY l.lane;
 
 -- role gateway_engine
+SELECT l.quarter FROM gateway.latency l
+WHERE l.tenant_id = $1 AND l.quarter < $2
+    AND l.quarter >= greatest((SELECT f.latencies_rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1), 0)
+ORDER BY l.quarter LIMIT 1;
+
+-- role gateway_engine
 SELECT l.tenant_id, x.next_at FROM gateway.lane l
 CROSS JOIN LATERAL (
     SELECT s.next_at FROM gateway.slice s
@@ -1494,6 +1580,12 @@ SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.exp
 FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
 WHERE m.tenant_id = $1 AND m.message_id = $2;
 
+-- role gateway_engine
+SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.state, m.lane, m.fallback, a.platforms::text AS platforms,
+    a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed
+FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
+WHERE m.tenant_id = $1 AND m.message_id = $2;
+
 -- role gateway_call
 SELECT m.message_id, m.state, m.content, m.accepted_at, t.outcome, t.reason, t.count, t.first_at, t.last_at
 FROM gateway.message m
@@ -1549,6 +1641,15 @@ SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.la
 
 -- role gateway_engine
 SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = $1 ORDER BY p.last DESC LIMIT 1;
+
+-- role gateway_call
+SELECT p.user_id, p.is_anonymous, p.accepts_push, p.opted_in, p.attributes, p.consents, p.consent_facts,
+    (SELECT coalesce(json_agg(json_build_array(a.label, a.name)), '[]') FROM (
+        SELECT x.label, x.name FROM gateway.user_alias x
+        WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.user_id = p.user_id
+        ORDER BY x.label, x.name LIMIT 1000) a)::text AS aliases
+FROM gateway.user_profile p
+WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3 AND p.user_id > $4 ORDER BY p.user_id LIMIT $5;
 
 -- role gateway_call
 SELECT patch_identities AS count FROM gateway.patch_identities($1, $2, $3, $4, $5, $6);
@@ -2168,6 +2269,9 @@ SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_m
 -- role gateway_engine
 SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28, p_device_vendors => $29, p_latencies => $30, p_clients => $31, p_local_hours => $32);
 
+-- role gateway_engine
+SELECT record_outcomes AS count FROM gateway.record_outcomes(p_tenant => $1, p_message => $2, p_no => $3, p_epoch => $4, p_owner => $5, p_done => $6, p_disposition => $7, p_after => $8, p_counts => $9, p_held => $10, p_dead => $11, p_settles => $12, p_targets => $13, p_identities => $14, p_devices => $15, p_users => $16, p_addresses => $17, p_states => $18, p_reasons => $19, p_transports => $20, p_transport_ids => $21, p_certain => $22, p_attempts => $23, p_sent => $24, p_bytes => $25, p_reduced => $26, p_groups => $27, p_inbox => $28, p_device_vendors => $29, p_latencies => $30, p_clients => $31, p_local_hours => $32, p_calls => $33);
+
 -- role gateway_call
 SELECT record_receipt AS outcome FROM gateway.record_receipt($1, $2, $3, $4, $5, $6, $7, $8);
 
@@ -2182,6 +2286,9 @@ SELECT resume_forwards AS count FROM gateway.resume_forwards($1, $2);
 
 -- role gateway_engine
 SELECT retention::text AS retention, pushes_per_second FROM gateway.tenant WHERE tenant_id = $1;
+
+-- role gateway_engine
+SELECT return_route AS count FROM gateway.return_route($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT roll_up_counts AS quarter FROM gateway.roll_up_counts($1, $2, $3);
@@ -2299,6 +2406,14 @@ JOIN gateway.activity_token a
     ON a.tenant_id = $1 AND a.device_id = t.device AND a.kind = $4 AND a.name = $5;
 
 -- role gateway_engine
+SELECT t.place, bool_or(c.state IS NOT DISTINCT FROM 'answered') AS is_answered
+FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) AS t(place, upstream, user_id, platform)
+JOIN gateway.upstream_user x ON x.tenant_id = $1 AND x.message_id = $2 AND x.upstream = t.upstream
+    AND x.user_key = sha256(convert_to($2::uuid::text || '/' || t.platform || '/' || t.user_id, 'UTF8'))
+LEFT JOIN gateway.upstream_call c ON c.tenant_id = $1 AND c.message_id = $2 AND c.slice_no = x.slice_no AND c.epoch = x.epoch AND c.no = x.no
+GROUP BY t.place;
+
+-- role gateway_engine
 SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -2377,6 +2492,10 @@ LEFT JOIN gateway.user_profile p
 WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
 
 -- role gateway_engine
+SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, identity)
+JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.identity AND x.tag = ANY ($4);
+
+-- role gateway_engine
 SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from,
     clock_timestamp() AS now
 FROM gateway.tenant t
@@ -2388,6 +2507,13 @@ SELECT t.tenant_id FROM gateway.tenant t
 LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
 CROSS JOIN LATERAL (
     SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= greatest(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x;
+
+-- role gateway_engine
+SELECT t.tenant_id FROM gateway.tenant t
+LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
+CROSS JOIN LATERAL (
+    SELECT 1 FROM gateway.latency l
+    WHERE l.tenant_id = t.tenant_id AND l.quarter >= greatest(f.latencies_rolled, 0) AND l.quarter < $1 LIMIT 1) x;
 
 -- role gateway_engine
 SELECT t.tenant_id, r.tenant_id IS NULL AS is_new FROM gateway.tenant t
@@ -2439,6 +2565,25 @@ SELECT u.id FROM unnest($2::text[], $3::bigint[]) AS u(id, version) WHERE NOT EX
 -- role gateway_engine
 SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
 JOIN gateway.api_key k ON k.hash = u.hash WHERE NOT (k.tenant_id = $1 AND k.name = u.name) ORDER BY u.place;
+
+-- role gateway_call
+SELECT u.place, i.identity_id,
+    coalesce(u.token IS NOT NULL AND (u.token IS DISTINCT FROM d.token OR d.token_state <> 'active'), true) AS token_differs,
+    u.user_id IS NOT NULL AND u.user_id IS DISTINCT FROM i.user_id AS user_differs,
+    u.accepts IS NOT NULL AND u.accepts IS DISTINCT FROM i.accepts_push AS push_differs,
+    coalesce(u.registered > i.registered_at, false) AS is_newer
+FROM unnest($4::text[], $5::text[], $6::text[], $7::boolean[], $8::timestamptz[], $9::text[]) WITH ORDINALITY
+    AS u(key, token, user_id, accepts, registered, platform, place)
+LEFT JOIN LATERAL (
+    SELECT x.key FROM gateway.device y
+    JOIN gateway.identity x ON x.tenant_id = $1 AND x.device_id = y.device_id AND x.app_id = $2 AND x.vendor = $3
+        AND x.state = 'active'
+    WHERE u.key LIKE 'token-%' AND y.tenant_id = $1 AND y.app_id = $2 AND y.platform = u.platform
+        AND y.token_digest = md5(u.token) AND y.token = u.token
+    ORDER BY y.token_registered_at DESC, x.identity_id LIMIT 1) AS h ON true
+CROSS JOIN LATERAL (SELECT coalesce(h.key, u.key) AS key OFFSET 0) AS k
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = k.key AND i.state = 'active'
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 
 -- role gateway_call
 SELECT u.reference, t.trace
@@ -2515,6 +2660,12 @@ SELECT withdraw_schedule AS count FROM gateway.withdraw_schedule($1, $2, $3, $4,
 
 -- role gateway_call
 SELECT write_audit AS position FROM gateway.write_audit($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT x.at, x.data FROM (
+    SELECT a.at, a.data, a.action, a.position FROM gateway.audit a
+    WHERE a.tenant_id = $1 AND a.subject = $2 ORDER BY a.position DESC LIMIT 1000) x
+WHERE x.action = 'compare' AND x.at > now() - $3::interval ORDER BY x.position DESC LIMIT 1;
 
 -- role gateway_call
 SELECT x.target_id FROM gateway.delivery x
@@ -2680,12 +2831,31 @@ WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epo
     AND s.owner = $5 AND s.state = 'leased';
 
 -- role gateway_engine
+UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0,
+    attempts = CASE WHEN s.lapses > 0 AND s.route_version IS NOT NULL THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
+    route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND (EXISTS (
+        SELECT FROM gateway.upstream_call c
+        WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no)
+        OR NOT EXISTS (
+            SELECT FROM gateway.message m
+            JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = m.app_id
+                AND date_trunc('milliseconds', r.made_at) <= m.accepted_at
+            WHERE m.tenant_id = $1 AND m.message_id = s.message_id)) THEN s.route_version END
+FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
+WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
+    AND s.owner = $5 AND s.state = 'leased';
+
+-- role gateway_engine
 UPDATE gateway.tenant SET pushes_per_second = $2
 WHERE tenant_id = $1 AND pushes_per_second IS DISTINCT FROM $2 RETURNING tenant_id;
 
 -- role gateway_engine
 UPDATE gateway.tenant SET retention = $2::text::jsonb
 WHERE tenant_id = $1 AND retention <> $2::text::jsonb RETURNING tenant_id;
+
+-- role gateway_call
+UPDATE gateway.user_group g SET title = $5
+WHERE g.tenant_id = $1 AND g.app_id = $2 AND g.vendor = $3 AND g.group_name = $4 AND g.title IS NULL;
 
 -- role gateway_engine
 UPDATE gateway.webhook SET cursor = greatest(cursor, $5), attempts = 0, failing_since = NULL, failure = NULL,
@@ -3093,7 +3263,57 @@ ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.a
     THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
 SELECT x.place, r.* FROM (
     SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), true, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.phone = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
         gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], true, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.user_id = $4
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), true, $6) AS ids
     FROM p AS f OFFSET 0) AS c
 CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
 CROSS JOIN LATERAL (
@@ -3139,7 +3359,49 @@ WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AN
 ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
 SELECT x.place, r.* FROM (
     SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), false, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
         gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], false, $6) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = $4
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), false, $6) AS ids
     FROM p AS f OFFSET 0) AS c
 CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
 CROSS JOIN LATERAL (
@@ -3162,6 +3424,75 @@ SELECT x.place, r.* FROM (
     SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
         gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], false, $6) AS ids
     FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
+
+-- role gateway_call
+WITH p AS (
+SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.phone = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
+    AND i.user_id = q.value
+ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
+    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r),
+d AS (
+SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.key = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
+UNION ALL
+SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
+CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
+    AND i.device_id = q.value
+ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[] || gateway.preferred_dialects($1, $2, $14), true, $13) AS ids
+    FROM p AS f OFFSET 0) AS c
+CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r
+UNION ALL
+SELECT x.place, r.* FROM (
+    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
+        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[] || gateway.preferred_dialects($1, $2, $14), false, $13) AS ids
+    FROM d AS f OFFSET 0) AS c
 CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
