@@ -147,7 +147,6 @@ import Testing
             "{ calls: [{ kinds: [device], action: followMessage, upstream: old }] }",
             "calls[0]: followMessage of kind device is understood, but this version"
         ),
-        ("{ deliveries: [{ paths: [old] }] }", "deliveries[0]: path old is understood, but this version"),
         ("{ duplicateGuard: { window: 10m } }", "duplicateGuard: duplicateGuard is understood, but this version"),
         ("{ calls: [{ action: server }] }", "calls[0].action: must be one of serve,"),
     ])

@@ -61,7 +61,8 @@ import Testing
             for case .transaction(let sql) in migration.steps { parts.append(sql) }
             for sql in parts {
                 let expected = try await taken(sql, admin)
-                #expect(try await predicted(sql, admin) == expected, "migration \(migration.version)")
+                let found = try await predicted(sql, admin)
+                #expect(found == expected, "migration \(migration.version)")
             }
         }
     }

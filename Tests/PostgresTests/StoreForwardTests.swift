@@ -37,21 +37,6 @@ import Testing
         try await fixture.ask(ForwardCalls(call(body, kind), about: subject))
     }
 
-    private func registration(
-        _ fixture: StoreFixture,
-        _ key: VendorDeviceKey,
-        token: DeviceToken?
-    ) async throws -> RegisterDevice {
-        RegisterDevice(
-            fixture.scope,
-            key: key,
-            DeviceRegistration(key: key, platform: .ios, token: token),
-            identity: IdentityID(UUID()),
-            device: DeviceID(UUID()),
-            at: try await fixture.now()
-        )
-    }
-
     private func store(_ fixture: StoreFixture) -> PostgresForwardStore { PostgresForwardStore(engine: fixture.engine) }
 
     private func key(_ fixture: StoreFixture) -> CredentialKey {
@@ -132,26 +117,13 @@ import Testing
         #expect(try await bodies(fixture) == ["in", "out", "in"])
     }
 
-    /// Of a set, a registration that must run alone is forwarded when it does, not before.
-    @Test func aSetForwardsOnlyTheRegistrationsThatItHasWritten() async throws {
+    /// A registration of a set may have to run alone, and its call would then leave before it.
+    @Test func aCallThatMustRunAloneJoinsNoSet() async throws {
         let fixture = try await StoreFixture.make()
-        let token = DeviceToken(stored: String(repeating: "c", count: 64))
-        // The second one has no token, so that it must run alone.
-        let registrations = [
-            try await registration(fixture, "k1", token: token), try await registration(fixture, "k2", token: nil),
-        ]
-        let keys: [VendorDeviceKey] = ["k1", "k2"]
-        let calls = keys.map { key in
-            ForwardCalls(call(key.rawValue), about: ForwardedSubject(device: key), joining: .behind(key))
-        }
-        let statements = [try fixture.joined(registrations), try fixture.joined(calls)]
-        _ = try await fixture.call.run(statements, tenant: fixture.acme.rawValue)
-        #expect(try await bodies(fixture) == ["k1"])
-        let alone = ForwardCalls(call("alone"), about: ForwardedSubject(device: "k2"), joining: .behind("k2"))
+        let alone = ForwardCalls(call("alone"), about: ForwardedSubject(device: "k1"), joining: .never)
+        let batch = alone.batch(StoreCall(tenant: fixture.acme, node: fixture.node))
+        #expect(batch == nil)
         #expect(try await fixture.ask(alone) == .waiting)
-        let never = ForwardCalls(call("never"), about: ForwardedSubject(), joining: .never)
-        let runsAlone = never.batch(StoreCall(tenant: fixture.acme, node: fixture.node)) == nil
-        #expect(runsAlone)
     }
 
     @Test func callsOfSeveralCallersAreAddedAsASet() async throws {

@@ -37,7 +37,7 @@ extension CallForwarding {
         if isComplete == nil, !plans.isEmpty, commands.allSatisfy(Self.isRegistration),
             !plans.contains(where: { $0.isSettled })
         {
-            return request.adding(addition(Self.joining(commands)))
+            return request.adding(addition(.never))
         }
         let operation = addition()
         if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
@@ -61,14 +61,6 @@ extension CallForwarding {
 
     private func addition(_ joining: ForwardCalls.Joining = .always) -> ForwardCalls {
         ForwardCalls(call, about: subject, joining: joining, onFull: onFull)
-    }
-
-    /// A set adds the call only behind its registration, which the set has written or not. The key of a registration without one is not known yet.
-    private static func joining(_ commands: [Command]) -> ForwardCalls.Joining {
-        guard commands.count == 1, case .registration(.register(let registration))? = commands.first,
-            let key = registration.key
-        else { return .never }
-        return .behind(key)
     }
 
     private static func isRegistration(_ command: Command) -> Bool {

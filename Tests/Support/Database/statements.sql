@@ -434,7 +434,7 @@ SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7, $8);
 SELECT * FROM gateway.find_answer($1, $2, $3);
 
 -- role gateway_call
-SELECT * FROM gateway.forward_calls(p_tenant => $1, p_apps => $2, p_vendors => $3, p_upstreams => $4, p_users => $5, p_keys => $6, p_others => $7, p_kinds => $8, p_calls => $9, p_methods => $10, p_paths => $11, p_queries => $12, p_content_types => $13, p_vias => $14, p_bodies => $15, p_outlives => $16, p_registered => $17);
+SELECT * FROM gateway.forward_calls(p_tenant => $1, p_apps => $2, p_vendors => $3, p_upstreams => $4, p_users => $5, p_keys => $6, p_others => $7, p_kinds => $8, p_calls => $9, p_methods => $10, p_paths => $11, p_queries => $12, p_content_types => $13, p_vias => $14, p_bodies => $15, p_outlives => $16);
 
 -- role gateway_call
 SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6);
@@ -2774,12 +2774,6 @@ UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = 
 
 -- role gateway_engine
 UPDATE gateway.node SET master_keys = $2 WHERE node_id = $1 AND master_keys IS DISTINCT FROM $2::text[];
-
--- role gateway_engine
-UPDATE gateway.outbox_queue SET attempts = attempts + $9::boolean::integer, failure = $7, owner = NULL,
-    next_at = now() + $8::interval,
-    failing_since = CASE WHEN $9 THEN least(failing_since, now()) ELSE failing_since END
-WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6;
 
 -- role gateway_engine
 UPDATE gateway.outbox_queue SET owner = NULL, next_at = now()

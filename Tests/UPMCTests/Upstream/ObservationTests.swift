@@ -85,7 +85,7 @@ struct ObservationTests {
             Issue.record("\(expected)")
             return
         }
-        #expect(registration.key == "APNS:6F0A")
+        #expect(registration.key == "APNS:6F0A…-UUID")
     }
 
     // The vendor has checked its own `AUTHKEY`, which the gateway has not issued.

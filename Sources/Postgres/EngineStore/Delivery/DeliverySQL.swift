@@ -189,17 +189,7 @@ enum DeliverySQL {
     )
 
     /// The upstreams that calls of the message have asked to reach users. It reads one row for each of them, because a message may have very many users.
-    static let callers = StoreSQL.tenant(
-        """
-        WITH RECURSIVE c AS (
-            SELECT min(u.upstream) AS upstream FROM gateway.upstream_user u WHERE u.tenant_id = $1 AND u.message_id = $2
-            UNION ALL
-            SELECT (SELECT min(u.upstream) FROM gateway.upstream_user u
-                WHERE u.tenant_id = $1 AND u.message_id = $2 AND u.upstream > c.upstream)
-            FROM c WHERE c.upstream IS NOT NULL)
-        SELECT c.upstream FROM c WHERE c.upstream IS NOT NULL
-        """
-    )
+    static let callers = StoreSQL.tenant("SELECT upstream FROM gateway.called_upstreams($1, $2)")
 
     /// Which of these users calls of the message have. The key is that of `begin_upstream_call`.
     static let called = StoreSQL.tenant(

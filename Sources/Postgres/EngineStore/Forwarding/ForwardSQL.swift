@@ -22,11 +22,19 @@ enum ForwardSQL {
         "SELECT * FROM gateway.settle_forward($1, $2, $3, $4, $5, $6, $7, $8::interval)"
     )
 
+    /// After a failure.
     static let postpone = StoreSQL.tenant(
         """
-        UPDATE gateway.outbox_queue SET attempts = attempts + $9::boolean::integer, failure = $7, owner = NULL,
-            next_at = now() + $8::interval,
-            failing_since = CASE WHEN $9 THEN least(failing_since, now()) ELSE failing_since END
+        UPDATE gateway.outbox_queue SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $7,
+            owner = NULL, next_at = now() + $8::interval
+        WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6
+        """
+    )
+
+    /// For a reason that says nothing about the call.
+    static let wait = StoreSQL.tenant(
+        """
+        UPDATE gateway.outbox_queue SET failure = $7, owner = NULL, next_at = now() + $8::interval
         WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6
         """
     )

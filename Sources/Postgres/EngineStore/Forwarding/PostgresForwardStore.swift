@@ -76,8 +76,9 @@ package struct PostgresForwardStore: ForwardStore {
         node: NodeID
     ) async throws(StoreError) -> Bool {
         try await asStore { () throws(PostgresError) in
-            let parameters = Self.key(lease, node) + [.string(reason), .interval(delay), .bool(counts)]
-            return try await engine.run(ForwardSQL.postpone.with(parameters), tenant: nil).affectedRows == 1
+            let parameters = Self.key(lease, node) + [.string(reason), .interval(delay)]
+            let statement = counts ? ForwardSQL.postpone : ForwardSQL.wait
+            return try await engine.run(statement.with(parameters), tenant: nil).affectedRows == 1
         }
     }
 

@@ -1,6 +1,6 @@
 -- Messages that leave through upstreams: the version of the rules of a slice, and the calls that no vendor recognizes when they are repeated.
 -- Oldest program: 39
--- Routines: 303b1b2a07930f88
+-- Routines: c26fb988f41f111c
 ALTER TABLE gateway.slice ADD COLUMN route_version integer;
 ALTER TABLE gateway.delivery ADD COLUMN route_version integer;
 DROP FUNCTION IF EXISTS gateway.record_outcomes;

@@ -1,6 +1,6 @@
 -- Messages that upstreams sent: `observe_message`, `message_owner`, and receipts by the upstream's names of messages.
 -- Oldest program: 39
--- Routines: 303b1b2a07930f88
+-- Routines: c26fb988f41f111c
 -- The upstream that sent the message, of which the gateway has seen the call and the answer; null: the gateway sends it. Programs of earlier versions show such a
 -- message as done, and it has no slices.
 ALTER TABLE gateway.message ADD COLUMN observed_from text;

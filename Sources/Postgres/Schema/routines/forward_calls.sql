@@ -4,15 +4,11 @@
 --
 -- p_outlives: not null if the call also concerns others than its own user and device, or removes something at the upstream (`forget_forwarded`).
 --
--- p_registered: the key of a registration that this transaction must have written before. If it has not, because the registration must run alone, nothing is
--- added, and `ordinal` is null: the call then runs alone too, with p_registered null.
---
 -- The ordering key is the user that the call names, else the stored user of its device, else the device's key, else another name. Locks queues in the
 -- order of their keys.
 CREATE OR REPLACE FUNCTION gateway.forward_calls(
     p_tenant text, p_apps text[], p_vendors text[], p_upstreams text[], p_users text[], p_keys text[], p_others text[], p_kinds text[],
-    p_calls text[], p_methods text[], p_paths text[], p_queries text[], p_content_types text[], p_vias text[], p_bodies bytea[], p_outlives text[],
-    p_registered text[])
+    p_calls text[], p_methods text[], p_paths text[], p_queries text[], p_content_types text[], p_vias text[], p_bodies bytea[], p_outlives text[])
 RETURNS TABLE (outcome text, ordinal bigint)
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -20,10 +16,8 @@ DECLARE
     c record;
     v_outcomes text[] := '{}';
     v_places bigint[] := '{}';
-    v_ordinals bigint[] := '{}';
     v_outcome text;
     v_full boolean;
-    v_alone boolean;
     v_same boolean;
     v_last bigint;
     v_now timestamptz;
@@ -43,24 +37,14 @@ BEGIN
                     SELECT i.user_id FROM gateway.identity i
                     WHERE i.tenant_id = p_tenant AND i.app_id = a.app_id AND i.vendor = a.vendor AND i.key = a.key) END AS stored
             FROM unnest(p_apps, p_vendors, p_upstreams, p_users, p_keys, p_others, p_kinds, p_calls, p_methods, p_paths, p_queries,
-                    p_content_types, p_vias, p_bodies, p_outlives, p_registered) WITH ORDINALITY
+                    p_content_types, p_vias, p_bodies, p_outlives) WITH ORDINALITY
                 AS a(app_id, vendor, upstream, user_name, key, other, kind, call, method, path, query, content_type, via, body, outlives,
-                    registered, place)) AS u
+                    place)) AS u
         ORDER BY ordering_key, u.app_id, u.upstream, u.place
     LOOP
         v_outcome := 'waiting';
-        v_alone := false;
-        IF c.registered IS NOT NULL THEN
-            -- Every write of a registration changes the row of its identity.
-            v_alone := NOT EXISTS (
-                SELECT FROM gateway.identity i
-                WHERE i.tenant_id = p_tenant AND i.app_id = c.app_id AND i.vendor = c.vendor AND i.key = c.registered
-                    AND i.xmin::text = pg_current_xact_id()::xid::text);
-        END IF;
         SELECT s.is_full INTO v_full FROM gateway.outbox_upstream s WHERE s.tenant_id = p_tenant AND s.upstream = c.upstream;
-        IF v_alone THEN
-            v_outcome := 'alone';
-        ELSIF v_full THEN
+        IF v_full THEN
             v_outcome := 'full';
         ELSE
             v_now := clock_timestamp();
@@ -96,9 +80,8 @@ BEGIN
         END IF;
         v_outcomes := v_outcomes || v_outcome;
         v_places := v_places || c.place;
-        v_ordinals := v_ordinals || CASE WHEN NOT v_alone THEN c.place END;
     END LOOP;
-    RETURN QUERY SELECT r.outcome, r.ordinal FROM unnest(v_outcomes, v_ordinals, v_places) AS r(outcome, ordinal, place) ORDER BY r.place;
+    RETURN QUERY SELECT r.outcome, r.place FROM unnest(v_outcomes, v_places) AS r(outcome, place) ORDER BY r.place;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.forward_calls FROM PUBLIC, gateway_call, gateway_engine;

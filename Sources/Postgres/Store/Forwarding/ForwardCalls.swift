@@ -14,8 +14,7 @@ package struct ForwardCalls: StoreWrite {
     /// Whether the call may be added as a set with those of other callers.
     package enum Joining: Sendable, Hashable {
         case always
-        /// Only behind the registration of this key in the same transaction. A registration that must run alone is forwarded when it does.
-        case behind(VendorDeviceKey)
+        /// A registration of a set may have to run alone, and its call would then leave before it.
         case never
     }
 
@@ -41,22 +40,17 @@ package struct ForwardCalls: StoreWrite {
         self.onFull = onFull
     }
 
-    private var registered: VendorDeviceKey? { if case .behind(let key) = joining { key } else { nil } }
-
     package var sharesCommit: Bool { true }
 
     private static let one = Routine<StoreCall, Self>("forward_calls") { p in
         p["p_tenant"] = { call, _ in .id(call.tenant) }
         declare(&p, { .strings([$0]) }, { .byteArrays([$0]) })
-        // Behind its own statements, in whatever way they registered the device.
-        p["p_registered"] = { _, _ in .strings([nil]) }
     }
 
     private static let set = Routine<StoreCall, Self>("forward_calls") { p in
         p["p_tenant"] = { call, _ in .id(call.tenant) }
         p.beginRow()
         declare(&p, { .string($0) }, { .bytes($0) })
-        p["p_registered"] = { .string($1.registered?.rawValue) }
     }
 
     private static func declare(
