@@ -2624,6 +2624,9 @@ SELECT unregister_identities AS count FROM gateway.unregister_identities($1, $2,
 SELECT update_token AS count FROM gateway.update_token($1, $2, $3, $4, $5, $6, $7);
 
 -- role gateway_engine
+SELECT upstream FROM gateway.called_upstreams($1, $2);
+
+-- role gateway_engine
 SELECT vendor, app_id, settings FROM gateway.binding WHERE tenant_id = $1 AND app_id = $2;
 
 -- role gateway_engine
@@ -2774,6 +2777,15 @@ UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = 
 
 -- role gateway_engine
 UPDATE gateway.node SET master_keys = $2 WHERE node_id = $1 AND master_keys IS DISTINCT FROM $2::text[];
+
+-- role gateway_engine
+UPDATE gateway.outbox_queue SET attempts = attempts + 1, failing_since = least(failing_since, now()), failure = $7,
+    owner = NULL, next_at = now() + $8::interval
+WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6;
+
+-- role gateway_engine
+UPDATE gateway.outbox_queue SET failure = $7, owner = NULL, next_at = now() + $8::interval
+WHERE tenant_id = $1 AND ordering_key = $2 AND app_id = $3 AND upstream = $4 AND owner = $5 AND epoch = $6;
 
 -- role gateway_engine
 UPDATE gateway.outbox_queue SET owner = NULL, next_at = now()
