@@ -6,15 +6,15 @@ import Testing
 
 /// The locks that `database migrate --plan` names, compared with those that PostgreSQL takes.
 @Suite struct LockForecastTests {
-    /// The strongest lock of each table that existed before and still exists, in the transaction that runs `sql`. Partitions are left out: the plan names their
-    /// table.
+    /// The strongest lock of each table that existed before and has kept its name, in the transaction that runs `sql`. Partitions are left out: the plan names
+    /// their table.
     private func taken(_ sql: String, _ admin: PostgresConnection) async throws -> [String: String] {
         try await admin.script(
             """
             CREATE TEMP TABLE IF NOT EXISTS taken (name text, mode text);
             TRUNCATE taken;
             BEGIN;
-            CREATE TEMP TABLE before ON COMMIT DROP AS SELECT c.oid FROM pg_class c
+            CREATE TEMP TABLE before ON COMMIT DROP AS SELECT c.oid, c.relname FROM pg_class c
                 WHERE c.relnamespace = 'gateway'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition;
             SET LOCAL ROLE gateway_owner;
             SET LOCAL search_path = gateway, pg_catalog;
@@ -22,7 +22,7 @@ import Testing
             ;
             RESET ROLE;
             INSERT INTO taken SELECT c.relname, l.mode FROM pg_locks l
-            JOIN pg_class c ON c.oid = l.relation JOIN before b ON b.oid = c.oid WHERE l.pid = pg_backend_pid();
+            JOIN pg_class c ON c.oid = l.relation JOIN before b ON b.oid = c.oid AND b.relname = c.relname WHERE l.pid = pg_backend_pid();
             COMMIT;
             """
         )
