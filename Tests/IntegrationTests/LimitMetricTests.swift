@@ -161,7 +161,15 @@ struct LimitMetricTests {
                 body: ""
             )
             _ = try await make(Array(repeating: call, count: 3), world, address)
-        case .connections: try await open(61, world, address)
+        case .connections:
+            func refused() async throws -> Double {
+                try await world.metric("calls_limited_total", "limit=\"connections\"")
+            }
+            let before = try await refused()
+            // The gateway accepts connections after the system has.
+            try await open(61, world, address) {
+                try await eventually("a connection is refused", within: .seconds(20)) { try await refused() > before }
+            }
         case .bodies: try await fill(world, fresh)
         }
     }
@@ -186,11 +194,16 @@ struct LimitMetricTests {
         )
     }
 
-    /// Opens connections and keeps them open until all of them are.
-    private static func open(_ count: Int, _ world: World, _ address: String) async throws {
-        guard count > 0 else { return }
+    /// Opens connections, and keeps them open until `body` has ended.
+    private static func open(
+        _ count: Int,
+        _ world: World,
+        _ address: String,
+        _ body: () async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body() }
         try await LoopbackClient.from(address, to: world.http.base) { _ in
-            try await open(count - 1, world, address)
+            try await open(count - 1, world, address, body)
         }
     }
 
