@@ -142,8 +142,10 @@ import Testing
                 let target = try await world.value(
                     "SELECT d.target_id::text AS value FROM gateway.delivery d WHERE d.transport = 'upstream:old'"
                 )
-                let dispatch = try #require(mixed.json?["dispatch_id"]?.string)
-                let shown = try await world.native("GET", "/v1/messages/\(dispatch)/deliveries/\(target)")
+                let message = try await world.value(
+                    "SELECT d.message_id::text AS value FROM gateway.delivery d WHERE d.transport = 'upstream:old'"
+                )
+                let shown = try await world.native("GET", "/v1/messages/\(message)/deliveries/\(target)")
                 let trace = shown.json?["explanation"]?["upstream"]
                 #expect(trace?["credential"] == "old" && trace?["answered"] == true, "\(shown.text)")
                 #expect(trace?["reference"]?.string?.isEmpty == false)
