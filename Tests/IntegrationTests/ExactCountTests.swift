@@ -11,10 +11,10 @@ import Testing
 
 /// Every count of the analytics equals what a separate program (`exact_counts.py`) counts in the raw rows, after a run over five vendors with faults and kills.
 ///
-/// Each run has 50,000 deliveries; `scripts/soak counts` sets the number of a long run.
+/// Each run has 6,000 deliveries; `scripts/soak counts` sets the number of a long run.
 @Suite(.serialized, .timeLimit(.minutes(120)))
 struct ExactCountTests {
-    static let deliveries = Soak.size("EXACT_DELIVERIES") ?? 50_000
+    static let deliveries = Soak.size("EXACT_DELIVERIES") ?? 6_000
     static let kills = Soak.size("EXACT_KILLS") ?? 2
     static let databaseKills = Soak.size("EXACT_DATABASE_KILLS") ?? 1
     static let seed = Soak.size("EXACT_SEED") ?? Int.random(in: 1...1_000_000)
