@@ -299,7 +299,10 @@ var parts: [Part] = [
     .library(
         "EngineStore",
         path: "Sources/Postgres/EngineStore",
-        [.ours("CaptureStore"), .ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
+        [
+            .ours("CaptureStore"), .ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Routing"),
+            .ours("Store"),
+        ]
     ),
 
     // The server: its parts, bottom up, and what connects them.
@@ -336,7 +339,7 @@ var parts: [Part] = [
         path: "Sources/Gateway/Imports",
         [
             .ours("EngineStore"), .ours("Store"), .ours("Adapters"), .ours("Commands"), .ours("DeviceFiles"),
-            .ours("Model"), crypto, locks, nioCore,
+            .ours("Model"), .ours("TransferStore"), crypto, locks, nioCore,
         ]
     ),
     .library(
@@ -580,7 +583,7 @@ var parts: [Part] = [
             .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"),
             .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
-            .ours("Store"),
+            .ours("ObservationStore"), .ours("Store"),
             .ours("TestKit"), .ours("TransferStore"), locks, log,
         ],
         resources: [.copy("Fixtures")]
@@ -597,7 +600,7 @@ var parts: [Part] = [
             .ours("Imports"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"), .ours("Secrets"),
-            .ours("SignedTokens"), .ours("TestKit"), .ours("UpstreamSupport"),
+            .ours("SignedTokens"), .ours("TestKit"), .ours("TransferStore"), .ours("UpstreamSupport"),
             .ours("push-gateway"), argumentParser, hummingbird, httpTypes, locks, log, nioCore,
         ]
     ),

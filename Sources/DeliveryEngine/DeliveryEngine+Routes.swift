@@ -93,7 +93,7 @@ extension DeliveryEngine {
     private func table(_ stored: StoredRules, tenant: TenantID, app: AppID) -> RouteTable? {
         let key = RouteCache.Key(tenant: tenant, app: app, version: stored.version)
         if let known = routes.table(key) { return known }
-        guard let table = Self.read(stored) else {
+        guard let table = (try? RouteSet(stored))?.table else {
             logger.note(
                 "The rules of an app cannot be read; its slices wait",
                 [.tenant: "\(tenant)", .reason: "version \(stored.version), format \(stored.format)"]
@@ -102,16 +102,6 @@ extension DeliveryEngine {
         }
         routes.keep(table, key)
         return table
-    }
-
-    private static func read(_ stored: StoredRules) -> RouteTable? {
-        let set = try? RouteSet(
-            format: stored.format,
-            base: .object(stored.base),
-            overlay: .object(stored.overlay),
-            upstreams: .object(stored.upstreams)
-        )
-        return set?.table
     }
 }
 

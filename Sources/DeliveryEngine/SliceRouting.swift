@@ -50,23 +50,6 @@ package struct InterruptedCall: Sendable, Hashable {
     }
 }
 
-/// A version of an app's rules as it is stored.
-package struct StoredRules: Sendable, Hashable {
-    package var version: Int
-    package var format: Int
-    package var base: JSONObject
-    package var overlay: JSONObject
-    package var upstreams: JSONObject
-
-    package init(version: Int, format: Int, base: JSONObject, overlay: JSONObject, upstreams: JSONObject) {
-        self.version = version
-        self.format = format
-        self.base = base
-        self.overlay = overlay
-        self.upstreams = upstreams
-    }
-}
-
 /// The stored facts about the routing of a slice.
 package enum StoredRouting: Sendable, Hashable {
     /// The app has no rules, or had none when the slice was begun.

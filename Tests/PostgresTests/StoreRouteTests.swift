@@ -1,6 +1,7 @@
 import DatabaseSupport
 import Foundation
 import Model
+import Routing
 import Testing
 
 @testable import EngineStore

@@ -2,6 +2,7 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
+import Routing
 import Testing
 
 @testable import EngineStore

@@ -42,13 +42,7 @@ extension DeliveryMachine {
         guard case .rules(let routed) = work.routing, work.notification.content.activity == nil,
             let facts = work.targets[slot]
         else { return }
-        let delivery = RouteTable.Delivery(
-            vendor: facts.vendor,
-            platform: facts.destination.platform,
-            lane: work.lane,
-            tags: routed.tags[slot] ?? [],
-            rollout: RolloutFacts(user: facts.person.user?.rawValue, device: facts.key.rawValue)
-        )
+        let delivery = RouteTable.Delivery(to: facts, lane: work.lane, tags: routed.tags[slot] ?? [])
         let decision = routed.table.decide(delivery)
         let isDirect = decision.paths == [.apns] || mayBePushed(facts, decision.paths, work)
         targets[slot].paths = isDirect ? [] : decision.paths

@@ -169,15 +169,10 @@ final class CachedDirectory: CallDirectory, Sendable {
         return read.routes
     }
 
-    private func read(_ stored: ResolvedRoutes?, version: Int, _ key: AppKey) -> ReadRoutes {
+    private func read(_ stored: StoredRules?, version: Int, _ key: AppKey) -> ReadRoutes {
         do throws(ProvisioningProblem) {
             guard let stored else { throw ProvisioningProblem(path: "version", problem: "does not exist") }
-            let set = try RouteSet(
-                format: stored.format,
-                base: .object(stored.base),
-                overlay: .object(stored.overlay),
-                upstreams: .object(stored.upstreams)
-            )
+            let set = try RouteSet(stored)
             let routes = set.rules.isEmpty ? nil : BoundRoutes(version: version, table: set.table)
             return ReadRoutes(version: version, routes: routes)
         } catch {

@@ -91,26 +91,13 @@ package struct DeliveryExplainer: Sendable {
         guard let facts = trail.target else { return nil }
         let app = message.scope.app
         let day = message.dueAt.day
+        let stored: StoredRules?
         if let version = try await directory.routeVersion(of: message.id, dueOn: day, to: target, in: tenant) {
-            guard let stored = try await directory.rules(version, of: app, in: tenant) else { return nil }
-            let rules = RouteTrace.StoredVersion(
-                version: version,
-                format: stored.format,
-                base: stored.base,
-                overlay: stored.overlay,
-                upstreams: stored.upstreams
-            )
-            return RouteTrace(rules, for: facts, lane: message.lane)
+            stored = try await directory.rules(version, of: app, in: tenant)
+        } else {
+            stored = trail.queue == nil ? nil : try await directory.rulesInForce(of: app, in: tenant)
         }
-        guard trail.queue != nil, let stored = try await directory.rulesInForce(of: app, in: tenant) else { return nil }
-        let rules = RouteTrace.StoredVersion(
-            version: stored.version,
-            format: stored.format,
-            base: stored.base,
-            overlay: stored.overlay,
-            upstreams: stored.upstreams
-        )
-        return RouteTrace(rules, for: facts, lane: message.lane)
+        return stored.flatMap { RouteTrace($0, for: facts, lane: message.lane) }
     }
 }
 

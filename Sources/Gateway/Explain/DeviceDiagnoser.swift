@@ -38,21 +38,10 @@ package struct DeviceDiagnoser: Sendable {
     /// The first upstream among the paths of the device's active registrations. Tags are not looked up: rules that name some do not match.
     private func upstream(of facts: DiagnosisFacts, in tenant: TenantID) async throws(StoreError) -> CredentialID? {
         guard let stored = try await directory.rulesInForce(of: facts.device.app, in: tenant),
-            let set = try? RouteSet(
-                format: stored.format,
-                base: .object(stored.base),
-                overlay: .object(stored.overlay),
-                upstreams: .object(stored.upstreams)
-            )
+            let table = (try? RouteSet(stored))?.table
         else { return nil }
-        let table = set.table
         for target in facts.identities.map(\.target) where target.identityState == .active {
-            let delivery = RouteTable.Delivery(
-                vendor: target.vendor,
-                platform: facts.device.platform,
-                lane: facts.lane,
-                rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
-            )
+            let delivery = RouteTable.Delivery(to: target, lane: facts.lane)
             if let found = table.decide(delivery).paths.lazy.compactMap(\.upstream).first { return found }
         }
         return nil

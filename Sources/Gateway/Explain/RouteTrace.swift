@@ -12,36 +12,13 @@ package struct RouteTrace: Sendable, Hashable {
     package let paths: [String]
 
     /// Nil: this program does not know the rules. Tags of devices are not looked up, so that rules that name some do not match.
-    init?(_ stored: StoredVersion, for target: TargetFacts, lane: Lane) {
-        guard
-            let set = try? RouteSet(
-                format: stored.format,
-                base: .object(stored.base),
-                overlay: .object(stored.overlay),
-                upstreams: .object(stored.upstreams)
-            )
-        else { return nil }
-        let decision = set.table.decide(
-            RouteTable.Delivery(
-                vendor: target.vendor,
-                platform: target.destination.platform,
-                lane: lane,
-                rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
-            )
-        )
+    init?(_ stored: StoredRules, for target: TargetFacts, lane: Lane) {
+        guard let set = try? RouteSet(stored) else { return nil }
+        let decision = set.table.decide(RouteTable.Delivery(to: target, lane: lane))
         version = stored.version
         rule = decision.rule
         bucket = decision.bucket
         paths = decision.paths.map(\.name)
-    }
-
-    /// A version of the rules with its number.
-    struct StoredVersion: Sendable {
-        var version: Int
-        var format: Int
-        var base: JSONObject
-        var overlay: JSONObject
-        var upstreams: JSONObject
     }
 
     package var text: String {

@@ -185,12 +185,7 @@ extension RouteSet {
     /// - Throws: `ProvisioningProblem` when this program does not know its rules.
     package init(_ stored: StoredRoutes) throws(ProvisioningProblem) {
         do throws(ProvisioningProblem) {
-            try self.init(
-                format: stored.format,
-                base: .object(stored.base),
-                overlay: .object(stored.overlay),
-                upstreams: .object(stored.upstreams)
-            )
+            try self.init(stored.rules)
         } catch {
             throw ProvisioningProblem(
                 path: "version \(stored.version)",

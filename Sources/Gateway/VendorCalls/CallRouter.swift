@@ -47,15 +47,26 @@ enum CallRouter {
     ) -> Decision {
         guard let upstream = adapter as? any UpstreamAdapter else { return ofAnyKind(call, adapter, table) }
         let kind = upstream.kind(of: call, settings: settings)
+        return decision(find(call, of: kind, upstream, settings, table), kind)
+    }
+
+    /// The rule that takes a call whose kind is known.
+    static func find(
+        _ call: VendorRequest,
+        of kind: CallKind,
+        _ adapter: any UpstreamAdapter,
+        _ settings: BindingSettings,
+        _ table: RouteTable
+    ) -> RouteTable.CallDecision {
         var asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
         if table.rules.calls.contains(where: { $0.appVersions != nil }) {
-            asked.appVersion = upstream.appVersion(in: call)
+            asked.appVersion = adapter.appVersion(in: call)
         }
         // Finding the targets reads the whole body.
         if kind == .send, table.rules.calls.contains(where: { $0.rollout != nil }) {
-            asked.named = upstream.named(in: call, settings: settings)
+            asked.named = adapter.named(in: call, settings: settings)
         }
-        return decision(table.decide(asked), kind)
+        return table.decide(asked)
     }
 
     /// The decision about a call of a dialect without an upstream: its kind is not known, so that all kinds must have the same one.

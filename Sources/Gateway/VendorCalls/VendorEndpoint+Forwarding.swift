@@ -41,9 +41,6 @@ struct ForwardOrder: Sendable {
 
 /// Calls that the rules of their app give to both sides (docs/routing.md#forwarding).
 extension VendorEndpoint {
-    /// The kinds of calls that can be forwarded: a read changes nothing, and a send or a change of a message would be carried out twice.
-    private static let forwardedKinds: Set<CallKind> = [.device, .user, .receipt]
-
     /// The call as its upstream receives it later. Nil: by the rules it does not, or the call cannot be made later, or it has passed this gateway already.
     ///
     /// - Parameters:
@@ -64,10 +61,8 @@ extension VendorEndpoint {
         let rules = table.rules.calls
         guard rules.contains(where: { $0.action == .serveAndForward || $0.servesInOutage }) else { return nil }
         let kind = upstream.kind(of: call, settings: binding.settings)
-        guard Self.forwardedKinds.contains(kind) else { return nil }
-        var asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
-        if rules.contains(where: { $0.appVersions != nil }) { asked.appVersion = upstream.appVersion(in: call) }
-        let found = table.decide(asked)
+        guard RouteExecution.forwarded.contains(kind) else { return nil }
+        let found = CallRouter.find(call, of: kind, upstream, binding.settings, table)
         // The gateway serves a proxied call only while its upstream does not answer.
         let isForwarded = found.action == .serveAndForward || (found.action == .proxy && found.servesInOutage)
         guard isForwarded, let credential = found.upstream else { return nil }

@@ -1,10 +1,10 @@
-import Model
+package import Model
 
 /// The rules that this version of the gateway carries out. Rules with anything else are refused when they are stored: a rule that is stored is in force.
 package enum RouteExecution {
     private static let actions: Set<CallAction> = [.serve, .proxy, .serveAndForward, .followMessage, .refuse]
-    /// A read changes nothing, and a change of a message belongs to the side that sent it.
-    private static let forwarded: Set<CallKind> = [.device, .user, .receipt]
+    /// The kinds of calls that can be forwarded: a read changes nothing, and a send or a change of a message would be carried out twice.
+    package static let forwarded: Set<CallKind> = [.device, .user, .receipt]
     /// Calls about a message.
     private static let following: Set<CallKind> = [.receipt, .message, .read]
 

@@ -74,6 +74,20 @@ package struct RouteTable: Sendable, Hashable {
             self.tags = tags
             self.rollout = rollout
         }
+
+        /// - Parameters:
+        ///   - target: the identity and the device that receive the push.
+        ///   - lane: that of the message.
+        ///   - tags: those of the device that the rules name.
+        package init(to target: TargetFacts, lane: Lane, tags: Set<String> = []) {
+            self.init(
+                vendor: target.vendor,
+                platform: target.destination.platform,
+                lane: lane,
+                tags: tags,
+                rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
+            )
+        }
     }
 
     /// Where a push leaves.

@@ -1,6 +1,7 @@
 package import DeliveryEngine
 package import Model
 import PostgresClient
+import Routing
 import Store
 
 /// The rules of slices, and the records of calls to upstreams.

@@ -1,6 +1,7 @@
 package import DeliveryEngine
 package import Model
 package import PostgresClient
+package import Routing
 import Store
 
 /// Finds the tenant of a key, and stores the data that all nodes share: credentials, provider tokens, the check value of the master key.
@@ -60,11 +61,12 @@ package struct PostgresDirectory: Sendable {
         _ version: Int,
         of app: AppID,
         in tenant: TenantID
-    ) async throws(StoreError) -> ResolvedRoutes? {
+    ) async throws(StoreError) -> StoredRules? {
         try await asStore { () throws(PostgresError) in
             let statement = RouteSQL.rules(.id(tenant), .id(app), .int32(Int32(clamping: version)))
             guard let row = try await call.run(statement, tenant: tenant.rawValue).first else { return nil }
-            return ResolvedRoutes(
+            return StoredRules(
+                version: version,
                 format: try row.int("format"),
                 base: try row.object("base"),
                 overlay: try row.object("overlay"),
@@ -76,8 +78,8 @@ package struct PostgresDirectory: Sendable {
     /// Returns the version of an app's rules that is in force; nil when it has none.
     ///
     /// - Throws: `StoreError`.
-    package func rulesInForce(of app: AppID, in tenant: TenantID) async throws(StoreError) -> StoredRoutes? {
-        try await PostgresRouteStore(engine: engine).routes(of: app, in: tenant)?.current
+    package func rulesInForce(of app: AppID, in tenant: TenantID) async throws(StoreError) -> StoredRules? {
+        try await PostgresRouteStore(engine: engine).routes(of: app, in: tenant)?.current?.rules
     }
 
     /// The bindings of every tenant. Secrets are sealed.

@@ -1,5 +1,6 @@
 package import Model
 import PostgresClient
+package import Routing
 import Store
 
 /// The origin of a version of an app's rules.
@@ -25,6 +26,10 @@ package struct StoredRoutes: Sendable, Hashable {
     /// The author, as in the audit.
     package var actor: String
     package var madeAt: Timestamp
+
+    package var rules: StoredRules {
+        StoredRules(version: version, format: format, base: base, overlay: overlay, upstreams: upstreams)
+    }
 
     init(_ row: Row) throws(PostgresError) {
         app = try row.id("app_id")
@@ -60,14 +65,6 @@ package struct AppRoutes: Sendable, Hashable {
     package var app: AppID
     /// Nil: it has no rules.
     package var current: StoredRoutes?
-}
-
-/// The documents of a version as calls read it.
-package struct ResolvedRoutes: Sendable, Hashable {
-    package var format: Int
-    package var base: JSONObject
-    package var overlay: JSONObject
-    package var upstreams: JSONObject
 }
 
 /// A version that is to be stored, checked and complete.
