@@ -6,6 +6,7 @@ import Gateway
 import Imports
 import Model
 import Store
+import TransferStore
 
 extension DeviceFormat: ExpressibleByArgument {}
 
@@ -49,7 +50,7 @@ struct Devices: AsyncParsableCommand {
                         after: after,
                         limit: Self.pageSize
                     )
-                    let lines = try await lines(page, store)
+                    let lines = try await lines(page, PostgresTransferStore(call: database.call))
                     if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
                     count += lines.count
                     after = page.last?.id
@@ -61,13 +62,13 @@ struct Devices: AsyncParsableCommand {
         }
 
         /// The rows of a page.
-        private func lines(_ page: [DeviceFacts], _ store: PostgresDeviceStore) async throws -> [String] {
+        private func lines(_ page: [DeviceFacts], _ store: PostgresTransferStore) async throws -> [String] {
             let rows = page.flatMap { device in
                 device.identities
                     .filter { $0.state == .active && (vendor == nil || $0.vendor.rawValue == vendor) }
                     .map { (device, $0) }
             }
-            let facts = try await store.exported(rows.map(\.1.id), in: TenantID(tenant))
+            let facts = try await store.facts(of: rows.map(\.1.id), in: TenantID(tenant))
             return rows.map { device, identity in
                 DeviceLine.line(DeviceLine.values(device, identity, facts[identity.id] ?? ExportedFacts()), format)
             }

@@ -2,6 +2,7 @@ import Foundation
 import Model
 import TestKit
 import Testing
+import TransferStore
 
 @testable import Imports
 @testable import Store

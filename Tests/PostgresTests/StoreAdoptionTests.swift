@@ -5,6 +5,7 @@ import Foundation
 import Model
 import TestKit
 import Testing
+import TransferStore
 
 @testable import EngineStore
 @testable import PostgresClient
@@ -119,7 +120,8 @@ import Testing
 
         // A user keeps the groups.
         let other = try await fixture.register("app-2", token: "aa02")
-        let facts = try await fixture.devices.exported([other.identity], in: fixture.acme)[other.identity]
+        let store = PostgresTransferStore(call: fixture.call)
+        let facts = try await store.facts(of: [other.identity], in: fixture.acme)[other.identity]
         #expect(facts?.groups == ["g"] && facts?.badge == 4)
         // The same file again is about the same identities.
         #expect(try await importing([row(1), row(2, user: "u2")], fixture) == .init(unchanged: 2))

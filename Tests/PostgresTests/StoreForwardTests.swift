@@ -2,6 +2,7 @@ import DatabaseSupport
 import Foundation
 import Model
 import NIOConcurrencyHelpers
+import ObservationStore
 import Testing
 
 @testable import EngineStore
@@ -120,7 +121,7 @@ import Testing
     /// A registration of a set may have to run alone, and its call would then leave before it.
     @Test func aCallThatMustRunAloneJoinsNoSet() async throws {
         let fixture = try await StoreFixture.make()
-        let alone = ForwardCalls(call("alone"), about: ForwardedSubject(device: "k1"), joining: .never)
+        let alone = ForwardCalls(call("alone"), about: ForwardedSubject(device: "k1"), joins: false)
         let batch = alone.batch(StoreCall(tenant: fixture.acme, node: fixture.node))
         #expect(batch == nil)
         #expect(try await fixture.ask(alone) == .waiting)

@@ -4,6 +4,7 @@ import Foundation
 import Model
 import TestKit
 import Testing
+import TransferStore
 
 @testable import PostgresClient
 @testable import Store
@@ -329,11 +330,12 @@ import Testing
         let page = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 10)
         let identity = try #require(page.first?.identities.first)
         #expect(!identity.acceptsPush && identity.registeredAt == row.imported.registeredAt)
-        let facts = try await fixture.devices.exported([identity.id], in: fixture.acme)[identity.id]
+        let store = PostgresTransferStore(call: fixture.call)
+        let facts = try await store.facts(of: [identity.id], in: fixture.acme)[identity.id]
         #expect(facts?.consents == row.imported.consents)
         #expect(facts?.groups.sorted() == ["g 2", "g1"] && facts?.badge == 3)
         // Another tenant sees none of it.
-        #expect(try await fixture.devices.exported([identity.id], in: fixture.other).isEmpty)
+        #expect(try await store.facts(of: [identity.id], in: fixture.other).isEmpty)
     }
 
     // MARK: While devices register

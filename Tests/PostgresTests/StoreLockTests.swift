@@ -3,6 +3,7 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
+import ObservationStore
 import Testing
 
 @testable import EngineStore

@@ -1,4 +1,5 @@
 package import Model
+import ObservationStore
 import Store
 
 /// A call that its upstream receives later. The operation belongs to the transaction that completes the call, so that both happen or neither.
@@ -37,7 +38,7 @@ extension CallForwarding {
         if isComplete == nil, !plans.isEmpty, commands.allSatisfy(Self.isRegistration),
             !plans.contains(where: { $0.isSettled })
         {
-            return request.adding(addition(.never))
+            return request.adding(addition(joins: false))
         }
         let operation = addition()
         if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
@@ -59,8 +60,8 @@ extension CallForwarding {
         return isComplete?(replies) ?? true
     }
 
-    private func addition(_ joining: ForwardCalls.Joining = .always) -> ForwardCalls {
-        ForwardCalls(call, about: subject, joining: joining, onFull: onFull)
+    private func addition(joins: Bool = true) -> ForwardCalls {
+        ForwardCalls(call, about: subject, joins: joins, onFull: onFull)
     }
 
     private static func isRegistration(_ command: Command) -> Bool {

@@ -3,6 +3,7 @@ import Commands
 import DeviceFiles
 package import Model
 package import Store
+package import TransferStore
 
 /// The format of a device file: a JSON object per line, or a table with the column names in the first line.
 package enum DeviceFormat: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import Model
+package import Model
 package import PostgresClient
 
 /// Reads data for the native API and the CLI, under row-level security. Each feature adds its queries in its own folder.
@@ -9,7 +9,12 @@ package struct PostgresQueryStore: Sendable {
     package init(call: PostgresPool) { self.call = call }
 
     /// The parameters of a page of one dialect of an app.
-    static func key(_ tenant: TenantID, _ scope: AppScope, _ after: String?, _ limit: Int) -> [PostgresValue] {
+    package static func key(
+        _ tenant: TenantID,
+        _ scope: AppScope,
+        _ after: String?,
+        _ limit: Int
+    ) -> [PostgresValue] {
         [.id(tenant), .id(scope.app), .id(scope.vendor), .string(after ?? ""), .int(max(0, limit))]
     }
 

@@ -4,14 +4,10 @@ import Store
 
 /// Reads a tenant for its export, under row-level security, in orders that every database has.
 package struct PostgresTransferStore: Sendable {
-    private let call: PostgresPool
+    let call: PostgresPool
 
     /// - Parameter call: the pool of `gateway_call`.
     package init(call: PostgresPool) { self.call = call }
-
-    private static func key(_ tenant: TenantID, _ scope: AppScope, _ after: String?, _ limit: Int) -> [PostgresValue] {
-        [.id(tenant), .id(scope.app), .id(scope.vendor), .string(after ?? ""), .int(max(0, limit))]
-    }
 
     // MARK: Users
 
@@ -37,7 +33,7 @@ package struct PostgresTransferStore: Sendable {
         after: UserID?,
         limit: Int
     ) async throws(StoreError) -> [ImportedUser] {
-        let statement = Self.users.with(Self.key(tenant, scope, after?.rawValue, limit))
+        let statement = Self.users.with(PostgresQueryStore.key(tenant, scope, after?.rawValue, limit))
         return try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
                 ImportedUser(
@@ -80,7 +76,7 @@ package struct PostgresTransferStore: Sendable {
         after: GroupName?,
         limit: Int
     ) async throws(StoreError) -> [TitledGroup] {
-        let statement = Self.groups.with(Self.key(tenant, scope, after?.rawValue, limit))
+        let statement = Self.groups.with(PostgresQueryStore.key(tenant, scope, after?.rawValue, limit))
         return try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
                 TitledGroup(name: try row.id("group_name"), title: try row.text("title"))
@@ -107,15 +103,14 @@ package struct PostgresTransferStore: Sendable {
         after: VendorDeviceKey?,
         limit: Int
     ) async throws(StoreError) -> [ExportedIdentity] {
-        let statement = Self.identities.with(Self.key(tenant, scope, after?.rawValue, limit))
+        let statement = Self.identities.with(PostgresQueryStore.key(tenant, scope, after?.rawValue, limit))
         let rows: [(identity: IdentityID, device: DeviceID)] = try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
                 (identity: try row.id("identity_id"), device: try row.id("device_id"))
             }
         }
-        let store = PostgresDeviceStore(call: call)
-        let devices = try await store.devices(Set(rows.map(\.device)), in: tenant)
-        let facts = try await store.exported(rows.map(\.identity), in: tenant)
+        let devices = try await PostgresDeviceStore(call: call).devices(Set(rows.map(\.device)), in: tenant)
+        let facts = try await facts(of: rows.map(\.identity), in: tenant)
         return rows.compactMap { row in
             guard let device = devices[row.device],
                 let identity = device.identities.first(where: { $0.id == row.identity })

@@ -98,28 +98,6 @@ enum DeviceSQL {
 
     static let identity = StoreSQL.tenant("\(identityRows) AND i.identity_id = $2")
 
-    /// The facts that an export has of the identities `$2`, in addition to the rows of `identities`.
-    static let exported = StoreSQL.tenant(
-        """
-        SELECT i.identity_id, ARRAY(
-                SELECT m.group_name FROM gateway.group_member m
-                WHERE m.tenant_id = $1 AND m.user_id = i.user_id AND m.app_id = i.app_id AND m.vendor = i.vendor
-            ) AS groups,
-            ARRAY(
-                SELECT t.tag FROM gateway.identity_tag t
-                WHERE t.tenant_id = $1 AND t.identity_id = i.identity_id AND t.tag LIKE '$%' ORDER BY t.tag
-            ) AS own_tags,
-            b.count AS badge, coalesce(p.consents, '{}') AS consents, coalesce(p.consent_facts, '{}') AS consent_facts
-        FROM gateway.identity i
-        CROSS JOIN LATERAL (SELECT coalesce('user:' || i.user_id, 'key:' || i.key) AS holder OFFSET 0) AS h
-        LEFT JOIN gateway.badge b
-            ON b.tenant_id = $1 AND b.app_id = i.app_id AND b.vendor = i.vendor AND b.holder = h.holder
-        LEFT JOIN gateway.user_profile p
-            ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
-        WHERE i.tenant_id = $1 AND i.identity_id = ANY ($2)
-        """
-    )
-
     /// `''` as the previous user starts at the beginning.
     static let expectedUsers = StoreSQL.tenant(
         """

@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Adds a call to the queue of its upstream, in the transaction that carries the call out. Calls of one group are added as a set.
 package struct ForwardCalls: StoreWrite {
@@ -12,31 +13,26 @@ package struct ForwardCalls: StoreWrite {
     }
 
     /// Whether the call may be added as a set with those of other callers.
-    package enum Joining: Sendable, Hashable {
-        case always
-        /// A registration of a set may have to run alone, and its call would then leave before it.
-        case never
-    }
 
     let call: ForwardedCall
     let subject: ForwardedSubject
-    let joining: Joining
+    let joins: Bool
     private let onFull: (@Sendable () -> Void)?
 
     /// - Parameters:
     ///   - call: the call.
     ///   - subject: whom it is about.
-    ///   - joining: whether it is added together with others.
+    ///   - joins: whether it may be added as a set with those of other calls. A registration of a set may have to run alone, and its call would then leave before it.
     ///   - onFull: called if the call is not forwarded because too many wait.
     package init(
         _ call: ForwardedCall,
         about subject: ForwardedSubject,
-        joining: Joining = .always,
+        joins: Bool = true,
         onFull: (@Sendable () -> Void)? = nil
     ) {
         self.call = call
         self.subject = subject
-        self.joining = joining
+        self.joins = joins
         self.onFull = onFull
     }
 
@@ -77,7 +73,7 @@ package struct ForwardCalls: StoreWrite {
 
     package func statement(_ call: StoreCall) -> Statement { Self.one(call, self) }
 
-    package func batch(_ call: StoreCall) -> StatementBatch? { joining == .never ? nil : Self.set.row(call, self) }
+    package func batch(_ call: StoreCall) -> StatementBatch? { joins ? Self.set.row(call, self) : nil }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Outcome { try result.only().word("outcome") }
 
