@@ -122,6 +122,11 @@ DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstr
     WHERE u.tenant_id = $1 LIMIT 5000);
 
 -- role gateway_engine
+DELETE FROM gateway.parity_count WHERE tenant_id = $1 AND (app_id, metric, hour, dialect) IN (
+    SELECT c.app_id, c.metric, c.hour, c.dialect FROM gateway.parity_count c
+    WHERE c.tenant_id = $1 AND c.hour < $2 * 24 ORDER BY c.hour LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
     SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
     WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT 5000);
@@ -676,6 +681,9 @@ SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS su
 SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
+
+-- role gateway_call
+SELECT add_parity AS count FROM gateway.add_parity($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT adopt_group AS is_new FROM gateway.adopt_group($1, $2, $3, $4, $5);
@@ -1601,6 +1609,12 @@ ORDER BY t.outcome, t.reason NULLS FIRST;
 SELECT m.user_id FROM gateway.group_member m
 WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
 ORDER BY m.user_id LIMIT $6;
+
+-- role gateway_call
+SELECT metric, hour, dialect, sample FROM gateway.parity_samples($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT metric, samples, differences FROM gateway.parity_measure($1, $2, $3);
 
 -- role gateway_engine
 SELECT move_due AS count FROM gateway.move_due($1, $2, $3, $4);

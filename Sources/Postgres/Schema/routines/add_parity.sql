@@ -9,7 +9,8 @@ BEGIN
     -- RETURNING keeps Citus from turning the INSERT into a COPY, which row-level security refuses.
     WITH r AS (
         INSERT INTO gateway.parity_count AS c (tenant_id, app_id, metric, hour, dialect, samples, differences, sample)
-        SELECT p_tenant, u.app_id, u.metric, u.hour, u.dialect, u.samples, u.differences, ARRAY(SELECT json_array_elements(u.shown::json))
+        SELECT p_tenant, u.app_id, u.metric, u.hour, u.dialect, u.samples, u.differences,
+            (ARRAY(SELECT json_array_elements(u.shown::json)))[1:20]
         FROM unnest(p_apps, p_metrics, p_hours, p_dialects, p_samples, p_differences, p_shown)
             AS u(app_id, metric, hour, dialect, samples, differences, shown)
         ORDER BY u.app_id, u.metric, u.hour, u.dialect
