@@ -112,7 +112,7 @@ struct ObservationPlan: Sendable {
     /// How many of the targets the gateway could have pushed to. A user who wants no pushes gets none from either side, and does not count.
     func reach(_ facts: SubmissionFacts) -> ObservedReach? {
         if reachesEveryone { return facts.app.map { ObservedReach(known: $0.identityCount, reachable: nil) } }
-        guard let named = named(facts) else { return nil }
+        guard let named = self.named(facts) else { return nil }
         return ObservedReach(known: named.targets.count - named.withdrawn, reachable: named.reachable)
     }
 

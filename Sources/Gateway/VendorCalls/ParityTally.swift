@@ -81,7 +81,10 @@ final class ParityTally: Sendable {
         )
         guard hasRoom, var shown = sample() else { return }
         shown["at"] = .string(time.rfc3339)
-        groups.withLockedValue { $0[group]?.shown.append(shown) }
+        groups.withLockedValue { groups in
+            guard groups[group] != nil else { return }
+            groups[group, default: Count()].shown.append(shown)
+        }
     }
 
     /// Whether one more read of this second may be compared.

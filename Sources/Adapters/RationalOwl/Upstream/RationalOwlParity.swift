@@ -12,8 +12,9 @@ extension RationalOwlAdapter {
     private static let registrations = AnswerComparison(varying: varying.union(["rc"]))
 
     package func differences(ours: VendorResponse, theirs: VendorResponse, for request: VendorRequest) -> [String] {
-        let call = RationalOwlCall(rawValue: request.route)
-        guard let call, Self.succeeds(call, ours), Self.succeeds(call, theirs) else {
+        guard let call = RationalOwlCall(rawValue: request.route), Self.succeeds(call, ours),
+            Self.succeeds(call, theirs)
+        else {
             return Self.comparison.differences(ours: ours, theirs: theirs)
         }
         return Self.registrations.differences(ours: ours, theirs: theirs)
