@@ -402,8 +402,8 @@ var parts: [Part] = [
             "Provisioning", "Secrets",
         ],
         [
-            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
-            .ours("Store"),
+            .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("ObservationStore"),
+            .ours("PostgresClient"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("Forwarding"), .ours("GatewayHTTP"),
             .ours("HTTP2"), .ours("Imports"),

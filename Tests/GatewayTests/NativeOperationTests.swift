@@ -99,6 +99,7 @@ import Testing
         "showRoutes": "the same",
         "listRouteVersions": "the same",
         "testRoutes": "decisions about names of the call; nothing is looked up",
+        "showParity": "counts, and masked answers",
         "listGroups": "names and counts of groups, no members",
         "showGroup": "the same",
         "listCampaigns": "templates, which are addressed to nobody",

@@ -27,6 +27,7 @@ package enum MetricName: String, CaseIterable {
     case observed = "observed_total"
     case observedLost = "observed_lost_total"
     case observedSends = "observed_sends_total"
+    case parity = "parity_total"
 
     // Connections to Apple.
     case apnsReachable = "apns_reachable"

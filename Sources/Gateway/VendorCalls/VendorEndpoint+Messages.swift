@@ -76,6 +76,15 @@ extension VendorEndpoint {
         return await proxied(call, adapter, binding, miss, shown, &record, &hold, isRemembered: false)
     }
 
+    /// Notes whether the receipts of a served call are about known messages: others show that a sender bypasses the gateway.
+    @inline(never)
+    func noteReceipts(_ replies: [Reply], _ call: VendorRequest, _ adapter: any VendorAdapter, _ binding: BoundCall) {
+        guard binding.routes != nil, let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter,
+            dialect.kind(of: call, settings: binding.settings) == .receipt
+        else { return }
+        observer.noteReceipts(replies, of: call, dialect, binding)
+    }
+
     private func knows(_ credential: CredentialID, in tenant: TenantID) -> Bool {
         upstreams.proxy?.knows(CredentialKey(tenant: tenant, credential: credential)) ?? false
     }

@@ -29,7 +29,8 @@ extension VendorEndpoint {
         else { return }
         switch proxying.kind {
         case .other: return
-        case .read: if !dialect.observesReads { return }
+        // Other reads are compared, and most of them are not.
+        case .read: if !dialect.observesReads, !observer.parity.takesRead(at: call.receivedAt) { return }
         case .device, .user, .receipt, .message, .send: break
         }
         if isRemembered { return observer.lost(adapter.vendor, .store) }

@@ -212,8 +212,18 @@ package struct PlanFill: Sendable {
                 SELECT 'plan', 'shop', 'native', 'sender-' || n, 'name-' || n, 'https://example.com' FROM generate_series(1, 4000) n
             """,
             outbox,
+            parity,
             "VACUUM ANALYZE",
         ]
+    }
+
+    /// The hours of five figures in 37 days.
+    private var parity: String {
+        """
+        INSERT INTO gateway.parity_count (tenant_id, app_id, metric, hour, dialect, samples, differences)
+            SELECT 'plan', 'shop', m, 490000 + n, 'ipns', 100, 1
+            FROM unnest(ARRAY['observed', 'payload', 'reach', 'responses', 'unknown']) m, generate_series(1, 900) n
+        """
     }
 
     /// An upstream that does not answer, with three waiting calls of each of 10,000 users.

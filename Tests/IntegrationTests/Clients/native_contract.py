@@ -530,6 +530,10 @@ def check_routes(api: API, app: dict) -> None:
     api.call("listRouteVersions", app, {"after": versions["next"]})
     tried = api.call("testRoutes", app, body={"vendor": "braze", "users": ["u"]})
     check(tried["call"]["action"] == "serve", f"the decision: {tried}")
+    parity = api.call("showParity", app, {"since": "2026-01-01T00:30:00Z"})
+    check(parity["since"].startswith("2026-01-01T00:00:00"), f"whole hours are counted: {parity}")
+    check(parity["metrics"] == [] and parity["samples"] == [], f"no call was observed: {parity}")
+    api.call("showParity", app)
 
 
 def events_webhooks_and_captures(api: API) -> None:

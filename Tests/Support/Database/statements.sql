@@ -122,6 +122,11 @@ DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstr
     WHERE u.tenant_id = $1 LIMIT 5000);
 
 -- role gateway_engine
+DELETE FROM gateway.parity_count WHERE tenant_id = $1 AND (app_id, metric, hour, dialect) IN (
+    SELECT c.app_id, c.metric, c.hour, c.dialect FROM gateway.parity_count c
+    WHERE c.tenant_id = $1 AND c.hour < $2 * 24 ORDER BY c.hour LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
     SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
     WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT 5000);
@@ -676,6 +681,9 @@ SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS su
 SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
+
+-- role gateway_call
+SELECT add_parity AS count FROM gateway.add_parity($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT adopt_group AS is_new FROM gateway.adopt_group($1, $2, $3, $4, $5);
@@ -1379,6 +1387,11 @@ LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4;
 
 -- role gateway_call
+SELECT i.identity_id, i.key FROM gateway.identity i
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.key > $4 AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL
+ORDER BY i.key LIMIT $5;
+
+-- role gateway_call
 SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
 FROM gateway.identity i
 JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
@@ -1429,6 +1442,9 @@ SELECT import_people AS outcomes FROM gateway.import_people($1, $2, $3, $4, $5, 
 
 -- role gateway_call
 SELECT import_rows AS outcomes FROM gateway.import_rows(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
+-- role gateway_call
+SELECT import_unread AS outcomes FROM gateway.import_unread($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
 -- role gateway_engine
 SELECT k.due_day, k.message_id, k.target_id, k.is_early, k.is_received, k.is_read
@@ -1601,6 +1617,12 @@ ORDER BY t.outcome, t.reason NULLS FIRST;
 SELECT m.user_id FROM gateway.group_member m
 WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
 ORDER BY m.user_id LIMIT $6;
+
+-- role gateway_call
+SELECT metric, hour, dialect, sample FROM gateway.parity_samples($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT metric, samples, differences FROM gateway.parity_measure($1, $2, $3);
 
 -- role gateway_engine
 SELECT move_due AS count FROM gateway.move_due($1, $2, $3, $4);
@@ -2561,6 +2583,21 @@ SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tena
 -- role gateway_engine
 SELECT u.id FROM unnest($2::text[], $3::bigint[]) AS u(id, version) WHERE NOT EXISTS (
     SELECT FROM gateway.credential c WHERE c.tenant_id = $1 AND c.credential_id = u.id AND c.version = u.version);
+
+-- role gateway_call
+SELECT u.key, m.message_id, m.content, m.collapse_id, m.due_at, m.expires_at, v.variables,
+    (SELECT r.ref FROM gateway.message_ref r
+        WHERE r.tenant_id = $1 AND r.message_id = m.message_id AND r.app_id = m.app_id AND r.vendor = $4
+        ORDER BY r.ref LIMIT 1) AS number
+FROM unnest($2::uuid[], $3::text[]) WITH ORDINALITY AS u(id, key, place)
+CROSS JOIN LATERAL (
+    SELECT x.message_id FROM gateway.inbox_open x
+    WHERE x.tenant_id = $1 AND x.identity_id = u.id ORDER BY x.message_id DESC LIMIT 100) AS o
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = o.message_id
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = u.id
+LEFT JOIN gateway.message_variable v
+    ON v.tenant_id = $1 AND v.message_id = m.message_id AND v.user_id = i.user_id
+ORDER BY u.place, o.message_id;
 
 -- role gateway_engine
 SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)

@@ -284,6 +284,15 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Figures of the agreement with upstreams.
+    static let dropParity = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.parity_count WHERE tenant_id = $1 AND (app_id, metric, hour, dialect) IN (
+            SELECT c.app_id, c.metric, c.hour, c.dialect FROM gateway.parity_count c
+            WHERE c.tenant_id = $1 AND c.hour < $2 * 24 ORDER BY c.hour LIMIT \(rows))
+        """
+    )
+
     /// Marks of deliveries that are not kept any longer.
     static let dropMarks = StoreSQL.tenant(
         """
