@@ -74,7 +74,7 @@ struct ObservationPlan: Sendable {
     func request(_ facts: SubmissionFacts) -> StoreRequest<ObserveMessage.Outcome> {
         let scope = plan.context.scope
         let targets = targets(facts)
-        let row = ObserveMessage.Message(
+        var row = ObserveMessage.Message(
             id: plan.id,
             scope: scope,
             upstream: upstream,
@@ -96,6 +96,7 @@ struct ObservationPlan: Sendable {
             recipients: targets?.count,
             targets: targets ?? []
         )
+        row.duplicateGuard = facts.app.flatMap { plan.duplicateGuard($0) }
         let request = StoreRequest(ObserveMessage(row)) { $0 }
         let labels = plan.submission.labels
         return labels.isEmpty ? request : request.adding(LabelMessage(scope, plan.id, labels))

@@ -244,14 +244,16 @@ struct GatewayNode {
     }
 
     private static func commandHandler(_ base: Base, _ engine: DeliveryEngine) -> CommandHandler {
-        CommandHandler(
+        let texts = MessageTexts(adapters: base.vendors.byVendor)
+        return CommandHandler(
             store: OperationStore(call: base.database.call, node: base.node),
             clock: base.clock,
             identifiers: base.identifiers,
             policy: CommandPolicy(
                 lease: .seconds(base.configuration.leaseSeconds),
                 handsOver: { !engine.isDraining },
-                inboxVendors: base.vendors.inboxes
+                inboxVendors: base.vendors.inboxes,
+                fingerprint: { texts.fingerprint(of: $0, from: $1) }
             ),
             node: base.node
         )

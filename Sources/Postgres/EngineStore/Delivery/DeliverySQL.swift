@@ -72,7 +72,8 @@ enum DeliverySQL {
     static let message = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-            a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed
+            a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed,
+            m.duplicate_of IS NOT NULL AS is_duplicate
         FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
         WHERE m.tenant_id = $1 AND m.message_id = $2
         """
@@ -177,6 +178,25 @@ enum DeliverySQL {
         JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
         JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
         WHERE m.tenant_id = $1 AND m.message_id = $2
+        """
+    )
+
+    /// The message with the same text that came before the slice's. Only for duplicates.
+    static let guardSlice = StoreSQL.function("guard_slice", 5)
+
+    /// Whether devices, or identities without one, were sent the message `$5` of the due day `$6`, by place. An upstream that was asked to push to all devices of
+    /// a user has one delivery as sent and the others as `sameUser`. Places without a delivery are missing.
+    static let earlier = StoreSQL.tenant(
+        """
+        SELECT t.place, bool_or(x.was_sent) AS was_sent
+        FROM unnest($2::bigint[], $3::uuid[], $4::uuid[]) AS t(place, device, identity)
+        CROSS JOIN LATERAL (
+            SELECT d.state IN ('sent', 'received', 'read') OR d.reason IS NOT DISTINCT FROM 'sameUser' AS was_sent FROM gateway.delivery d
+            WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.device_id = t.device AND d.message_id = $5
+            UNION ALL
+            SELECT d.state IN ('sent', 'received', 'read') OR d.reason IS NOT DISTINCT FROM 'sameUser' AS was_sent FROM gateway.delivery d
+            WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.identity_id = t.identity AND d.message_id = $5) AS x
+        GROUP BY t.place
         """
     )
 
