@@ -89,7 +89,7 @@ package protocol DeliveryStore: Sendable {
         tenant: TenantID
     ) async throws(StoreError) -> [Int: Bool]
 
-    /// What the earlier message, whose text the slice's message repeats, was to these targets. Only for duplicates (`SliceWork.isDuplicate`).
+    /// What earlier messages, whose text the slice's message repeats, were to these targets. Only for duplicates (`SliceWork.isDuplicate`).
     ///
     /// - Throws: `StoreError`.
     func earlier(
@@ -173,7 +173,7 @@ package struct SliceWork: Sendable {
     package var routing = SliceRouting.direct
     /// Whether a message with the same text came before through another entry point. `earlier` is then read in a further step.
     package var isDuplicate = false
-    package var earlier: EarlierMessage?
+    package var earlier: EarlierMessages?
     /// The image of the message, for sends through upstreams.
     package var image: InlineImage?
 

@@ -153,8 +153,8 @@ extension DeliveryMachine {
         return .putBack(policy.retry.unsent * policy.retry.scale)
     }
 
-    /// The plan for a target of a message whose text came before through another entry point; nil: the earlier message does not keep it from being pushed. A target
-    /// waits for the earlier message only, never for a later one, and no longer than the message lives.
+    /// The plan for a target of a message whose text came before through another entry point; nil: the earlier messages do not keep it from being pushed. A target
+    /// waits for earlier messages only, never for a later one, and no longer than its own message lives.
     private func duplicate(_ slot: Int, of work: SliceWork, now: Timestamp) -> Plan? {
         guard let earlier = work.earlier else { return nil }
         if earlier.sent.contains(slot) {
@@ -162,7 +162,7 @@ extension DeliveryMachine {
         }
         // The jitter adds up to a quarter.
         let wait = policy.retry.duplicate * policy.retry.scale
-        guard earlier.isOpen(slot), earlier.waited < policy.retry.duplicateLongest * policy.retry.scale,
+        guard earlier.open.contains(slot), earlier.waited < policy.retry.duplicateLongest * policy.retry.scale,
             now + wait * 2 < end(of: work)
         else { return nil }
         return .putBack(wait)

@@ -205,7 +205,7 @@ final class ScriptedDeliveryStore: DeliveryStore {
         than lease: SliceLease,
         for targets: [Int: TargetFacts],
         by node: NodeID
-    ) async throws(StoreError) -> EarlierFinding { .none }
+    ) async throws(StoreError) -> EarlierFinding { .found(EarlierMessages()) }
     func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? { nil }
     func begin(_ order: UpstreamOrder, of lease: SliceLease, by node: NodeID) async throws(StoreError) -> UpstreamStart
     {

@@ -509,7 +509,7 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 SELECT * FROM gateway.resolve_page($1);
 
 -- role gateway_engine
-SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5);
+SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine
 SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
@@ -3603,14 +3603,3 @@ SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
 FROM gateway.latency l JOIN z ON z.app_id = l.app_id
 CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
 WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
-
--- role gateway_engine
-SELECT t.place, bool_or(x.was_sent) AS was_sent
-FROM unnest($2::bigint[], $3::uuid[], $4::uuid[]) AS t(place, device, identity)
-CROSS JOIN LATERAL (
-    SELECT d.state IN ('sent', 'received', 'read') OR d.reason IS NOT DISTINCT FROM 'sameUser' AS was_sent FROM gateway.delivery d
-    WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.device_id = t.device AND d.message_id = $5
-    UNION ALL
-    SELECT d.state IN ('sent', 'received', 'read') OR d.reason IS NOT DISTINCT FROM 'sameUser' AS was_sent FROM gateway.delivery d
-    WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.identity_id = t.identity AND d.message_id = $5) AS x
-GROUP BY t.place;

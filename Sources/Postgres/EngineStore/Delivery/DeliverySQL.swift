@@ -181,24 +181,8 @@ enum DeliverySQL {
         """
     )
 
-    /// The message with the same text that came before the slice's. Only for duplicates.
-    static let guardSlice = StoreSQL.function("guard_slice", 5)
-
-    /// Whether devices, or identities without one, were sent the message `$5` of the due day `$6`, by place. An upstream that was asked to push to all devices of
-    /// a user has one delivery as sent and the others as `sameUser`. Places without a delivery are missing.
-    static let earlier = StoreSQL.tenant(
-        """
-        SELECT t.place, bool_or(x.was_sent) AS was_sent
-        FROM unnest($2::bigint[], $3::uuid[], $4::uuid[]) AS t(place, device, identity)
-        CROSS JOIN LATERAL (
-            SELECT d.state IN ('sent', 'received', 'read') OR d.reason IS NOT DISTINCT FROM 'sameUser' AS was_sent FROM gateway.delivery d
-            WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.device_id = t.device AND d.message_id = $5
-            UNION ALL
-            SELECT d.state IN ('sent', 'received', 'read') OR d.reason IS NOT DISTINCT FROM 'sameUser' AS was_sent FROM gateway.delivery d
-            WHERE d.tenant_id = $1 AND d.due_day = $6 AND d.identity_id = t.identity AND d.message_id = $5) AS x
-        GROUP BY t.place
-        """
-    )
+    /// What earlier messages with the same text were to the targets of the slice. Only for duplicates.
+    static let guardSlice = StoreSQL.function("guard_slice", 8)
 
     /// Calls to upstreams of the slice that have no end: a node ended while they were in flight.
     static let interrupted = StoreSQL.tenant(

@@ -10,41 +10,33 @@ extension PostgresDeliveryStore {
         for targets: [Int: TargetFacts],
         by node: NodeID
     ) async throws(StoreError) -> EarlierFinding {
-        if omitted.contains(.duplicates) { return .none }
-        let key = lease.key
-        let guarding = DeliverySQL.guardSlice(
-            .id(key.tenant),
-            .id(key.message),
-            .int32(key.number),
+        if omitted.contains(.duplicates) { return .found(EarlierMessages()) }
+        let places = targets.keys.sorted()
+        let devices: [DeviceID?] = places.map { targets[$0]?.device }
+        let identities: [IdentityID?] = places.map { targets[$0]?.identity }
+        let statement = DeliverySQL.guardSlice(
+            .id(lease.key.tenant),
+            .id(lease.key.message),
+            .int32(lease.key.number),
             .int64(lease.epoch),
-            .id(node)
+            .id(node),
+            .ints(places),
+            .ids(devices),
+            .ids(identities)
         )
         return try await asStore { () throws(PostgresError) in
-            let row = try await engine.run(guarding, tenant: nil).only()
-            switch try row.text("outcome") {
-            case "fenced": return .fenced
-            case "none": return .none
-            default: break
+            var earlier = EarlierMessages()
+            for row in try await engine.run(statement, tenant: nil) {
+                switch try row.text("outcome") {
+                case "fenced": return .fenced
+                case "found": earlier.waited = .milliseconds(try row.int64("waited"))
+                case "sent": earlier.sent.insert(try row.int("place"))
+                case "open": earlier.open.insert(try row.int("place"))
+                case "unknown": earlier.hasUnknown = true
+                default: break  // no other answer
+                }
             }
-            var found = EarlierMessage(
-                message: try row.id("earlier"),
-                standing: try row.word("outcome"),
-                waited: .milliseconds(try row.int64("waited"))
-            )
-            let places = targets.keys.sorted()
-            let deliveries = DeliverySQL.earlier(
-                .id(key.tenant),
-                .ints(places),
-                .ids(places.map { targets[$0]?.device }),
-                .ids(places.map { targets[$0]?.identity }),
-                .id(found.message),
-                .int32(Int32(clamping: try row.int("due_day")))
-            )
-            for row in try await engine.run(deliveries, tenant: nil) {
-                let place = try row.int("place")
-                if try row.bool("was_sent") { found.sent.insert(place) } else { found.unsent.insert(place) }
-            }
-            return .found(found)
+            return .found(earlier)
         }
     }
 }

@@ -14,6 +14,7 @@ DECLARE
     v_stored integer;
     v_entry text := 'observed:' || p_vendor;
     v_earlier uuid;
+    v_compared timestamptz;
 BEGIN
     PERFORM FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app AND a.retired_at IS NULL;
     IF NOT FOUND THEN RETURN 'unknownApp'; END IF;
@@ -23,12 +24,15 @@ BEGIN
     -- The upstream has pushed it already, so that an earlier message is for the explanation only.
     IF p_fingerprint IS NOT NULL THEN
         v_earlier := gateway.earlier_message(p_tenant, p_app, p_fingerprint, v_entry, p_due, p_window);
+        v_compared := clock_timestamp();
     END IF;
     INSERT INTO gateway.message
             (tenant_id, message_id, app_id, vendor, state, lane, content, collapse_id, fallback, accepted_at, due_at, due_day, expires_at,
-            recipients, due_local, observed_from, fingerprint, entry_point, duplicate_of)
+            recipients, due_local, observed_from, fingerprint, entry_point, compared_at, duplicate_of,
+            duplicate_window)
         VALUES (p_tenant, p_id, p_app, p_vendor, 'done', p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires,
-            p_recipients, p_due_local, p_upstream, p_fingerprint, CASE WHEN p_fingerprint IS NOT NULL THEN v_entry END, v_earlier);
+            p_recipients, p_due_local, p_upstream, p_fingerprint, CASE WHEN p_fingerprint IS NOT NULL THEN v_entry END,
+            v_compared, v_earlier, CASE WHEN v_earlier IS NOT NULL THEN p_window END);
     INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id, owner, is_paid)
         SELECT p_tenant, p_app, p_vendor, u.ref, p_id, p_upstream, p_paid FROM unnest(p_refs) AS u(ref) ORDER BY u.ref
         ON CONFLICT (tenant_id, app_id, vendor, ref) DO NOTHING;

@@ -50,8 +50,12 @@ CREATE TABLE gateway.message (
     -- Only for messages of apps with `duplicateGuard`: a digest of the text, and the dialect with the side that sends it. Null: the message is compared with none.
     fingerprint bytea,
     entry_point text,
-    -- The message with the same text that came before, through another entry point; null: there was none.
+    -- When it was compared: of two messages with the same text, the one with the earlier time came first (`earlier_message`).
+    compared_at timestamptz,
+    -- The newest message with the same text that came before, through another entry point, and how far before this one such messages may be due. Null: there was
+    -- none.
     duplicate_of uuid,
+    duplicate_window interval,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');
