@@ -16,7 +16,7 @@ package struct CommandPolicy: Sendable {
     package var countedVendors: Set<Vendor>
     /// The vendors whose devices fetch their messages (`InboxVendor`).
     package var inboxVendors: Set<Vendor>
-    /// What a message of a dialect shows, for the comparison with messages of other dialects. Nil: no text.
+    /// The digest of the text that a message of a dialect shows, for the comparison with messages of other dialects. Nil: no text.
     package var fingerprint: @Sendable (Content, Vendor) -> MessageFingerprint?
 
     package init(

@@ -89,7 +89,7 @@ package protocol DeliveryStore: Sendable {
         tenant: TenantID
     ) async throws(StoreError) -> [Int: Bool]
 
-    /// What earlier messages, whose text the slice's message repeats, were to these targets. Only for duplicates (`SliceWork.isDuplicate`).
+    /// The facts about earlier messages, whose text the slice's message repeats, for these targets. Only for duplicates (`SliceWork.isDuplicate`).
     ///
     /// - Throws: `StoreError`.
     func earlier(

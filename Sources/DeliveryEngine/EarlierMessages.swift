@@ -1,4 +1,4 @@
-/// What earlier messages with the same text, through other entry points, were to the targets of a slice (docs/routing.md#cross-vendor-duplicates).
+/// The facts about earlier messages with the same text, through other entry points, for the targets of a slice (docs/routing.md#cross-vendor-duplicates).
 package struct EarlierMessages: Sendable, Hashable {
     /// The places of the targets whose devices were sent one.
     package var sent: Set<Int>

@@ -509,6 +509,9 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 SELECT * FROM gateway.resolve_page($1);
 
 -- role gateway_engine
+SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
+
+-- role gateway_engine
 SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine

@@ -181,8 +181,11 @@ enum DeliverySQL {
         """
     )
 
-    /// What earlier messages with the same text were to the targets of the slice. Only for duplicates.
+    /// The facts about earlier messages with the same text for the targets of the slice. Only for duplicates.
     static let guardSlice = StoreSQL.function("guard_slice", 8)
+
+    /// The message with the same text that a device was sent before.
+    static let sentBefore = StoreSQL.function("sent_before", 4, columns: "sent_before AS earlier")
 
     /// Calls to upstreams of the slice that have no end: a node ended while they were in flight.
     static let interrupted = StoreSQL.tenant(

@@ -63,7 +63,7 @@ package struct NewMessage: Sendable, Hashable {
         }
     }
 
-    /// What a message is compared by with messages of other entry points, and how far before it they may be due.
+    /// The digest by which a message is compared with those of other entry points, and how far before it they may be due.
     package struct DuplicateGuard: Sendable, Hashable {
         package var fingerprint: MessageFingerprint
         package var window: Duration
