@@ -113,6 +113,64 @@ import Testing
         }
     }
 
+    // docs/routing.md#later-reports: the vendor calls the gateway under a name that only the operator sees.
+    @Test func whatRationalOwlReportsLaterIsAReceipt() async throws {
+        try await with("") { world in
+            let settings = ["--set", "account=\(world.account)", "--set", "service=\(world.service)"]
+            let more = ["--set", "callbackMilliseconds=100"]
+            let vendor = try await VendorStub.start(["rationalowl"] + settings + more, world)
+            try await closing(vendor.stop) {
+                let server = try await register(at: vendor, world)
+                _ = try await vendor.control.call(
+                    "POST",
+                    "/_stub/gate/register",
+                    ["dRId": "owl-2", "token": .string(Self.token(4)), "env": "prod"]
+                )
+                try await world.importDevices("rationalowl", [("owl-2", Self.token(4), "lee")])
+                try await world.place(
+                    ["kind": "upstream-rationalowl", "url": .string(vendor.url), "serverRegId": .string(server)],
+                    ["deliveries": [["paths": ["old"]]]]
+                )
+                let path = try await reportPath(world)
+                let unknown = try await world.http.call("POST", "/upstream/\(String(repeating: "0", count: 32))", [])
+                #expect(unknown.status == 404)
+                #expect(try await world.http.call("POST", path, ["no": "report"]).status == 422)
+                let callback: JSON = [
+                    "aId": .string(world.account), "rId": .string(server), "ip": "127.0.0.1",
+                    "url": .string(world.http.base + path + "/owl"),
+                ]
+                let set = try await HTTPCaller(base: vendor.url).closing { service in
+                    try await service.call("POST", "/msgClient/setCallbackUrl", callback)
+                }
+                #expect(set.json?["rc"] == 1, "\(set.text)")
+                let message = try await world.send("hello", to: ["users": ["lee"]])
+                try await eventually("the delivery is written") {
+                    try await world.deliveries(of: message) == ["sent upstream:old"]
+                }
+                let name = try await world.value(
+                    "SELECT c.reference AS value FROM gateway.upstream_call c WHERE c.message_id = '\(message)'::uuid"
+                )
+                let delivered = try await vendor.control.call(
+                    "POST",
+                    "/_stub/gate/delivered",
+                    ["dRId": "owl-2", "mId": .string(name)]
+                )
+                #expect(delivered.json?["known"] == true, "\(delivered.text)")
+                try await eventually("the receipt is recorded") {
+                    try await world.deliveries(of: message) == ["received upstream:old"]
+                }
+            }
+        }
+    }
+
+    private func reportPath(_ world: World) async throws -> String {
+        let listed = try await world.command(["credential", "list", "--reports", "--json"])
+        try #require(listed.status == 0, "\(listed.log)")
+        let text = listed.log.drop { $0 != "[" }
+        let rows = try JSONParser.parse(String(text)).array ?? []
+        return try #require(rows.compactMap { $0["reportsTo"]?.string }.first, "\(listed.log)")
+    }
+
     /// Registers the gateway's back end at the vendor, and returns its name.
     private func register(at vendor: VendorStub, _ world: World) async throws -> String {
         let service = HTTPCaller(base: vendor.url)

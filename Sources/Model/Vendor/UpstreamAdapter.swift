@@ -69,6 +69,11 @@ package protocol UpstreamAdapter: UpstreamVendor {
 
     /// The outcome of every target of a call that the upstream answered.
     func outcome(of call: UpstreamCall, response: VendorResponse) -> UpstreamResult
+
+    /// The receipts that a call of the vendor reports. It is the input of a stranger who knows the address.
+    ///
+    /// - Returns: nil if the call cannot be read, or if the vendor reports nothing later.
+    func reports(in call: VendorRequest, settings: UpstreamSettings) -> [UpstreamReport]?
 }
 
 extension UpstreamAdapter {
@@ -81,6 +86,8 @@ extension UpstreamAdapter {
     ) -> [Command] { [] }
 
     package var observesReads: Bool { false }
+
+    package func reports(in call: VendorRequest, settings: UpstreamSettings) -> [UpstreamReport]? { nil }
 
     package func reference(in request: VendorRequest, settings: BindingSettings) -> String? { nil }
 

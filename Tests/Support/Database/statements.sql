@@ -3606,3 +3606,10 @@ SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
 FROM gateway.latency l JOIN z ON z.app_id = l.app_id
 CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
 WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
+
+-- role gateway_call
+SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
+CROSS JOIN LATERAL (
+    SELECT u.message_id FROM gateway.upstream_call u
+    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;
