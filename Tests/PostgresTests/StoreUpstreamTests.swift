@@ -2,7 +2,6 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
-import ObservationStore
 import Routing
 import Testing
 
@@ -434,24 +433,6 @@ import Testing
     }
 
     // MARK: Facts
-
-    // docs/routing.md#later-reports
-    @Test func aMessageIsFoundByTheVendorsNameOfIt() async throws {
-        let fixture = try await StoreFixture.make()
-        let device = try await fixture.register("k1", token: "aa01")
-        try await put(["paths": ["old"]], after: nil, fixture)
-        let (message, lease) = try await fixture.sending(to: [device.identity])
-        #expect(try await version(of: lease, fixture) == 1)
-        let order = ordered(lease, 1)
-        #expect(try await fixture.delivery.begin(order, of: lease, by: fixture.node) == .begun)
-        var progress = try await fixture.progress(lease, [0], transport: "upstream:old")
-        progress.calls = [UpstreamCallEnd(id: order.id, reference: "m-1")]
-        #expect(try await fixture.delivery.record(progress, by: fixture.node) == .recorded(1))
-        let found = try await fixture.ask(FindCalledMessages("old", ["m-1", "m-2"]))
-        #expect(found.mapValues(\.id) == ["m-1": message.id] && found["m-1"]?.app == "shop")
-        #expect(try await fixture.ask(FindCalledMessages("other", ["m-1"])).isEmpty)
-        #expect(try await fixture.ask(FindCalledMessages("old", ["m-1"]), in: fixture.other).isEmpty)
-    }
 
     @Test func theTagsThatRulesNameAreFound() async throws {
         let fixture = try await StoreFixture.make()

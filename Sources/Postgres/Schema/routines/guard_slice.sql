@@ -79,7 +79,8 @@ BEGIN
                 WHERE y.tenant_id = p_tenant AND y.identity_id = u.target OFFSET 0) AS i
             WHERE x.state <> 'done' AND NOT EXISTS (
                 SELECT FROM gateway.delivery d
-                WHERE d.tenant_id = p_tenant AND d.due_day = x.due_day AND d.message_id = x.message_id AND d.target_id = u.target);
+                WHERE d.tenant_id = p_tenant AND d.due_day = x.due_day AND d.message_id = x.message_id AND d.target_id = u.target
+                OFFSET 0);
         RETURN QUERY SELECT 'open', t.place, NULL::bigint FROM unnest(p_places, p_devices, p_identities) AS t(place, device, identity)
             WHERE coalesce(t.device, t.identity) = ANY (v_open);
     END IF;
@@ -89,7 +90,8 @@ BEGIN
                 SELECT FROM unnest(v_audiences, v_days) AS a(message, day)
                 WHERE NOT EXISTS (
                     SELECT FROM gateway.delivery d
-                    WHERE d.tenant_id = p_tenant AND d.due_day = a.day AND d.message_id = a.message AND d.device_id = t.device));
+                    WHERE d.tenant_id = p_tenant AND d.due_day = a.day AND d.message_id = a.message AND d.device_id = t.device
+                    OFFSET 0));
     END IF;
 END $$;
 
