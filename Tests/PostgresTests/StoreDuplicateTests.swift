@@ -22,9 +22,9 @@ import Testing
         _ vendor: Vendor,
         to identities: [IdentityID],
         dueBefore age: Duration = .zero,
-        _ text: NewMessage.DuplicateGuard? = StoreDuplicateTests.text
+        text: NewMessage.DuplicateGuard? = StoreDuplicateTests.text
     ) async throws -> SliceLease {
-        let message = try await message(fixture, vendor, to: identities, dueBefore: age, text)
+        let message = try await message(fixture, vendor, to: identities, dueBefore: age, text: text)
         try await fixture.accept(message)
         return fixture.lease(of: message)
     }
@@ -34,7 +34,7 @@ import Testing
         _ vendor: Vendor,
         to identities: [IdentityID],
         dueBefore age: Duration = .zero,
-        _ text: NewMessage.DuplicateGuard? = StoreDuplicateTests.text
+        text: NewMessage.DuplicateGuard? = StoreDuplicateTests.text
     ) async throws -> NewMessage {
         let targets = identities.map { (TargetID($0), Address?.none) }
         var message = try await fixture.message(to: targets, scope: AppScope(app: "shop", vendor: vendor))
@@ -47,11 +47,11 @@ import Testing
 
     /// Writes the outcomes of all targets of a lease.
     private func end(
+        _ fixture: StoreFixture,
         _ lease: SliceLease,
         _ devices: [DeviceID?],
         _ state: DeliveryState = .sent,
-        reason: String? = nil,
-        _ fixture: StoreFixture
+        reason: String? = nil
     ) async throws {
         var progress = try await fixture.progress(lease, Array(lease.targets.indices), state)
         for index in progress.results.indices {
@@ -84,7 +84,7 @@ import Testing
         let first = try await accepted(fixture, .braze, to: [one.identity])
         let second = try await accepted(fixture, .native, to: [one.identity, two.identity])
         #expect(try await earlier(second, fixture) == EarlierMessages(open: [0], waited: .zero))
-        try await end(first, [one.device], fixture)
+        try await end(fixture, first, [one.device])
         let found = try await earlier(second, fixture)
         #expect(found.sent == [0] && found.open.isEmpty && !found.hasUnknown)
         // The time counts from the first look.
@@ -107,12 +107,12 @@ import Testing
         let one = try await fixture.register("k1", token: "aa01")
         let two = try await fixture.register("k2", token: "aa02")
         let first = try await accepted(fixture, .braze, to: [one.identity])
-        try await end(first, [one.device], fixture)
+        try await end(fixture, first, [one.device])
         let newest = try await accepted(fixture, .braze, to: [two.identity])
         let later = try await accepted(fixture, .native, to: [one.identity, two.identity])
         let found = try await earlier(later, fixture)
         #expect(found.sent == [0] && found.open == [1])
-        try await end(newest, [two.device], .failed, fixture)
+        try await end(fixture, newest, [two.device], .failed)
         #expect(try await earlier(later, fixture).open.isEmpty)
         #expect(try await earlier(later, fixture).sent == [0])
     }
@@ -131,7 +131,7 @@ import Testing
         let device = try await fixture.register("k1", token: "aa01")
         let first = try await accepted(fixture, .braze, to: [device.identity])
         let second = try await accepted(fixture, .native, to: [device.identity])
-        try await end(first, [device.device], state, reason: reason, fixture)
+        try await end(fixture, first, [device.device], state, reason: reason)
         let found = try await earlier(second, fixture)
         #expect(found.sent == (isSent ? [0] : []) && found.open.isEmpty)
     }
@@ -140,23 +140,23 @@ import Testing
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let first = try await accepted(fixture, .braze, to: [device.identity])
-        try await end(first, [device.device], fixture)
+        try await end(fixture, first, [device.device])
         let second = try await accepted(fixture, .braze, to: [device.identity])
         #expect(try await fixture.delivery.load(second)?.isDuplicate == false)
         // Another text, and an app without the guard.
         let other = NewMessage.DuplicateGuard(fingerprint: MessageFingerprint(bytes: [8]), window: .seconds(600))
         for text in [other, nil] {
-            let third = try await accepted(fixture, .native, to: [device.identity], text)
+            let third = try await accepted(fixture, .native, to: [device.identity], text: text)
             #expect(try await fixture.delivery.load(third)?.isDuplicate == false)
         }
     }
 
-    @Test(arguments: [(599, true), (602, false)])
+    @Test(arguments: [(590, true), (610, false)])
     func onlyMessagesInsideTheWindowCount(_ age: Int, _ isDuplicate: Bool) async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")
         let first = try await accepted(fixture, .braze, to: [device.identity], dueBefore: .seconds(age))
-        try await end(first, [device.device], fixture)
+        try await end(fixture, first, [device.device])
         let second = try await accepted(fixture, .native, to: [device.identity])
         #expect(try await fixture.delivery.load(second)?.isDuplicate == isDuplicate)
         if isDuplicate { #expect(try await earlier(second, fixture).sent == [0]) }
@@ -168,8 +168,8 @@ import Testing
         let device = try await fixture.register("k1", token: "aa01")
         for round in UInt8(0)..<10 {
             let text = NewMessage.DuplicateGuard(fingerprint: MessageFingerprint(bytes: [round]), window: .seconds(600))
-            let one = try await message(fixture, .braze, to: [device.identity], text)
-            let two = try await message(fixture, .native, to: [device.identity], text)
+            let one = try await message(fixture, .braze, to: [device.identity], text: text)
+            let two = try await message(fixture, .native, to: [device.identity], text: text)
             async let left = fixture.accept(one)
             async let right = fixture.accept(two)
             #expect(try await [left, right] == [.inserted, .inserted])
