@@ -82,7 +82,7 @@ struct ObservationPlan: Sendable {
     func request(_ facts: SubmissionFacts) -> StoreRequest<ObserveMessage.Outcome> {
         let scope = plan.context.scope
         let targets = named(facts)?.targets
-        let row = ObserveMessage.Message(
+        var row = ObserveMessage.Message(
             id: plan.id,
             scope: scope,
             upstream: upstream,
@@ -104,6 +104,7 @@ struct ObservationPlan: Sendable {
             recipients: targets?.count,
             targets: targets ?? []
         )
+        row.duplicateGuard = facts.app.flatMap { plan.duplicateGuard($0) }
         let request = StoreRequest(ObserveMessage(row)) { $0 }
         let labels = plan.submission.labels
         return labels.isEmpty ? request : request.adding(LabelMessage(scope, plan.id, labels))

@@ -90,7 +90,7 @@ struct GatewayNode {
     ) async throws -> GatewayNode {
         let base = try await base(configuration, vendors, database, logger)
         let tracing = try tracing(base)
-        let upstreams = OpenUpstreams()
+        let upstreams = OpenUpstreams(keyRing: base.keyRing)
         let proxy = try proxy(base, upstreams)
         let delivery = try await delivery(base, tracing, sender(base, proxy, upstreams))
         let provisioning = provisioning(base, delivery, upstreams)
@@ -244,14 +244,16 @@ struct GatewayNode {
     }
 
     private static func commandHandler(_ base: Base, _ engine: DeliveryEngine) -> CommandHandler {
-        CommandHandler(
+        let texts = MessageTexts(adapters: base.vendors.byVendor)
+        return CommandHandler(
             store: OperationStore(call: base.database.call, node: base.node),
             clock: base.clock,
             identifiers: base.identifiers,
             policy: CommandPolicy(
                 lease: .seconds(base.configuration.leaseSeconds),
                 handsOver: { !engine.isDraining },
-                inboxVendors: base.vendors.inboxes
+                inboxVendors: base.vendors.inboxes,
+                fingerprint: { texts.fingerprint(of: $0, from: $1) }
             ),
             node: base.node
         )
@@ -274,6 +276,13 @@ extension GatewayNode {
             GatewayResponder(
                 mounts: VendorMounts(base.vendors.adapters),
                 pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
+                reports: ReportEndpoint(
+                    upstreams: provisioning.upstreams,
+                    adapters: base.vendors.byVendor,
+                    handler: handler,
+                    limiter: limiter,
+                    logger: base.logger
+                ),
                 vendors: VendorEndpoint(
                     directory: provisioning.cache,
                     upstreams: UpstreamSide(proxy: proxy, observer: observer, forwardsAs: proxy.name),

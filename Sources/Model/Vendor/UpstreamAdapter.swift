@@ -90,6 +90,11 @@ package protocol UpstreamAdapter: UpstreamVendor {
 
     /// The outcome of every target of a call that the upstream answered.
     func outcome(of call: UpstreamCall, response: VendorResponse) -> UpstreamResult
+
+    /// The receipts that a call of the vendor reports. It is the input of a stranger who knows the address.
+    ///
+    /// - Returns: nil if the call cannot be read, or if the vendor reports nothing later.
+    func reports(in call: VendorRequest, settings: UpstreamSettings) -> [UpstreamReport]?
 }
 
 extension UpstreamAdapter {
@@ -115,6 +120,7 @@ extension UpstreamAdapter {
     }
 
     package func audienceCount(in response: VendorResponse) -> Int? { nil }
+    package func reports(in call: VendorRequest, settings: UpstreamSettings) -> [UpstreamReport]? { nil }
 
     package func reference(in request: VendorRequest, settings: BindingSettings) -> String? { nil }
 

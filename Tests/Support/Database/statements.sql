@@ -400,7 +400,7 @@ SELECT (extract(epoch FROM now() - at) * 1000)::bigint AS age FROM gateway.audit
 WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT 1;
 
 -- role gateway_call
-SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34, p_awaits => $35, p_by => $36, p_share => $37, p_share_limit => $38);
+SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34, p_awaits => $35, p_by => $36, p_share => $37, p_share_limit => $38, p_fingerprint => $39, p_window => $40);
 
 -- role gateway_call
 SELECT * FROM gateway.acknowledge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
@@ -512,6 +512,12 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT * FROM gateway.resolve_page($1);
+
+-- role gateway_engine
+SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
+
+-- role gateway_engine
+SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine
 SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
@@ -1262,7 +1268,7 @@ SELECT gateway.make_delivery_partitions($1, $2) AS count;
 SELECT gateway.make_event_partitions($1, $2) AS count;
 
 -- role gateway_call
-SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_upstream => $5, p_refs => $6, p_number => $7, p_paid => $8, p_content => $9, p_collapse => $10, p_lane => $11, p_accepted => $12, p_due => $13, p_due_day => $14, p_due_local => $15, p_expires => $16, p_fallback => $17, p_recipients => $18, p_targets => $19, p_identities => $20, p_addresses => $21) AS outcome;
+SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_upstream => $5, p_refs => $6, p_number => $7, p_paid => $8, p_content => $9, p_collapse => $10, p_lane => $11, p_accepted => $12, p_due => $13, p_due_day => $14, p_due_local => $15, p_expires => $16, p_fallback => $17, p_recipients => $18, p_targets => $19, p_identities => $20, p_addresses => $21, p_fingerprint => $22, p_window => $23) AS outcome;
 
 -- role gateway_engine
 SELECT gateway.sweep_media($1, $2::interval, 100) AS count;
@@ -1598,7 +1604,8 @@ WHERE m.tenant_id = $1 AND m.message_id = $2;
 
 -- role gateway_engine
 SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-    a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed
+    a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed,
+    m.duplicate_of IS NOT NULL AS is_duplicate
 FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
 WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -3636,3 +3643,10 @@ SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
 FROM gateway.latency l JOIN z ON z.app_id = l.app_id
 CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
 WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
+
+-- role gateway_call
+SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
+CROSS JOIN LATERAL (
+    SELECT u.message_id FROM gateway.upstream_call u
+    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;

@@ -314,6 +314,21 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// The message with the same text that a device, or an identity without one, was sent before this one through another entry point.
+    ///
+    /// - Throws: `StoreError`.
+    package func sentBefore(
+        _ message: MessageID,
+        to device: DeviceID?,
+        or identity: IdentityID?,
+        in tenant: TenantID
+    ) async throws(StoreError) -> MessageID? {
+        try await asStore { () throws(PostgresError) in
+            let statement = DeliverySQL.sentBefore(.id(tenant), .id(message), .id(device), .id(identity))
+            return try await engine.run(statement, tenant: nil).only().optionalID("earlier")
+        }
+    }
+
     /// Records when keys were last used, with one statement per tenant.
     ///
     /// - Throws: `StoreError`.

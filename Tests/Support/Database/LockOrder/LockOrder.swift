@@ -10,7 +10,7 @@ package struct LockOrder: Sendable {
         name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
         activity_token challenge device client_version identity identity_tag verification erased_identity
-        campaign schedule message message_ref message_label message_media message_variable message_number page media
+        campaign schedule name:duplicate message message_ref message_label message_media message_variable message_number page media
         lane slice message_open upstream_call upstream_user delivery
         badge_mark badge inbox_open
         webhook name:senders sender outbox_upstream outbox_queue outbox capture captured_exchange
