@@ -55,6 +55,7 @@ extension MigrationMetric {
     /// The metrics that can be measured for a vendor.
     ///
     /// - Parameter reportsReceipts: whether receipts of the messages that the vendor sends reach the gateway.
+    /// - Returns: the metrics that a gate may have.
     package static func measurable(reportsReceipts: Bool) -> Set<MigrationMetric> {
         Set(allCases.filter { reportsReceipts || $0 != .receipts && $0 != .unknown })
     }

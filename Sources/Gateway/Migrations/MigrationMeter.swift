@@ -176,7 +176,8 @@ package struct PushShares: Sendable, Hashable {
     /// - Parameter rows: counts by transport.
     package init(_ rows: [CountedDeliveries]) {
         for row in rows {
-            guard let transport = row.group.values[.transport], transport != FunnelFilter.noTransport, !transport.isEmpty
+            guard let transport = row.group.values[.transport], transport != FunnelFilter.noTransport,
+                !transport.isEmpty
             else { continue }
             // `upstream:CREDENTIAL` and `observed:DIALECT`.
             if transport.contains(":") { others.add(row.counts) } else { moved.add(row.counts) }

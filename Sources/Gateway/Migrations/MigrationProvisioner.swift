@@ -62,7 +62,9 @@ package struct MigrationProvisioner: Sendable {
             checked.warnings.append("the start replaces the overlay of version \(current.version)")
         }
         if try await store.imports(scope, in: tenant, since: Timestamp(milliseconds: 0)).imports == 0 {
-            checked.warnings.append("no devices were imported: opt-outs that were made at the vendor are not known here")
+            checked.warnings.append(
+                "no devices were imported: opt-outs that were made at the vendor are not known here"
+            )
         }
         if without > 0 {
             checked.warnings.append("\(without) devices of the last 30 days have no direct transport")
@@ -173,11 +175,18 @@ package struct MigrationProvisioner: Sendable {
             let figures = order.needsFigures ? try await measured(migration, found.facts, in: tenant, now) : [:]
             let change: MigrationChange
             do throws(MigrationMachine.Refusal) {
-                change = try MigrationMachine(migration.plan, found.facts).order(order, migration.state, figures, now: now)
+                change = try MigrationMachine(migration.plan, found.facts).order(
+                    order,
+                    migration.state,
+                    figures,
+                    now: now
+                )
             } catch {
                 return .refused(error.what)
             }
-            if let reason = try await refusal(of: change, migration, found.facts, in: tenant) { return .refused(reason) }
+            if let reason = try await refusal(of: change, migration, found.facts, in: tenant) {
+                return .refused(reason)
+            }
             if try await carryOut(change, of: migration, next: .zero, in: tenant, by: actor) {
                 return .changed(change.note)
             }
@@ -218,7 +227,13 @@ package struct MigrationProvisioner: Sendable {
         let revision = Self.revision(change, of: migration, next: next)
         if let overlay = change.overlay {
             let companion = PostgresMigrationStore.companion(revision, in: tenant, by: actor)
-            let written = try await routes.migrate(migration.plan.app, to: overlay, with: companion, in: tenant, by: actor)
+            let written = try await routes.migrate(
+                migration.plan.app,
+                to: overlay,
+                with: companion,
+                in: tenant,
+                by: actor
+            )
             switch written {
             case .stored: return true
             case .outdated, .busy, .missing: return false

@@ -159,6 +159,7 @@ package struct RouteProvisioner: Sendable {
     ///   - companion: the change of the migration.
     ///   - tenant: the app's tenant.
     ///   - actor: the author.
+    /// - Returns: what was done.
     /// - Throws: `ProvisioningProblem` when the rules cannot be in force, `MasterKeyError`, `StoreError`.
     package func migrate(
         _ app: AppID,

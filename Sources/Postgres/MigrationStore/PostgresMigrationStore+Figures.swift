@@ -85,7 +85,8 @@ extension PostgresMigrationStore {
     ) async throws(StoreError) -> [ObservedFigure: CountedShare] {
         let rows = try await asStore { () throws(PostgresError) -> [(ObservedFigure, CountedShare)] in
             let statement = MigrationSQL.figures(.id(tenant), .id(app), .time(since))
-            return try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) -> (ObservedFigure, CountedShare) in
+            return try await engine.run(statement, tenant: nil).rows {
+                (row) throws(PostgresError) -> (ObservedFigure, CountedShare) in
                 let figure: ObservedFigure = try row.word("figure")
                 return (figure, CountedShare(samples: try row.int("samples"), hits: try row.int("hits")))
             }
@@ -96,7 +97,8 @@ extension PostgresMigrationStore {
     /// Returns the calls that wait for an upstream.
     ///
     /// - Throws: `StoreError`.
-    package func waitingCalls(for upstream: CredentialID, in tenant: TenantID) async throws(StoreError) -> WaitingCalls {
+    package func waitingCalls(for upstream: CredentialID, in tenant: TenantID) async throws(StoreError) -> WaitingCalls
+    {
         try await asStore { () throws(PostgresError) -> WaitingCalls in
             let statement = MigrationSQL.backlog(.id(tenant), .id(upstream))
             var calls = WaitingCalls()
@@ -163,7 +165,8 @@ extension PostgresMigrationStore {
         let rows = try await asStore { () throws(PostgresError) -> [(String, CountedShare)] in
             guard try await engine.run(MigrationSQL.hasParity(), tenant: nil).only().bool("is_known") else { return [] }
             let statement = MigrationSQL.parity(.id(tenant), .id(app), .time(since))
-            return try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) -> (String, CountedShare) in
+            return try await engine.run(statement, tenant: nil).rows {
+                (row) throws(PostgresError) -> (String, CountedShare) in
                 let share = CountedShare(samples: try row.int("samples"), hits: try row.int("differences"))
                 return (try row.text("metric"), share)
             }

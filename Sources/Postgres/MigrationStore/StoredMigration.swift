@@ -15,7 +15,8 @@ package struct StoredMigration: Sendable, Hashable {
     package var isActive: Bool
     package var createdAt: Timestamp
 
-    static let columns = "tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at"
+    static let columns =
+        "tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at"
 
     init(_ row: Row) throws(PostgresError) {
         tenant = try row.id("tenant_id")

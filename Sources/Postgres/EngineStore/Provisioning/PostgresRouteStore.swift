@@ -107,7 +107,9 @@ package struct PostgresRouteStore: Sendable {
     /// - Throws: `StoreError`.
     package func migration(of app: AppID, in tenant: TenantID) async throws(StoreError) -> String? {
         try await asStore { () throws(PostgresError) in
-            try await engine.run(RouteSQL.migration(.id(tenant), .id(app)), tenant: nil).first?.optionalText("migration_id")
+            try await engine.run(RouteSQL.migration(.id(tenant), .id(app)), tenant: nil).first?.optionalText(
+                "migration_id"
+            )
         }
     }
 
@@ -130,6 +132,7 @@ package struct PostgresRouteStore: Sendable {
     ///   - companion: the change of the migration.
     ///   - tenant: the app's tenant.
     ///   - actor: the author.
+    /// - Returns: the version, or why nothing was written.
     /// - Throws: `StoreError`.
     package func migrate(
         _ draft: RouteDraft,
