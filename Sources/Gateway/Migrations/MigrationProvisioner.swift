@@ -3,7 +3,7 @@ package import Migration
 package import MigrationStore
 package import Model
 package import Provisioning
-package import Routing
+import Routing
 package import Store
 
 /// Plans migrations, carries out decisions about them, and evaluates them. The decisions themselves are those of `MigrationMachine`.

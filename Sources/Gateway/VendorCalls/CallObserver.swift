@@ -1,6 +1,7 @@
 import Commands
 import GatewayHTTP
 import Logging
+import MigrationStore
 import Model
 import NIOConcurrencyHelpers
 import Observability

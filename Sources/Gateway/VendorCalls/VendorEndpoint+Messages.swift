@@ -1,5 +1,6 @@
 import Commands
 import GatewayHTTP
+import MigrationStore
 import Model
 
 /// Calls about messages, which belong to the side that sent the message (docs/routing.md#the-side-that-sent-a-message).

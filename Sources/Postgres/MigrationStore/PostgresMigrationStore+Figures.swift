@@ -1,6 +1,6 @@
 package import Model
 import PostgresClient
-package import Store
+import Store
 
 /// A count that nodes add up for the gates of migrations.
 package enum ObservedFigure: String, Sendable, Hashable, CaseIterable {

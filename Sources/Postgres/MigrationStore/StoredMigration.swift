@@ -1,5 +1,5 @@
 package import Model
-package import PostgresClient
+import PostgresClient
 import Store
 
 /// A migration as it is stored. `MigrationReader` and `MigrationState` read the documents.
