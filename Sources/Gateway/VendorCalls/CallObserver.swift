@@ -1,6 +1,7 @@
 import Commands
 import GatewayHTTP
 import Logging
+import MigrationStore
 import Model
 import NIOConcurrencyHelpers
 import Observability
@@ -72,9 +73,10 @@ final class CallObserver: Service {
         handler: CommandHandler,
         directory: any CallDirectory,
         multiStep: [Vendor: any MultiStepVendor],
+        figures: FigureCounts? = nil,
         logger: Logger
     ) {
-        parity = ParityTally(handler: handler, logger: logger)
+        parity = ParityTally(handler: handler, recent: figures, logger: logger)
         self.handler = handler
         self.directory = directory
         self.multiStep = multiStep
@@ -97,15 +99,10 @@ final class CallObserver: Service {
         lost(call, .stopping)
     }
 
-    /// Counts a call that is dropped, also as one that the gateway has not understood.
-    private func lost(_ call: ObservedCall, _ loss: Loss) {
-        lost(call.adapter.vendor, loss)
-        if call.kind != .read { note(.observed, call, differs: true) { ["lost": .string(loss.rawValue)] } }
-    }
-
-    /// Counts a proxied call that is not observed.
-    func lost(_ vendor: Vendor, _ loss: Loss) {
-        MetricName.observedLost.count([("vendor", "\(vendor)"), ("reason", loss.rawValue)])
+    /// Counts a proxied call that is not observed, also as one that the gateway has not understood.
+    func lost(_ observed: ObservedCall, _ loss: Loss) {
+        MetricName.observedLost.count([("vendor", "\(observed.adapter.vendor)"), ("reason", loss.rawValue)])
+        if observed.kind != .read { note(.observed, observed, differs: true) { ["lost": .string(loss.rawValue)] } }
     }
 
     func run() async throws {

@@ -41,10 +41,13 @@ final class ParityTally: Sendable {
     private let reads = NIOLockedValueBox(Reads())
     private let groups = NIOLockedValueBox<[Group: Count]>([:])
     private let handler: CommandHandler
+    /// The same observations by short intervals, for the gates of migrations. Nil: nothing is counted for them.
+    private let recent: FigureCounts?
     private let logger: Logger
 
-    init(handler: CommandHandler, logger: Logger) {
+    init(handler: CommandHandler, recent: FigureCounts? = nil, logger: Logger) {
         self.handler = handler
+        self.recent = recent
         self.logger = logger
     }
 
@@ -57,6 +60,7 @@ final class ParityTally: Sendable {
         sample: () -> JSONObject? = { nil }
     ) {
         guard figure.samples > 0 else { return }
+        recent?.add(figure, of: binding)
         let group = Group(
             tenant: binding.tenant,
             app: binding.app,

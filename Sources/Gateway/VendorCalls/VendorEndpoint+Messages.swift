@@ -1,5 +1,6 @@
 import Commands
 import GatewayHTTP
+import MigrationStore
 import Model
 
 /// Calls about messages, which belong to the side that sent the message (docs/routing.md#the-side-that-sent-a-message).
@@ -25,6 +26,10 @@ extension VendorEndpoint {
         if let reference = dialect?.reference(in: call, settings: binding.settings) {
             let scope = AppScope(app: binding.app, vendor: adapter.vendor)
             owner = try await handler.owner(of: reference, in: scope, of: binding.tenant)
+            if following.kind == .receipt {
+                let figure = ParityFigure(.unknown, samples: 1, differences: owner == .unknown ? 1 : 0)
+                upstreams.observer?.parity.add(figure, of: binding, adapter.vendor, at: call.receivedAt)
+            }
         }
         let isReceipt = following.kind == .receipt
         var proxying = CallRouter.Proxying(

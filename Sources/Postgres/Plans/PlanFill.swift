@@ -211,8 +211,7 @@ package struct PlanFill: Sendable {
             INSERT INTO gateway.sender (tenant_id, app_id, vendor, sender_id, name, callback_url)
                 SELECT 'plan', 'shop', 'native', 'sender-' || n, 'name-' || n, 'https://example.com' FROM generate_series(1, 4000) n
             """,
-            outbox,
-            parity,
+            outbox, parity, migrations,
             "VACUUM ANALYZE",
         ]
     }
@@ -223,6 +222,19 @@ package struct PlanFill: Sendable {
         INSERT INTO gateway.parity_count (tenant_id, app_id, metric, hour, dialect, samples, differences)
             SELECT 'plan', 'shop', m, 490000 + n, 'ipns', 100, 1
             FROM unnest(ARRAY['observed', 'payload', 'reach', 'responses', 'unknown']) m, generate_series(1, 900) n
+        """
+    }
+
+    /// Migrations that have ended, and a week of counts for the gates of one.
+    private var migrations: String {
+        """
+        INSERT INTO gateway.migration (tenant_id, migration_id, app_id, upstream, plan, state)
+            SELECT 'plan', 'migration-' || n, 'shop', 'old', '{}', '{"status": "completed"}' FROM generate_series(1, 1000) n;
+        INSERT INTO gateway.migration_history (tenant_id, migration_id, revision, status, step, note, actor)
+            SELECT 'plan', 'migration-' || n % 1000 + 1, n, 'completed', 0, '', 'gateway' FROM generate_series(1, 20000) n;
+        INSERT INTO gateway.observed_figure (tenant_id, app_id, figure, at, samples, differences)
+            SELECT 'plan', CASE n % 10 WHEN 0 THEN 'other' ELSE 'shop' END, 'observed', now() - n * interval '30 seconds', 1, 1
+            FROM generate_series(1, 20000) n
         """
     }
 

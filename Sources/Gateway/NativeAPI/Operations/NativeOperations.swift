@@ -10,6 +10,7 @@ enum NativeOperations {
         AppOperations.all,
         RouteOperations.all,
         ParityOperations.all,
+        MigrationOperations.all,
         DeviceTokenOperations.all,
         UserOperations.all,
         GroupOperations.all,
