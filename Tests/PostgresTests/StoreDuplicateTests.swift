@@ -38,7 +38,7 @@ import Testing
     ) async throws -> NewMessage {
         let targets = identities.map { (TargetID($0), Address?.none) }
         var message = try await fixture.message(to: targets, scope: AppScope(app: "shop", vendor: vendor))
-        message.times.dueAt = message.times.dueAt + .milliseconds(-age.milliseconds)
+        message.times.dueAt = message.times.dueAt + (.zero - age)
         var random = SystemRandomNumberGenerator()
         message.id = MessageID(UUID.v7(at: message.times.dueAt, using: &random))
         message.duplicateGuard = text

@@ -35,7 +35,7 @@ extension CommandHandler {
                 report.kind,
                 at: ReceiptRules.believed(report.at, now: now)
             )
-            if try await run(StoreRequest(receipt), in: upstream.tenant) == .recorded { count += 1 }
+            if case .recorded = try await run(StoreRequest(receipt), in: upstream.tenant) { count += 1 }
         }
         return count
     }

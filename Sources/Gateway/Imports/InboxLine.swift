@@ -1,5 +1,5 @@
 import Commands
-package import Model
+import Model
 package import TransferStore
 
 /// A message that a device has not fetched as a line of a tenant's export.

@@ -1,4 +1,5 @@
 import Commands
+import GatewayHTTP
 import Logging
 import Model
 import NIOConcurrencyHelpers

@@ -6,6 +6,7 @@ import Logging
 import Model
 import NIOCore
 import Observability
+import Outgoing
 
 /// Receives the receipts that vendors report later, about messages that the gateway has sent through them: `POST /upstream/<128 random bits>`, with any further path
 /// (docs/routing.md#later-reports). Knowledge of the name permits reports.

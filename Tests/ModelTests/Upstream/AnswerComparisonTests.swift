@@ -72,13 +72,13 @@ import Testing
             .registration(.standing(key: "k")), .preference(.preferences(caller)), .group(.list(nil)),
             .inbox(.history(caller, HistoryPage(.device, count: 1, look: HistoryLook()))),
         ]
-        #expect(looks.allSatisfy(\.isPureRead))
+        #expect(looks.allSatisfy { $0.isPureRead })
         let acts: [Command] = [
             .registration(.unregister(.key("k"))), .registration(.drawKey), .group(.create(title: "x")),
             .inbox(.history(caller, HistoryPage(.device, count: 1))), .inbox(.poll(caller, limit: 1)),
             .badge(.set(1, of: BadgeHolder(key: "k"))),
             .submission(.submit(Submission(content: Content(body: "x"), audience: .everyone))),
         ]
-        #expect(!acts.contains(where: \.isPureRead))
+        #expect(!acts.contains { $0.isPureRead })
     }
 }
