@@ -56,7 +56,7 @@ package struct MigrationMeter: Sendable {
         return found.filter { metrics.contains($0.key) }
     }
 
-    /// What nodes count about observed calls.
+    /// The observations of calls that nodes count.
     private func counted(_ subject: Subject) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
         let figures = try await store.figures(of: subject.scope.app, in: subject.tenant, since: subject.since)
         var found: [MigrationMetric: MigrationMeasurement] = [:]

@@ -4,7 +4,7 @@ import Model
 import Testing
 
 /// The stub of a vendor as a process, with its control calls (`Clients/vendorstubs`). It shares no code with the gateway.
-struct VendorStub: Sendable {
+struct VendorStub {
     let url: String
     let control: HTTPCaller
     private let process: ChildProcess
