@@ -168,7 +168,8 @@ import Testing
         try #require(listed.status == 0, "\(listed.log)")
         let text = listed.log.drop { $0 != "[" }
         let rows = try JSONParser.parse(String(text)).array ?? []
-        return try #require(rows.compactMap { $0["reportsTo"]?.string }.first, "\(listed.log)")
+        let path = rows.lazy.compactMap { $0["reportsTo"]?.string }.first
+        return try #require(path, "\(listed.log)")
     }
 
     /// Registers the gateway's back end at the vendor, and returns its name.

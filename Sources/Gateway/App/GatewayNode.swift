@@ -268,8 +268,7 @@ struct GatewayNode {
 extension GatewayNode {
     /// Passes slices that were leased to this node on acceptance to its delivery engine.
     private var handOver: @Sendable ([SliceLease]) -> Void {
-        let engine = delivery.engine
-        return { engine.offer($0) }
+        { [engine = delivery.engine] in engine.offer($0) }
     }
 
     /// The responder for calls of vendors and of the native API.
