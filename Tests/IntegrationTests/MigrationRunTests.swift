@@ -288,7 +288,6 @@ import Testing
 
             try await serve(stage, sender)
             try await rollOut(stage, sender)
-            try await stage.advance()
             try await stage.follows("no send is proxied") {
                 let before = try await stage.vendor.calls("/msgClient/msgClientSend")
                 _ = try await Caller.each(40) { try await caller.send(to: $0, from: sender, "probe") }

@@ -172,8 +172,8 @@ class API:
         """Checks that every operation was called and returned every success that it declares."""
         for identifier, (_, _, operation) in self.description.operations.items():
             for status in operation["responses"]:
-                # Signatures need a binding of Notification Hubs, which this world has not; that vendor's tests issue one.
-                if status < "300" and identifier != "issueSharedAccessSignature":
+                # Signatures need a binding of Notification Hubs, and the end of a migration needs observed sends. This world has neither; other tests do both.
+                if status < "300" and identifier not in ("issueSharedAccessSignature", "completeMigration"):
                     check((identifier, int(status)) in self.seen, f"{identifier} never answered {status}")
 
 
@@ -538,11 +538,11 @@ def check_routes(api: API, app: dict) -> None:
 
 
 def check_migrations(api: API) -> None:
-    """A migration that is planned, started, stopped and rolled back. No gate has samples here, so that it does not advance."""
+    """A migration that is planned, started, advanced, stopped and rolled back. No gate has samples here, so that it does not end."""
     upstream = {"kind": "upstream-rationalowl", "url": "https://vendor.example"}
     api.call("putCredential", {"credential": "leaving"}, body=upstream, expect=201)
     head = {"id": "leave", "app": "shop", "from": "leaving"}
-    steps = [{"stage": "observe", "gates": {"observed": ">= 0.99"}}, {"stage": "serve"}]
+    steps = [{"stage": "observe"}, {"stage": "serve", "gates": {"observed": ">= 0.99"}}]
     api.call("planMigration", body={"migration": head | {"from": "none"}, "steps": steps}, expect=422)
     checked = api.call("planMigration", query={"dryRun": "true"}, body={"migration": head, "steps": steps[::-1]})
     check(checked["faults"] and not checked["stored"], f"the faults are listed: {checked}")
@@ -553,7 +553,9 @@ def check_migrations(api: API) -> None:
     check(api.call("showMigration", migration)["status"] == "planned", "nothing has changed yet")
     api.call("showMigration", {"migration": "none"}, expect=404)
     started = api.call("startMigration", migration)
-    check(started["status"] == "running" and started["gates"][0]["verdict"] == "missing", f"it runs: {started}")
+    check(started["status"] == "running" and started["gates"] == [], f"it runs: {started}")
+    served = api.call("advanceMigration", migration)
+    check(served["step"] == 1 and served["gates"][0]["verdict"] == "missing", f"the next step: {served}")
     api.call("advanceMigration", migration, expect=422)
     refused = api.call("rollbackRoutes", {"app": "shop"}, body={"version": 1}, expect=422)
     check("leave" in refused["detail"], f"the migration is named: {refused}")
@@ -561,7 +563,7 @@ def check_migrations(api: API) -> None:
     check(api.call("resumeMigration", migration)["status"] == "running", "it continues")
     api.call("completeMigration", migration, expect=422)
     back = api.call("rollbackMigration", migration, {"full": "true"})
-    check(back["status"] == "rolledBack" and len(back["history"]) == 5, f"everything is proxied: {back}")
+    check(back["status"] == "rolledBack" and len(back["history"]) == 6, f"everything is proxied: {back}")
     routes = api.call("showRoutes", {"app": "shop"})
     api.call("putRoutes", {"app": "shop"}, body={}, match=f'"{routes["version"]}"')
     api.call("deleteCredential", {"credential": "leaving"}, expect=204)
