@@ -113,6 +113,11 @@ DELETE FROM gateway.node WHERE node_id = $1;
 DELETE FROM gateway.node WHERE seen_at < now() - $1::interval;
 
 -- role gateway_engine
+DELETE FROM gateway.observed_figure WHERE tenant_id = $1 AND (app_id, figure, at) IN (
+    SELECT f.app_id, f.figure, f.at FROM gateway.observed_figure f
+    WHERE f.tenant_id = $1 AND f.at < now() - interval '8 days' ORDER BY f.at LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstream, no) IN (
     SELECT x.ordering_key, x.app_id, x.upstream, x.no FROM gateway.outbox_upstream u
     CROSS JOIN LATERAL (
@@ -287,6 +292,13 @@ INSERT INTO gateway.node AS n (node_id, seen_at) VALUES ($1, now())
 ON CONFLICT (node_id) DO UPDATE SET seen_at = excluded.seen_at
 RETURNING n.seen_at;
 
+-- role gateway_engine
+INSERT INTO gateway.observed_figure AS f (tenant_id, app_id, figure, at, samples, differences)
+SELECT $1, u.app_id, u.figure, u.at, u.samples, u.differences
+FROM unnest($2::text[], $3::text[], $4::timestamptz[], $5::bigint[], $6::bigint[]) AS u(app_id, figure, at, samples, differences)
+ON CONFLICT (tenant_id, app_id, figure, at) DO UPDATE
+    SET samples = f.samples + excluded.samples, differences = f.differences + excluded.differences;
+
 -- role gateway_call
 INSERT INTO gateway.page (tenant_id, page_id, message_id, name, body, expires_at) VALUES ($1, $2, $3, $4, $5, $6);
 
@@ -388,6 +400,10 @@ JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
 JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
 WHERE m.tenant_id = $1 AND m.message_id = $2;
 
+-- role gateway_engine
+SELECT (SELECT count(*) FROM (SELECT FROM gateway.migration m WHERE m.tenant_id = $1 LIMIT $2) x) AS n, EXISTS (
+    SELECT FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $3 AND a.retired_at IS NULL) AS has_app;
+
 -- role gateway_call
 SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -440,6 +456,9 @@ SELECT * FROM gateway.find_answer($1, $2, $3);
 
 -- role gateway_call
 SELECT * FROM gateway.forward_calls(p_tenant => $1, p_apps => $2, p_vendors => $3, p_upstreams => $4, p_users => $5, p_keys => $6, p_others => $7, p_kinds => $8, p_calls => $9, p_methods => $10, p_paths => $11, p_queries => $12, p_content_types => $13, p_vias => $14, p_bodies => $15, p_outlives => $16);
+
+-- role gateway_engine
+SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6);
@@ -512,12 +531,6 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT * FROM gateway.resolve_page($1);
-
--- role gateway_engine
-SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
-
--- role gateway_engine
-SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine
 SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
@@ -918,7 +931,22 @@ WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-
     AND (substr(c.relname, 11)::integer + 1) * 7 <= $1;
 
 -- role gateway_engine
+SELECT count(*) AS imports, coalesce(sum((x.data->>'optOuts')::bigint), 0)::bigint AS opt_outs FROM (
+    SELECT a.at, a.data, a.action FROM gateway.audit a
+    WHERE a.tenant_id = $1 AND a.subject = $2 ORDER BY a.position DESC LIMIT 1000) x
+WHERE x.action = 'imported' AND x.at >= $3;
+
+-- role gateway_engine
 SELECT count(*) AS keys FROM gateway.api_key WHERE tenant_id = $1 AND NOT is_provisioned;
+
+-- role gateway_engine
+SELECT count(*) AS n FROM (
+    SELECT FROM gateway.identity i
+    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active'
+        AND (d.device_id IS NULL OR d.platform <> 'ios' OR d.token_state <> 'active')
+        AND greatest(i.registered_at, i.seen_at, d.seen_at) >= now() - interval '30 days'
+    LIMIT $4) x;
 
 -- role gateway_engine
 SELECT count(*) AS nodes FROM gateway.node WHERE seen_at > now() - interval '20 seconds';
@@ -1179,6 +1207,10 @@ SELECT erase_users AS count FROM gateway.erase_users($1, $2, $3, $4, $5);
 -- role gateway_call
 SELECT expect_identity AS count FROM gateway.expect_identity($1, $2, $3, $4, $5);
 
+-- role gateway_engine
+SELECT f.figure, sum(f.samples)::bigint AS samples, sum(f.differences)::bigint AS differences FROM gateway.observed_figure f
+WHERE f.tenant_id = $1 AND f.app_id = $2 AND f.at >= $3 GROUP BY f.figure;
+
 -- role gateway_call
 SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1;
 
@@ -1272,6 +1304,10 @@ SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id
 
 -- role gateway_engine
 SELECT gateway.sweep_media($1, $2::interval, 100) AS count;
+
+-- role gateway_engine
+SELECT h.revision, h.at, h.status, h.step, h.note, h.actor, h.route_version FROM gateway.migration_history h
+WHERE h.tenant_id = $1 AND h.migration_id = $2 ORDER BY h.revision DESC LIMIT $3;
 
 -- role gateway_call
 SELECT i.accepts_push, CASE WHEN i.identity_id IS NOT NULL THEN u.o END AS ordinal, i.user_id, i.alias, d.time_zone, d.window_from, d.window_to
@@ -1619,6 +1655,13 @@ LEFT JOIN LATERAL (
     GROUP BY d.state, d.reason) t ON true
 WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
 ORDER BY t.outcome, t.reason NULLS FIRST;
+
+-- role gateway_engine
+SELECT m.migration_id FROM gateway.migration m WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.is_active;
+
+-- role gateway_engine
+SELECT m.tenant_id, m.migration_id FROM gateway.migration m
+WHERE m.is_active AND m.next_at <= now() ORDER BY m.next_at LIMIT 100;
 
 -- role gateway_call
 SELECT m.user_id FROM gateway.group_member m
@@ -2371,6 +2414,9 @@ SELECT sealed, issued_at FROM gateway.provider_token WHERE team_id = $1 AND key_
 SELECT sender_id, enrolment_key, callback_url FROM gateway.sender
 WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4;
 
+-- role gateway_engine
+SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
+
 -- role gateway_call
 SELECT sequence_message AS number FROM gateway.sequence_message($1, $2, $3, $4);
 
@@ -2524,6 +2570,13 @@ WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
 SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, identity)
 JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.identity AND x.tag = ANY ($4);
 
+-- role gateway_call
+SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
+CROSS JOIN LATERAL (
+    SELECT u.message_id FROM gateway.upstream_call u
+    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;
+
 -- role gateway_engine
 SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from,
     clock_timestamp() AS now
@@ -2577,6 +2630,13 @@ SELECT tenant_id FROM gateway.tenant ORDER BY tenant_id;
 -- role gateway_engine
 SELECT tenant_id, credential_id, refusal, refused_at FROM gateway.credential WHERE refusal IS NOT NULL
 ORDER BY refused_at;
+
+-- role gateway_engine
+SELECT tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at FROM gateway.migration
+WHERE tenant_id = $1 AND ($2::text IS NULL OR app_id = $2) AND migration_id > $3 ORDER BY migration_id LIMIT $4;
+
+-- role gateway_engine
+SELECT tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at FROM gateway.migration WHERE tenant_id = $1 AND migration_id = $2;
 
 -- role gateway_engine
 SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id;
@@ -2660,6 +2720,12 @@ FROM (
     (SELECT p.user_id FROM gateway.user_profile p WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3
         AND p.user_id > $4 ORDER BY p.user_id LIMIT $5)) AS u
 ORDER BY u.user_id LIMIT $5;
+
+-- role gateway_engine
+SELECT u.waiting, u.is_full, coalesce((
+    SELECT greatest(0, extract(epoch FROM now() - o.called_at)) FROM gateway.outbox o
+    WHERE o.tenant_id = $1 AND o.upstream = $2 ORDER BY o.called_at LIMIT 1), 0)::double precision AS oldest
+FROM gateway.outbox_upstream u WHERE u.tenant_id = $1 AND u.upstream = $2;
 
 -- role gateway_call
 SELECT unregister_identities AS count FROM gateway.unregister_identities($1, $2, $3, $4, $5);
@@ -2818,6 +2884,14 @@ UPDATE gateway.master_key SET wanted = $1 WHERE wanted IS DISTINCT FROM $1;
 
 -- role gateway_call
 UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = $1 AND message_id = $2;
+
+-- role gateway_engine
+UPDATE gateway.migration SET owner = NULL, next_at = now() + $4::interval
+WHERE tenant_id = $1 AND migration_id = $2 AND owner = $3;
+
+-- role gateway_engine
+UPDATE gateway.migration SET state = $3::json, revision = $4 + 1, is_active = $5, owner = NULL, next_at = now() + $6::interval
+WHERE tenant_id = $1 AND migration_id = $2 AND revision = $4;
 
 -- role gateway_engine
 UPDATE gateway.node SET master_keys = $2 WHERE node_id = $1 AND master_keys IS DISTINCT FROM $2::text[];
@@ -3643,10 +3717,3 @@ SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
 FROM gateway.latency l JOIN z ON z.app_id = l.app_id
 CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
 WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
-
--- role gateway_call
-SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
-CROSS JOIN LATERAL (
-    SELECT u.message_id FROM gateway.upstream_call u
-    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
-JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;
