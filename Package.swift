@@ -296,6 +296,12 @@ var parts: [Part] = [
         path: "Sources/Postgres/TransferStore",
         [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
+    // Migrations, and the counts that their gates compare.
+    .library(
+        "MigrationStore",
+        path: "Sources/Postgres/MigrationStore",
+        [.ours("EngineStore"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
     .library(
         "EngineStore",
         path: "Sources/Postgres/EngineStore",
@@ -365,6 +371,14 @@ var parts: [Part] = [
         ]
     ),
     .library(
+        "Migrations",
+        path: "Sources/Gateway/Migrations",
+        [
+            .ours("EngineStore"), .ours("Migration"), .ours("MigrationStore"), .ours("Model"), .ours("Provisioning"),
+            .ours("Routing"), .ours("Store"),
+        ]
+    ),
+    .library(
         "AppleCalls",
         path: "Sources/Gateway/AppleCalls",
         [
@@ -388,7 +402,7 @@ var parts: [Part] = [
             .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
             .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("GatewayHTTP"),
-            .ours("HTTP2"), .ours("Imports"),
+            .ours("HTTP2"), .ours("Imports"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
             .ours("Model"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"), .ours("Routing"),
             .ours("Secrets"), hummingbird, httpTypes,
             lifecycle, locks, log, metrics, nioCore,
@@ -398,7 +412,8 @@ var parts: [Part] = [
         "Gateway",
         path: "Sources/Gateway",
         exclude: [
-            "AnswerShapes", "AppleCalls", "CallAudit", "Explain", "HTTP", "Imports", "NativeAPI", "Observability",
+            "AnswerShapes", "AppleCalls", "CallAudit", "Explain", "HTTP", "Imports", "Migrations", "NativeAPI",
+            "Observability",
             "Provisioning", "Secrets",
         ],
         [
@@ -406,7 +421,7 @@ var parts: [Part] = [
             .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("Forwarding"), .ours("GatewayHTTP"),
-            .ours("HTTP2"), .ours("Imports"),
+            .ours("HTTP2"), .ours("Imports"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"),
             .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore,
@@ -583,7 +598,7 @@ var parts: [Part] = [
             .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"),
             .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
-            .ours("ObservationStore"), .ours("Store"),
+            .ours("MigrationStore"), .ours("ObservationStore"), .ours("Store"),
             .ours("TestKit"), .ours("TransferStore"), locks, log,
         ],
         resources: [.copy("Fixtures")]
@@ -597,7 +612,7 @@ var parts: [Part] = [
             .ours("CommandSupport"),
             .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"),
-            .ours("Imports"),
+            .ours("Imports"), .ours("Migration"), .ours("Migrations"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"), .ours("Secrets"),
             .ours("SignedTokens"), .ours("TestKit"), .ours("TransferStore"), .ours("UpstreamSupport"),
@@ -613,7 +628,8 @@ var parts: [Part] = [
             .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
             .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayBench"),
             .ours("GatewayDemo"), .ours("GatewayHTTP"),
-            .ours("IPNS"), .ours("Imports"), .ours("Model"), .ours("NativeHTTP"), .ours("Observability"),
+            .ours("IPNS"), .ours("Imports"), .ours("MigrationStore"), .ours("Migrations"), .ours("Model"),
+            .ours("NativeHTTP"), .ours("Observability"),
             .ours("Provisioning"),
             .ours("AppleCalls"), .ours("Forwarding"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"),
             .ours("TestKit"),

@@ -14,7 +14,8 @@ struct PushGateway: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            Serve.self, Demo.self, Apply.self, RoutesCommand.self, Key.self, CredentialCommand.self,
+            Serve.self, Demo.self, Apply.self, RoutesCommand.self, MigrationCommand.self, Key.self,
+            CredentialCommand.self,
             MasterKeyCommand.self, Send.self,
             MessageCommand.self,
             LiveActivityCommand.self,

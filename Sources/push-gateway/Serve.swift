@@ -72,6 +72,8 @@ struct Serve: AsyncParsableCommand {
     var retryScale: String?
     @Option(help: "Seconds after which an unresponsive node loses its slices (2 to 600).")
     var leaseSeconds: Int?
+    @Option(help: "Seconds between two evaluations of the gates of migrations (1 to 3600). Default: 30.")
+    var migrationInterval: Int?
     @Option(help: "Time limit of a drain in seconds.")
     var drainSeconds: Int?
     @Flag(
@@ -126,6 +128,7 @@ struct Serve: AsyncParsableCommand {
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
+        flags["migration.interval"] = migrationInterval.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)
         flags["tracing.endpoint"] = tracingEndpoint
         flags["tracing.sample"] = tracingSample

@@ -58,6 +58,8 @@ import Testing
             "stopCapture", "createChannel", "deleteChannel", "sendToChannel", "reportLiveActivityToken",
             "issueSharedAccessSignature", "challengeDevice", "provePossession", "createKey", "rotateKey", "deleteKey",
             "putCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
+            "planMigration", "startMigration", "advanceMigration", "pauseMigration", "resumeMigration",
+            "rollbackMigration", "completeMigration",
         ]
         // Two reads have a body, because names of people must not be in URLs.
         for operation in operations where operation.method != .get && operation.scope != .read {
@@ -98,6 +100,8 @@ import Testing
         "listApps": "settings, no people",
         "showRoutes": "the same",
         "listRouteVersions": "the same",
+        "listMigrations": "the same",
+        "showMigration": "settings and counts",
         "testRoutes": "decisions about names of the call; nothing is looked up",
         "listGroups": "names and counts of groups, no members",
         "showGroup": "the same",

@@ -21,7 +21,7 @@ import Testing
         "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
         "event_reader", "receipt_mark", "latency", "device_sketch", "device_change", "client_version",
         "property_count", "outbox_upstream", "outbox_queue", "outbox", "upstream_call",
-        "upstream_user",
+        "upstream_user", "migration", "migration_history", "observed_figure",
     ]
 
     /// The number of tenant tables that each text names, and the number of its `tenant_id` conditions.

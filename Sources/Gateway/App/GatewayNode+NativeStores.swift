@@ -24,12 +24,8 @@ extension GatewayNode {
                 keyRing: base.keyRing,
                 vendors: base.vendors
             ),
-            routes: RouteProvisioner(
-                store: PostgresRouteStore(engine: engine),
-                directory: base.directory,
-                keyRing: base.keyRing,
-                vendors: base.vendors
-            ),
+            routes: routeProvisioner,
+            migrations: migrations(),
             keyRing: base.keyRing
         )
     }

@@ -62,6 +62,7 @@ struct GatewayNode {
     let provisioning: Provisioning
     let handler: CommandHandler
     let proxy: UpstreamProxy
+    let figures: FigureCounts
     let observer: CallObserver
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
@@ -99,13 +100,15 @@ struct GatewayNode {
         let secrets = WebhookSecrets(keyRing: base.keyRing, identifiers: base.identifiers)
         let proxies = TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies"))
         let handler = commandHandler(base, delivery.engine)
+        let figures = figures(base)
         return GatewayNode(
             base: base,
             delivery: delivery,
             provisioning: provisioning,
             handler: handler,
             proxy: proxy,
-            observer: observer(base, provisioning.cache, handler),
+            figures: figures,
+            observer: observer(base, provisioning.cache, handler, figures),
             webhooks: WebhookRegistry(
                 secrets: secrets,
                 addresses: AddressGuard(
@@ -424,6 +427,8 @@ extension GatewayNode {
                 logger: base.logger
             ),
             RefusedProofService(proofs: proofs, handler: handler, logger: base.logger),
+            migrationService(),
+            figures,
             observer,
             sampler,
             provisioning.recorder,

@@ -12,7 +12,7 @@ enum ConfigurationFile {
         "address.file",
         "audit.file", "audit.syslog", "audit.ca", "audit.lag.seconds", "run.as", "keys.age.days",
         "log.level", "webhook.allow", "upstream.allow",
-        "retry.scale", "lease.seconds", "drain.seconds", "trusted.proxies", "proxy.protocol",
+        "retry.scale", "lease.seconds", "migration.interval", "drain.seconds", "trusted.proxies", "proxy.protocol",
         "limits.calls", "limits.identities", "limits.unknown", "limits.identity", "limits.user", "limits.phone",
         "limits.proofs.address", "limits.proofs.name", "limits.connections", "limits.bodies.bytes",
         "limits.bodies.wait", "limits.exempt",

@@ -57,6 +57,8 @@ package struct GatewayConfiguration: Sendable {
     var retryScale: Double
     /// Seconds after which an unresponsive node loses its slices: the delay that a crash adds to a message.
     var leaseSeconds: Int
+    /// The time between two evaluations of a migration's gates, and between two additions of the counts that they compare.
+    var migrationInterval: Duration
     /// The time limit of a drain after SIGTERM, in seconds.
     var drainSeconds: Int
     /// Connections to PostgreSQL per role.
@@ -152,6 +154,9 @@ package struct GatewayConfiguration: Sendable {
         proxyProtocol = try settings.isOn("proxy.protocol", "proxy-protocol", default: false)
         retryScale = try settings.retryScale("retry.scale", "retry-scale")
         leaseSeconds = min(600, max(2, settings.integer("lease.seconds", default: 30)))
+        migrationInterval = .seconds(
+            try settings.number("migration.interval", "migration-interval", in: Self.migrationIntervals) ?? 30
+        )
         limits = try CallLimitSettings(settings)
         hasFormerLimit =
             reader.string(forKey: "calls.per.second") != nil
@@ -197,6 +202,8 @@ package struct GatewayConfiguration: Sendable {
     private static let auditLag = 60...86_400
     /// Ten years at most: a longer age is none.
     private static let keyAges = 1...3650
+    /// An hour at most: a failure must be found by two evaluations.
+    private static let migrationIntervals = 1...3600
 
     /// The configured copies of the audit.
     package var auditCopies: [AuditCopy] {

@@ -1,4 +1,5 @@
 package import EngineStore
+package import Migrations
 package import Provisioning
 package import Secrets
 package import Store
@@ -21,6 +22,8 @@ package struct NativeStores: Sendable {
     let objects: ObjectProvisioner
     /// Checks and writes the rules of apps.
     let routes: RouteProvisioner
+    /// Plans and changes migrations of apps.
+    let migrations: MigrationProvisioner
     /// Opens credentials, to check them.
     let keyRing: KeyRing
 
@@ -36,6 +39,7 @@ package struct NativeStores: Sendable {
         audiences: PostgresAudienceCounter,
         objects: ObjectProvisioner,
         routes: RouteProvisioner,
+        migrations: MigrationProvisioner,
         keyRing: KeyRing
     ) {
         self.queries = queries
@@ -49,6 +53,7 @@ package struct NativeStores: Sendable {
         self.audiences = audiences
         self.objects = objects
         self.routes = routes
+        self.migrations = migrations
         self.keyRing = keyRing
     }
 }

@@ -70,6 +70,10 @@ package enum MetricName: String, CaseIterable {
     case outboxOldest = "outbox_oldest_seconds"
     case outboxFull = "outbox_full"
 
+    // Migrations of apps from their vendors.
+    case migrations
+    case migrationGateFailures = "migration_gate_failures_total"
+
     // The event reader.
     case readerLag = "analytics_lag_events"
     case readerLagSeconds = "analytics_lag_seconds"

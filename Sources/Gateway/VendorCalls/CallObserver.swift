@@ -1,6 +1,7 @@
 import Commands
 import GatewayHTTP
 import Logging
+import MigrationStore
 import Model
 import NIOConcurrencyHelpers
 import Observability
@@ -61,6 +62,8 @@ final class CallObserver: Service {
     private let handler: CommandHandler
     private let directory: any CallDirectory
     private let multiStep: [Vendor: any MultiStepVendor]
+    /// What the gates of migrations compare. Nil: nothing is counted for them.
+    let figures: FigureCounts?
     private let logger: Logger
     private let state = NIOLockedValueBox(State())
     private let calls: AsyncStream<ObservedCall>
@@ -70,33 +73,40 @@ final class CallObserver: Service {
         handler: CommandHandler,
         directory: any CallDirectory,
         multiStep: [Vendor: any MultiStepVendor],
+        figures: FigureCounts? = nil,
         logger: Logger
     ) {
         self.handler = handler
         self.directory = directory
         self.multiStep = multiStep
+        self.figures = figures
         self.logger = logger
         (calls, queue) = AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .bufferingOldest(Self.queueLimit))
     }
 
     /// Queues an answered call. Never waits.
     func offer(_ call: ObservedCall) {
-        if call.answer.body.count > Self.answerLimitBytes { return lost(call.adapter.vendor, .large) }
+        if call.answer.body.count > Self.answerLimitBytes { return lost(call, .large) }
         let isTaken = state.withLockedValue { state in
             guard state.count < Self.queueLimit, state.bytes + call.size <= Self.queueLimitBytes else { return false }
             state.count += 1
             state.bytes += call.size
             return true
         }
-        guard isTaken else { return lost(call.adapter.vendor, .full) }
+        guard isTaken else { return lost(call, .full) }
         if case .enqueued = queue.yield(call.unread) { return }
         release(call)
-        lost(call.adapter.vendor, .stopping)
+        lost(call, .stopping)
     }
 
     /// Counts a proxied call that is not observed.
-    func lost(_ vendor: Vendor, _ loss: Loss) {
+    func lost(_ vendor: Vendor, _ loss: Loss, of binding: BoundCall) {
         MetricName.observedLost.count([("vendor", "\(vendor)"), ("reason", loss.rawValue)])
+        figures?.note(.observed, isHit: false, of: binding)
+    }
+
+    private func lost(_ observed: ObservedCall, _ loss: Loss) {
+        lost(observed.adapter.vendor, loss, of: observed.binding)
     }
 
     func run() async throws {
@@ -136,7 +146,7 @@ final class CallObserver: Service {
                 let lane = lanes[Self.lane(of: commands, observed, &turn)]
                 if case .enqueued = lane.continuation.yield(observed) { continue }
                 release(observed)
-                lost(observed.adapter.vendor, .full)
+                lost(observed, .full)
             }
             for lane in lanes { lane.continuation.finish() }
         }
@@ -192,16 +202,17 @@ final class CallObserver: Service {
     private func perform(_ observed: ObservedCall) async {
         defer { release(observed) }
         if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
-            return lost(observed.adapter.vendor, .stopping)
+            return lost(observed, .stopping)
         }
         let replies = await replies(to: commands(of: observed), observed)
-        if replies.contains(where: Self.isUnavailable) { return lost(observed.adapter.vendor, .store) }
+        if replies.contains(where: Self.isUnavailable) { return lost(observed, .store) }
         // Last, because it may wait for the store.
         if observed.kind == .send { await countProof(of: observed) }
         let isRefused = replies.contains { reply in
             if case .refused = reply { true } else { false }
         }
         count(observed, isRefused ? "refused" : "stored")
+        figures?.note(.observed, isHit: !isRefused, of: observed.binding)
         if isRefused {
             logger.debug(
                 "a proxied call is not known here",
@@ -258,6 +269,7 @@ final class CallObserver: Service {
             passes = decoded != nil
         case .device: passes = true
         }
+        figures?.note(.senders, isHit: passes, of: observed.binding)
         let proof = passes ? "passes" : "fails"
         MetricName.observedSends.count([("vendor", "\(observed.adapter.vendor)"), ("proof", proof)])
     }

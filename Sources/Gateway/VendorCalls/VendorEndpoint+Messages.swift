@@ -1,5 +1,6 @@
 import Commands
 import GatewayHTTP
+import MigrationStore
 import Model
 
 /// Calls about messages, which belong to the side that sent the message (docs/routing.md#the-side-that-sent-a-message).
@@ -25,6 +26,9 @@ extension VendorEndpoint {
         if let reference = dialect?.reference(in: call, settings: binding.settings) {
             let scope = AppScope(app: binding.app, vendor: adapter.vendor)
             owner = try await handler.owner(of: reference, in: scope, of: binding.tenant)
+            if following.kind == .receipt {
+                upstreams.observer?.figures?.note(.unknown, isHit: owner == .unknown, of: binding)
+            }
         }
         let isReceipt = following.kind == .receipt
         var proxying = CallRouter.Proxying(

@@ -32,7 +32,7 @@ extension VendorEndpoint {
         case .read: if !dialect.observesReads { return }
         case .device, .user, .receipt, .message, .send: break
         }
-        if isRemembered { return observer.lost(adapter.vendor, .store) }
+        if isRemembered { return observer.lost(adapter.vendor, .store, of: binding) }
         var observed = ObservedCall(
             call: call,
             adapter: dialect,
@@ -59,7 +59,7 @@ extension VendorEndpoint {
 
     private static func offer(_ observed: ObservedCall, to observer: CallObserver) {
         guard let answer = observed.answer.inflated(limitBytes: CallObserver.answerLimitBytes) else {
-            return observer.lost(observed.adapter.vendor, .compressed)
+            return observer.lost(observed.adapter.vendor, .compressed, of: observed.binding)
         }
         var readable = observed
         readable.answer = answer

@@ -211,9 +211,22 @@ package struct PlanFill: Sendable {
             INSERT INTO gateway.sender (tenant_id, app_id, vendor, sender_id, name, callback_url)
                 SELECT 'plan', 'shop', 'native', 'sender-' || n, 'name-' || n, 'https://example.com' FROM generate_series(1, 4000) n
             """,
-            outbox,
+            outbox, migrations,
             "VACUUM ANALYZE",
         ]
+    }
+
+    /// Migrations that have ended, and a week of counts for the gates of one.
+    private var migrations: String {
+        """
+        INSERT INTO gateway.migration (tenant_id, migration_id, app_id, upstream, plan, state)
+            SELECT 'plan', 'migration-' || n, 'shop', 'old', '{}', '{"status": "completed"}' FROM generate_series(1, 1000) n;
+        INSERT INTO gateway.migration_history (tenant_id, migration_id, revision, status, step, note, actor)
+            SELECT 'plan', 'migration-' || n % 1000 + 1, n, 'completed', 0, '', 'gateway' FROM generate_series(1, 20000) n;
+        INSERT INTO gateway.observed_figure (tenant_id, app_id, figure, at, samples, hits)
+            SELECT 'plan', CASE n % 10 WHEN 0 THEN 'other' ELSE 'shop' END, 'observed', now() - n * interval '30 seconds', 1, 1
+            FROM generate_series(1, 20000) n
+        """
     }
 
     /// An upstream that does not answer, with three waiting calls of each of 10,000 users.

@@ -507,6 +507,7 @@ def check_administration(api: API) -> None:
     check(api.call("showBindings", app)["bindings"] == [], "an app is replaced as a whole")
     api.call("putApp", {"app": "shop"}, body=body, expect=409)
     check_routes(api, app)
+    check_migrations(api)
     api.call("deleteApp", app, expect=204)
     api.call("deleteApp", app, expect=404)
     api.call("deleteCredential", credential, expect=204)
@@ -530,6 +531,36 @@ def check_routes(api: API, app: dict) -> None:
     api.call("listRouteVersions", app, {"after": versions["next"]})
     tried = api.call("testRoutes", app, body={"vendor": "braze", "users": ["u"]})
     check(tried["call"]["action"] == "serve", f"the decision: {tried}")
+
+
+def check_migrations(api: API) -> None:
+    """A migration that is planned, started, stopped and rolled back. No gate has samples here, so that it does not advance."""
+    upstream = {"kind": "upstream-rationalowl", "url": "https://vendor.example"}
+    api.call("putCredential", {"credential": "leaving"}, body=upstream, expect=201)
+    head = {"id": "leave", "app": "shop", "from": "leaving"}
+    steps = [{"stage": "observe", "gates": {"observed": ">= 0.99"}}, {"stage": "serve"}]
+    api.call("planMigration", body={"migration": head | {"from": "none"}, "steps": steps}, expect=422)
+    checked = api.call("planMigration", query={"dryRun": "true"}, body={"migration": head, "steps": steps[::-1]})
+    check(checked["faults"] and not checked["stored"], f"the faults are listed: {checked}")
+    made = api.call("planMigration", body={"migration": head, "steps": steps})
+    check(made["stored"] and made["faults"] == [], f"the plan is stored: {made}")
+    migration = {"migration": "leave"}
+    check([one["id"] for one in api.call("listMigrations")["migrations"]] == ["leave"], "the list has it")
+    check(api.call("showMigration", migration)["status"] == "planned", "nothing has changed yet")
+    api.call("showMigration", {"migration": "none"}, expect=404)
+    started = api.call("startMigration", migration)
+    check(started["status"] == "running" and started["gates"][0]["verdict"] == "missing", f"it runs: {started}")
+    api.call("advanceMigration", migration, expect=422)
+    refused = api.call("rollbackRoutes", {"app": "shop"}, body={"version": 1}, expect=422)
+    check("leave" in refused["detail"], f"the migration is named: {refused}")
+    check(api.call("pauseMigration", migration)["status"] == "paused", "the clock is stopped")
+    check(api.call("resumeMigration", migration)["status"] == "running", "it continues")
+    api.call("completeMigration", migration, expect=422)
+    back = api.call("rollbackMigration", migration, {"full": "true"})
+    check(back["status"] == "rolledBack" and len(back["history"]) == 5, f"everything is proxied: {back}")
+    routes = api.call("showRoutes", {"app": "shop"})
+    api.call("putRoutes", {"app": "shop"}, body={}, match=f'"{routes["version"]}"')
+    api.call("deleteCredential", {"credential": "leaving"}, expect=204)
 
 
 def events_webhooks_and_captures(api: API) -> None:

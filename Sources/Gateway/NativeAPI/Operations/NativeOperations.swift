@@ -9,6 +9,7 @@ enum NativeOperations {
         ExpectationOperations.all,
         AppOperations.all,
         RouteOperations.all,
+        MigrationOperations.all,
         DeviceTokenOperations.all,
         UserOperations.all,
         GroupOperations.all,

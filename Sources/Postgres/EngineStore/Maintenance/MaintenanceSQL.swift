@@ -200,6 +200,15 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Counts of calls for the gates of migrations, which compare those of the last seven days.
+    static let dropFigures = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.observed_figure WHERE tenant_id = $1 AND (app_id, figure, at) IN (
+            SELECT f.app_id, f.figure, f.at FROM gateway.observed_figure f
+            WHERE f.tenant_id = $1 AND f.at < now() - interval '8 days' ORDER BY f.at LIMIT \(rows))
+        """
+    )
+
     /// Counts of messages that were due before the quarter hour `$2`: about as many rows as the limit, at whole quarter hours.
     static let dropCounts = StoreSQL.tenant(counts("counter"))
     static let dropReasons = StoreSQL.tenant(counts("counter_reason"))

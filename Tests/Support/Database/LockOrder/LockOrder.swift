@@ -7,6 +7,7 @@ package struct LockOrder: Sendable {
     package static let declared: [String] = """
         name:answer idempotency name:webhooks name:campaign name:capture name:verification name:expected name:gateway.delivery~partitions
         tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app route_set
+        migration migration_history
         name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
         activity_token challenge device client_version identity identity_tag verification erased_identity
@@ -15,7 +16,7 @@ package struct LockOrder: Sendable {
         badge_mark badge inbox_open
         webhook name:senders sender outbox_upstream outbox_queue outbox capture captured_exchange
         event_reader receipt_mark latency device_sketch device_change property_count
-        name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
+        observed_figure name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
         name:audit audit_key audit_subject audit audit_checkpoint audit_copy
         name:events event_single event_batch event_position vendor_sequence
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
