@@ -35,7 +35,11 @@ class Calls:
 
     @property
     def host(self) -> str:
-        return urlsplit(self.base()).hostname or "127.0.0.1"
+        try:
+            return urlsplit(self.base()).hostname or "127.0.0.1"
+        except OSError:
+            # The server is starting; its name stays.
+            return "127.0.0.1"
 
     def call(self, method: str, target: str, headers: dict[str, str], body: bytes = b"", once: bool = False) -> Answer | None:
         """The answer. With `once` the call is made once, and None means that it may have been carried out; otherwise it is repeated until there is an answer."""

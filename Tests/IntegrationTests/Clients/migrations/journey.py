@@ -6,9 +6,10 @@ import pathlib
 import subprocess
 import sys
 import time
+from collections import Counter
 
 from .calls import Calls
-from .fleet import Fleet, eventually
+from .fleet import TEXT, Fleet, eventually
 from .vendors import Vendor
 
 STUBS = pathlib.Path(__file__).resolve().parent.parent / "vendorstubs" / "__main__.py"
@@ -233,11 +234,17 @@ class Journey:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def uncertain(self) -> set[tuple[str, int]]:
-        """Nothing is uncertain unless a side says so."""
-        return set()
+        """The deliveries of which the gateway says that it does not know whether they arrived: a call to the vendor was in progress when the gateway was killed."""
+        found = set()
+        for row in self.exported():
+            if row["certain"] is False:
+                text = TEXT.search(json.dumps(self.native.get(f"/v1/messages/{row['message']}")))
+                number = next((phone.number for phone in self.fleet.phones if phone.user == row["user"]), 0)
+                found.add((text.group() if text else "", number))
+        return found
 
     def receipts_arrive(self) -> None:
-        """Each report is at the side that sent the message: at the vendor for its own messages, and at the gateway for all."""
+        """Each report is at the side that pushed: at the vendor, or at the gateway."""
         if not self.vendor.has_receipts:
             return
         fleet = self.fleet
@@ -248,4 +255,18 @@ class Journey:
             return wanted <= {entry["message"] for entry in self.stub.control.get("/_stub/receipts?limit=200000")["receipts"]}
 
         eventually("the vendor has the receipts of its messages", vendor_has_them)
-        print(f"receipts: {len(fleet.reports)}, {len(wanted)} messages of the vendor", flush=True)
+        ours = {key: is_read or self.vendor.always_reads for key, is_read in fleet.reports.items() if key[0] not in theirs}
+        wished = Counter(number for _, number in ours), Counter(number for (_, number), is_read in ours.items() if is_read)
+        numbers = {phone.user: phone.number for phone in fleet.phones}
+        found: list[Counter] = []
+
+        def gateway_has_its_own() -> bool:
+            rows = [row for row in self.exported() if row["transport"] == "apns" and row["user"] in numbers]
+            found[:] = [Counter(numbers[row["user"]] for row in rows if row[name]) for name in ("receivedAt", "readAt")]
+            return tuple(found) == wished
+
+        try:
+            eventually("the gateway has the receipts of its pushes", gateway_has_its_own)
+        except TimeoutError:
+            raise AssertionError(f"receipts by phone that are missing: {wished[0] - found[0]}, {wished[1] - found[1]}") from None
+        print(f"receipts: {len(ours)} of pushes of the gateway; {len(wanted)} messages of the vendor have theirs", flush=True)

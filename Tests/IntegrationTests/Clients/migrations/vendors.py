@@ -50,6 +50,8 @@ class Vendor:
     secret = ""
     # Whether the devices report to the vendor's own interface that a push arrived or was read.
     has_receipts = True
+    # Whether the only report is that a push was read.
+    always_reads = False
 
     def __init__(self, run: str):
         self.run = run
@@ -236,6 +238,7 @@ class IPNS(Vendor):
 
 class RationalOwl(Vendor):
     name = "rationalowl"
+    always_reads = True
     account = "a1b2c3d4-1111-4222-8333-444455556666"
     service = "0123456789abcdef0123456789abcdef"
     agent = {"User-Agent": "shop/1 CFNetwork/1494.0.7 Darwin/23.4.0"}
