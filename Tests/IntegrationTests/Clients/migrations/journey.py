@@ -225,7 +225,7 @@ class Journey:
         eventually("the vendor is not called", is_left_alone)
         return self.calls_of_stub()
 
-    # What each side has recorded.
+    # The records of each side.
 
     def exported(self) -> list[dict]:
         done = self.place.command("export", "deliveries", "--app", self.place.app, "--url", self.place.gateway())

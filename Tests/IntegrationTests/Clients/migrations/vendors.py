@@ -75,7 +75,7 @@ class Vendor:
     # The back end.
 
     def enter(self, calls: Calls) -> None:
-        """What the back end does once, before its first send."""
+        """The back end's own registration, before its first send."""
 
     def send(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
         """Sends once. None: the answer was lost, so that the send may have been accepted."""
