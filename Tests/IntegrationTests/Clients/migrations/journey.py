@@ -25,6 +25,7 @@ class Place:
         self.key = os.environ["PUSH_GATEWAY_KEY"]
         self.restarts = pathlib.Path(options.restart)
         self.app = "moving"
+        self.environment = dict(os.environ)
 
     def gateway(self) -> str:
         """The address; it changes when the gateway starts again."""
@@ -41,7 +42,7 @@ class Place:
         eventually("the gateway has started again", lambda: not self.restarts.exists())
 
     def command(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-        whole = os.environ | {"PUSH_GATEWAY_KEY": self.key} | (environment or {})
+        whole = self.environment | {"PUSH_GATEWAY_KEY": self.key} | (environment or {})
         return subprocess.run([self.program, *arguments], env=whole, capture_output=True, text=True, timeout=120, check=False)
 
     def migration(self, *arguments: str) -> str:
@@ -83,10 +84,10 @@ class Place:
 class Stub:
     """The vendor, as a process."""
 
-    def __init__(self, vendor: Vendor, options):
+    def __init__(self, vendor: Vendor, options, port: str):
         arguments = [
-            sys.executable, str(STUBS), vendor.name, "--apns", options.apns, "--apns-ca", options.apns_ca, "--key", options.stub_key,
-            "--key-id", options.stub_key_id, "--team-id", options.stub_team_id, "--set", f"topic={options.topic}",
+            sys.executable, str(STUBS), vendor.name, "--apns", f"https://localhost:{port}", "--apns-ca", f"{options.directory}/simulator-ca.pem",
+            "--key", options.stub_key, "--key-id", options.stub_key_id, "--team-id", options.stub_team_id, "--set", f"topic={options.topic}",
         ]  # fmt: skip
         for setting in vendor.stub_settings():
             arguments += ["--set", setting]
@@ -128,10 +129,11 @@ class Journey:
 
     def __init__(self, vendor: Vendor, options):
         self.vendor, self.options, self.place = vendor, options, Place(options)
-        self.stub = Stub(vendor, options)
+        simulated = json.loads((self.place.directory / "simulator.json").read_text())
+        self.stub = Stub(vendor, options, simulated["apns"].rpartition(":")[2])
         self.calls = Calls(self.place.gateway)
         self.native = Calls(self.place.gateway, {"Authorization": f"Bearer {self.place.key}"})
-        simulator = Calls(lambda: options.simulator)
+        simulator = Calls(lambda: f"http://{simulated['control']}")
         self.fleet = Fleet(vendor, self.calls, simulator, self.stub.control, options.devices, options.seed, options.opt_out_seconds)
         # So many messages to each phone fill a gate.
         self.samples = max(200, options.devices)
