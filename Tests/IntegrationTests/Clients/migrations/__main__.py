@@ -3,6 +3,7 @@
 import argparse
 import os
 import runpy
+import signal
 import sys
 import traceback
 
@@ -34,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     options = parser().parse_args()
+    # The stub ends with this process.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     journey = (Guide if options.guide else Journey)(VENDORS[options.vendor](str(options.seed)), options)
     try:
         journey.play()

@@ -135,7 +135,7 @@ class Guide(Journey):
         said = done.stdout + done.stderr
         print(f"{done.returncode} {command}", flush=True)
         if done.returncode == 0:
-            if words[1:3] == ["devices", "import"] and (f" {DEVICES} rows," not in said or not re.search(r"^rejected +0$", said, re.M)):
+            if words[1:3] == ["devices", "import"] and (not re.search(rf"\b{DEVICES} rows,", said) or not re.search(r"^rejected +0$", said, re.M)):
                 raise AssertionError(f"{command}: {said}")
             if words[1:3] == ["migration", "plan"] and "--dry-run" not in words and "is planned" not in said:
                 raise AssertionError(f"{command}: {said}")
