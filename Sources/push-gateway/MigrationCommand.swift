@@ -30,7 +30,7 @@ struct MigrationCommand: AsyncParsableCommand {
         /// Makes a decision, and prints the state after it.
         fileprivate func decide(_ act: String, query: [(String, String?)] = []) async throws {
             let path = HTTPCaller.path(MigrationCommand.path(id, "/\(act)"), query)
-            api.show(try await api.call("migration \(act)", "POST", path), MigrationStatus.text)
+            api.show(try await api.call("migration \(act)", "POST", path), MigrationText.text)
         }
     }
 
@@ -52,11 +52,11 @@ struct MigrationCommand: AsyncParsableCommand {
             let checked = try await api.call("migration plan", "POST", "/v1/migrations?dryRun=true", plan)
             let faults = checked["faults"]?.array ?? []
             guard faults.isEmpty, !dryRun else {
-                api.show(checked, MigrationStatus.planned)
+                api.show(checked, MigrationText.planned)
                 if !faults.isEmpty { throw ExitCode(1) }
                 return
             }
-            api.show(try await api.call("migration plan", "POST", "/v1/migrations", plan), MigrationStatus.planned)
+            api.show(try await api.call("migration plan", "POST", "/v1/migrations", plan), MigrationText.planned)
         }
     }
 
@@ -79,10 +79,10 @@ struct MigrationCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let id else {
-                return api.show(try await api.call("migration status", "GET", "/v1/migrations"), MigrationStatus.list)
+                return api.show(try await api.call("migration status", "GET", "/v1/migrations"), MigrationText.list)
             }
             let answer = try await api.call("migration status", "GET", MigrationCommand.path(id))
-            api.show(answer) { MigrationStatus.text($0, changes: changes) }
+            api.show(answer) { MigrationText.text($0, changes: changes) }
         }
     }
 
@@ -149,8 +149,8 @@ struct MigrationCommand: AsyncParsableCommand {
     }
 }
 
-/// What the commands print. One screen: the step, the time that is left, the gates, and the cost of a rollback.
-enum MigrationStatus {
+/// The output of the commands. One screen: the step, the time that is left, the gates, and the cost of a rollback.
+enum MigrationText {
     static func planned(_ answer: JSON) -> String {
         let id = answer["id"]?.string ?? "?"
         let faults = (answer["faults"]?.array ?? []).compactMap(\.string).map { "fault: \($0)" }

@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// What a test works with.
+    /// The processes of a test.
     private struct Stage {
         let world: World
         let vendor: Vendor

@@ -65,7 +65,7 @@ import Testing
         #expect(try await store(fixture).migration("leave", in: fixture.other) == nil)
     }
 
-    // Who changes it must have seen it.
+    // A change states the revision that it has seen.
     @Test func aChangeFollowsTheRevisionThatItHasSeen() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await put(fixture, plan())

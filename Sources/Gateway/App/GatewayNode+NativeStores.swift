@@ -24,7 +24,6 @@ extension GatewayNode {
                 keyRing: base.keyRing,
                 vendors: base.vendors
             ),
-            routes: routeProvisioner,
             migrations: migrations(),
             keyRing: base.keyRing
         )

@@ -77,7 +77,7 @@ struct MigrationService: Service {
 
     private static func show(_ counts: [String: Int]) {
         for status in MigrationState.Status.allCases {
-            MetricName.migrations.meter([("status", status.rawValue)]).set(counts[status.rawValue] ?? 0)
+            MetricName.migrationsByStatus.meter([("status", status.rawValue)]).set(counts[status.rawValue] ?? 0)
         }
     }
 }

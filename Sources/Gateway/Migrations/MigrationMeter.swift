@@ -8,7 +8,7 @@ package struct MigrationMeter: Sendable {
     /// Seven days: a longer step is judged by its last days, so that a fault is not lost among weeks of good figures.
     package static let window = Duration.seconds(7 * 86_400)
 
-    /// What is measured.
+    /// The migration that is measured, and its step.
     package struct Subject: Sendable, Hashable {
         package var tenant: TenantID
         package var scope: AppScope

@@ -9,7 +9,7 @@ package import Store
 /// Plans migrations, carries out decisions about them, and evaluates them. The decisions themselves are those of `MigrationMachine`.
 package struct MigrationProvisioner: Sendable {
     package let store: PostgresMigrationStore
-    private let routes: RouteProvisioner
+    package let routes: RouteProvisioner
     private let meter: MigrationMeter
     private let clock: any WallClock
 
@@ -266,7 +266,7 @@ package struct MigrationProvisioner: Sendable {
 
     // MARK: Evaluation
 
-    /// What an evaluation found.
+    /// The result of an evaluation.
     package struct Evaluation: Sendable {
         package var migration: ReadMigration
         package var gates: [MigrationMachine.GateResult]

@@ -22,7 +22,7 @@ package struct ReadMigration: Sendable {
     /// The step that is in force, or that a rollback left.
     package var step: MigrationStep? { plan.steps.indices.contains(state.step) ? plan.steps[state.step] : nil }
 
-    /// What is left of the least duration of the step; nil: its clock does not run.
+    /// The rest of the least duration of the step; nil: its clock does not run.
     package func remaining(at now: Timestamp) -> Duration? {
         guard let step, let since = state.since, state.status.isMeasured else { return nil }
         return max(.zero, step.duration - (now - since))
@@ -47,12 +47,12 @@ extension MigrationState.Status {
     }
 }
 
-/// What people are shown about a migration.
+/// A migration with its gates, its cost and its history, for people.
 package struct MigrationReport: Sendable {
     package var migration: ReadMigration
     /// The gates of the step with their results now.
     package var gates: [MigrationMachine.GateResult]
-    /// What is left of the step.
+    /// The rest of the step.
     package var remaining: Duration?
     /// The calls that the upstream has not received yet: what a rollback would wait for.
     package var waiting: WaitingCalls
@@ -68,6 +68,6 @@ package struct CheckedPlan: Sendable {
     package var facts: UpstreamFacts
     /// Why it may not start. Empty: it may.
     package var faults: [String]
-    /// What the operator should know.
+    /// Facts that the operator should know.
     package var warnings: [String]
 }

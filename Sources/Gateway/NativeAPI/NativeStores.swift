@@ -21,7 +21,7 @@ package struct NativeStores: Sendable {
     /// Writes apps and credentials.
     let objects: ObjectProvisioner
     /// Checks and writes the rules of apps.
-    let routes: RouteProvisioner
+    var routes: RouteProvisioner { migrations.routes }
     /// Plans and changes migrations of apps.
     let migrations: MigrationProvisioner
     /// Opens credentials, to check them.
@@ -38,7 +38,6 @@ package struct NativeStores: Sendable {
         operators: PostgresOperatorStore,
         audiences: PostgresAudienceCounter,
         objects: ObjectProvisioner,
-        routes: RouteProvisioner,
         migrations: MigrationProvisioner,
         keyRing: KeyRing
     ) {
@@ -52,7 +51,6 @@ package struct NativeStores: Sendable {
         self.operators = operators
         self.audiences = audiences
         self.objects = objects
-        self.routes = routes
         self.migrations = migrations
         self.keyRing = keyRing
     }

@@ -71,7 +71,7 @@ package enum MetricName: String, CaseIterable {
     case outboxFull = "outbox_full"
 
     // Migrations of apps from their vendors.
-    case migrations
+    case migrationsByStatus = "migrations_by_status"
     case migrationGateFailures = "migration_gate_failures_total"
 
     // The event reader.

@@ -62,7 +62,7 @@ final class CallObserver: Service {
     private let handler: CommandHandler
     private let directory: any CallDirectory
     private let multiStep: [Vendor: any MultiStepVendor]
-    /// What the gates of migrations compare. Nil: nothing is counted for them.
+    /// Counts for the gates of migrations. Nil: nothing is counted for them.
     let figures: FigureCounts?
     private let logger: Logger
     private let state = NIOLockedValueBox(State())

@@ -55,7 +55,7 @@ package struct WaitingCalls: Sendable, Hashable {
     package init() {}
 }
 
-// What gates of migrations compare, as far as no other store has it.
+// The figures that gates of migrations compare, as far as no other store has them.
 extension PostgresMigrationStore {
     /// Devices without a direct transport are counted up to 100,000.
     package static let withoutTransportLimit = 100_000

@@ -67,7 +67,7 @@ package struct MigrationRevision: Sendable, Hashable {
     /// When the migration is evaluated again.
     package var next: Duration
 
-    /// What people read about a change.
+    /// A change, in words for people.
     package struct Entry: Sendable, Hashable {
         package var status: String
         /// From 0.

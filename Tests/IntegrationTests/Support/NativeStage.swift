@@ -204,7 +204,6 @@ struct NativeStage: Sendable {
                         directory: directory,
                         keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                     ),
-                    routes: routes,
                     migrations: MigrationProvisioner(
                         store: migrations,
                         routes: routes,

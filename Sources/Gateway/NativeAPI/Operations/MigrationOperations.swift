@@ -50,7 +50,7 @@ enum MigrationOperations {
             .texts("faults", "Why it may not start; empty: it may.", example: "steps[2]: receipts: is needed") {
                 $0.checked.faults
             },
-            .texts("warnings", "What should be known before the start.") { $0.checked.warnings },
+            .texts("warnings", "Facts that should be known before the start.") { $0.checked.warnings },
         ]
     )
 
@@ -132,7 +132,7 @@ enum MigrationOperations {
     private static let gate = AnswerShape<MigrationMachine.GateResult>(
         "MigrationGate",
         [
-            .word("metric", "What is compared.") { $0.gate.metric },
+            .word("metric", "The figure that is compared.") { $0.gate.metric },
             .init("limit", JSONSchema.number.example(.number("0.999")).described("The limit.")) {
                 .number("\($0.gate.limit)")
             },
@@ -157,7 +157,7 @@ enum MigrationOperations {
             .time("at", "When it was made.") { $0.at },
             .text("status", "The state after it.", example: "running") { $0.status },
             .int("step", "The step after it, from 0.") { $0.step },
-            .text("note", "What changed.", example: "serve is in force") { $0.note },
+            .text("note", "The change.", example: "serve is in force") { $0.note },
             .text("actor", "The author.", example: "key:ops") { $0.actor },
             .optionalInt("routeVersion", "The version of the app's rules that it made; null: none.") {
                 $0.routeVersion
@@ -183,11 +183,11 @@ enum MigrationOperations {
         "Migration",
         AnswerShape.members(members) { $0.migration } + [
             .int("steps", "The number of steps.") { $0.migration.plan.steps.count },
-            .optionalInt("remainingSeconds", "What is left of the step; null: its clock does not run.") {
+            .optionalInt("remainingSeconds", "The rest of the step; null: its clock does not run.") {
                 $0.remaining.map { Int(clamping: $0.components.seconds) }
             },
             .list("gates", gate, "The gates of the step, with their results now.") { $0.gates },
-            .shape("rollback", cost, "What a rollback would wait for now.") { $0.waiting },
+            .shape("rollback", cost, "The calls that a rollback would wait for now.") { $0.waiting },
             .list("history", note, "The last \(PostgresMigrationStore.historyLimit) changes, newest first.") {
                 $0.history
             },

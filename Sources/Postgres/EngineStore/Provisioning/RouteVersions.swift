@@ -105,7 +105,7 @@ package struct CheckedUpstream: Sendable, Hashable {
     }
 }
 
-/// What a transaction that stores a version of an app's rules also writes: the change of the migration that makes it.
+/// The change of the migration that makes a version of an app's rules, in the transaction that stores the version.
 package struct RouteCompanion: Sendable {
     /// It must change one row. Otherwise nothing is written.
     package var condition: Statement
