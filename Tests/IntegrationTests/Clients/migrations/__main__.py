@@ -1,4 +1,4 @@
-"""Moves an app from a vendor's stub to the gateway. `python3 -m migrations --help`, with the parent folder in PYTHONPATH; the folder's path works too."""
+"""Moves an app from a vendor's stub to the gateway. `python3 -m migrations --help`, with the parent folder in PYTHONPATH, or the folder's path."""
 
 import argparse
 import os

@@ -42,7 +42,7 @@ class Calls:
             return "127.0.0.1"
 
     def call(self, method: str, target: str, headers: dict[str, str], body: bytes = b"", once: bool = False) -> Answer | None:
-        """The answer. With `once` the call is made once, and None means that it may have been carried out; otherwise it is repeated until there is an answer."""
+        """The answer. With `once` the call is made once, and None means that it may have been carried out; otherwise it is repeated until it is answered."""
         limit = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:

@@ -88,13 +88,14 @@ class Guide(Journey):
         match self.vendor.name:
             case "upmc":
                 rows = [
-                    {"PNSID": "APNS", "DEVICE_ID": p.device, "PSID": p.token, "CUID": p.user, "CNAME": p.user, "PHONENUM": p.phone, "PUSH_YN": "Y", "APNS_MODE": "REAL",
-                     "APP_VER": "120", "MODDATE": "2026-03-01 09:00:00"}
+                    {"PNSID": "APNS", "DEVICE_ID": p.device, "PSID": p.token, "CUID": p.user, "CNAME": p.user, "PHONENUM": p.phone, "PUSH_YN": "Y",
+                     "APNS_MODE": "REAL", "APP_VER": "120", "MODDATE": "2026-03-01 09:00:00"}
                     for p in phones
                 ]  # fmt: skip
             case "ipns":
+                window = {"START_TIME": "0000", "END_TIME": "2359"}
                 rows = [
-                    {"DEVICE_ID": p.device, "PUSH_TYPE": "ios", "PUSH_TOKEN": p.token, "USER_CN": p.user, "PUSH_YN": "Y", "START_TIME": "0000", "END_TIME": "2359"}
+                    {"DEVICE_ID": p.device, "PUSH_TYPE": "ios", "PUSH_TOKEN": p.token, "USER_CN": p.user, "PUSH_YN": "Y"} | window
                     for p in phones
                 ]
             case "rationalowl":
@@ -102,7 +103,8 @@ class Guide(Journey):
             case "braze":
                 (self.work / "export").mkdir()
                 lines = [
-                    {"external_id": p.user, "push_tokens": [{"app": "Shop iOS", "platform": "ios", "token": p.token, "device_id": p.device}], "push_subscribe": "subscribed"}
+                    {"external_id": p.user, "push_subscribe": "subscribed"}
+                    | {"push_tokens": [{"app": "Shop iOS", "platform": "ios", "token": p.token, "device_id": p.device}]}
                     for p in phones
                 ]
                 lines[-1]["push_subscribe"] = "unsubscribed"
@@ -131,7 +133,8 @@ class Guide(Journey):
         place = f" --data-dir '{self.place.directory / 'data'}'" if words[1] in LOCAL else f" --url {self.place.gateway()}"
         line = command.replace("push-gateway", f"'{self.place.program}'", 1) + place
         environment = {"PUSH_GATEWAY_KEY": self.place.key, "DEMO_API_KEY": self.place.key, "OLD_KEY": self.old_key, "PATH": "/usr/bin:/bin"}
-        done = subprocess.run(["/bin/sh", "-c", line], cwd=self.work, env=self.place.environment | environment, capture_output=True, text=True, timeout=120, check=False)
+        whole = self.place.environment | environment
+        done = subprocess.run(["/bin/sh", "-c", line], cwd=self.work, env=whole, capture_output=True, text=True, timeout=120, check=False)
         said = done.stdout + done.stderr
         print(f"{done.returncode} {command}", flush=True)
         if done.returncode == 0:

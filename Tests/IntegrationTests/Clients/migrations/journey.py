@@ -72,7 +72,8 @@ class Place:
         base = base.replace("scopes: [send, devices, read, content]", "scopes: [send, devices, read, content, admin]")
         upstream = f"    credentials:\n      - {{ id: old, {vendor.credential(url)} }}\n"
         topic = base.partition("topic: ")[2].partition(",")[0]
-        app = f"\n      - id: {self.app}\n        platforms:\n          ios: {{ topic: {topic}, production: apple }}\n        bindings:\n          {vendor.binding()}\n"
+        app = f"\n      - id: {self.app}\n        platforms:\n          ios: {{ topic: {topic}, production: apple }}\n"
+        app += f"        bindings:\n          {vendor.binding()}\n"
         file = self.directory / "moving.yaml"
         file.write_text(base.rstrip("\n").replace("    credentials:\n", upstream) + app)
         environment = {"DEMO_API_KEY": self.key, "OLD_KEY": old_key}
@@ -236,7 +237,7 @@ class Journey:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def uncertain(self) -> set[tuple[str, int]]:
-        """The deliveries of which the gateway says that it does not know whether they arrived: a call to the vendor was in progress when the gateway was killed."""
+        """The deliveries of which the gateway says that it does not know whether they arrived: it was killed during a call to the vendor."""
         found = set()
         for row in self.exported():
             if row["certain"] is False:
