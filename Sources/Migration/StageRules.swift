@@ -52,9 +52,10 @@ extension MigrationPlan {
     private func kept(_ facts: UpstreamFacts) -> [CallRule] {
         var reads = call([.read], .serve, facts)
         reads.proxiesMisses = true
-        return [
-            call([.device, .user], .serveAndForward, facts), call([.receipt, .message], .followMessage, facts), reads,
-        ]
+        // A message of the vendor is known a moment after its push. A report that is faster than that is answered by the side that has sent the message.
+        var messages = call([.receipt, .message], .followMessage, facts)
+        messages.proxiesMisses = true
+        return [call([.device, .user], .serveAndForward, facts), messages, reads]
     }
 
     private func served(_ facts: UpstreamFacts) -> [CallRule] {

@@ -11,7 +11,7 @@ struct MigrationCommand: AsyncParsableCommand {
         abstract: "Plan, start, watch and steer the migration of an app from its vendor.",
         discussion: """
             Uses /v1/migrations of a running gateway, with the API key from the environment variable PUSH_GATEWAY_KEY. A migration is a list of steps \
-            with gates; the gateway evaluates the gates and stops when one fails. See docs/migrating.md.
+            with gates; the gateway evaluates the gates and stops when one fails. See docs/migrating.md, and docs/migration.md for a plan of each vendor.
             """,
         subcommands: [
             Plan.self, Start.self, Status.self, Advance.self, Pause.self, Resume.self, Rollback.self, Complete.self,

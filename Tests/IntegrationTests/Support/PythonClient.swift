@@ -54,9 +54,20 @@ struct PythonClient {
     }
 
     /// Starts `Clients/<name>.py`, which runs until it is killed. Its output goes to `logFile`.
-    func start(script name: String, _ arguments: [String], logFile: String) throws -> ChildProcess {
+    func start(
+        script name: String,
+        _ arguments: [String],
+        logFile: String,
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
         let script = try #require(Bundle.module.url(forResource: "Clients/\(name)", withExtension: "py"))
-        return try ChildProcess("python3", program: program, arguments: [script.path] + arguments, logFile: logFile)
+        return try ChildProcess(
+            "python3",
+            program: program,
+            arguments: [script.path] + arguments,
+            logFile: logFile,
+            environment: environment
+        )
     }
 
     private func run(

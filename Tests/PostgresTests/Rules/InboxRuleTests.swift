@@ -15,6 +15,7 @@ import Testing
         let before = world.now().seconds - 2
         let (one, two, three) = (try await draw(3), try await draw(20_000), try await draw(1))
         #expect(one.first.rawValue / 10_000 >= before, "a number of an earlier second")
+        #expect(one.first.rawValue % 10_000 == 5000, "an upstream begins at the first position")
         #expect(two.first.rawValue >= one.first.rawValue + 3, "the second block overlaps the first")
         #expect(three.first.rawValue >= two.first.rawValue + 20_000, "the third block overlaps the second")
         #expect(three.first.text.utf8.count == 18, "digits")

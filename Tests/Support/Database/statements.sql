@@ -278,7 +278,7 @@ ON CONFLICT DO NOTHING;
 
 -- role gateway_call
 INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
-VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
+VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + 5000 + $4::bigint - 1)
 ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
 RETURNING last;
 

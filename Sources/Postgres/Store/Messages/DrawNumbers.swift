@@ -14,10 +14,13 @@ package struct DrawNumbers: StoreWrite {
     package var sharesCommit: Bool { true }
 
     /// The first number of this second, or of the next one when this second is used up. All callers update the same row, so the transaction ends at once.
+    ///
+    /// Numbers begin in the middle of a second: an upstream of the same dialect numbers its messages in the same way and begins at the first position, and a report must
+    /// not lead to a message of the other side.
     private static let sql = StoreSQL.tenant(
         """
         INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
-        VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
+        VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + 5000 + $4::bigint - 1)
         ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
         RETURNING last
         """

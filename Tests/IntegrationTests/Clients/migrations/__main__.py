@@ -1,0 +1,52 @@
+"""Moves an app from a vendor's stub to the gateway. `python3 -m migrations --help`, with the parent folder in PYTHONPATH, or the folder's path."""
+
+import argparse
+import os
+import runpy
+import signal
+import sys
+import traceback
+
+if not __package__:  # Started by its folder's path.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    runpy.run_module("migrations", run_name="__main__", alter_sys=True)
+
+from .guide import Guide  # noqa: E402
+from .journey import Journey  # noqa: E402
+from .vendors import VENDORS  # noqa: E402
+
+
+def parser() -> argparse.ArgumentParser:
+    whole = argparse.ArgumentParser(prog="migrations", description="Moves an app from a vendor's stub to the gateway, with phones that use it meanwhile.")
+    whole.add_argument("vendor", choices=sorted(VENDORS))
+    whole.add_argument("--directory", required=True, help="folder with gateway.json, tenants.yaml, simulator.json, simulator-ca.pem and the data of the gateway")
+    whole.add_argument("--program", required=True, help="push-gateway")
+    whole.add_argument("--restart", required=True, metavar="FILE", help="file that is written to ask for a kill of the gateway, and gone when it serves again")
+    whole.add_argument("--topic", required=True)
+    whole.add_argument("--stub-key", required=True, metavar="FILE", help="the vendor's own APNs key (.p8)")
+    whole.add_argument("--stub-key-id", default="STUBKEY001")
+    whole.add_argument("--stub-team-id", default="STUBTEAM01")
+    whole.add_argument("--devices", type=int, default=40)
+    whole.add_argument("--seed", type=int, default=1)
+    whole.add_argument("--opt-out-seconds", type=float, default=2.0, help="time in which an opt-out must reach the vendor")
+    whole.add_argument("--guide", metavar="FILE", help="docs/migration.md: run its commands instead")
+    return whole
+
+
+def main() -> int:
+    options = parser().parse_args()
+    # The stub ends with this process.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    journey = (Guide if options.guide else Journey)(VENDORS[options.vendor](str(options.seed)), options)
+    try:
+        journey.play()
+    except Exception:
+        traceback.print_exc()
+        return 1
+    finally:
+        journey.stub.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

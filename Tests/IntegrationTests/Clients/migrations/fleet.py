@@ -1,0 +1,210 @@
+"""The phones of an app, the messages that were sent to them, and what must have arrived."""
+
+import json
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from .calls import Calls
+from .vendors import Phone, Vendor
+
+TEXT = re.compile(r"#m\d+#")
+# The bound of everything that must follow by itself.
+FOLLOWS_SECONDS = 60.0
+# Calls at a time.
+CALLERS = 4
+
+
+def eventually(what: str, condition: Callable[[], object], seconds: float = FOLLOWS_SECONDS):
+    """The first true value of the condition."""
+    limit = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > limit:
+            raise TimeoutError(f"not within {seconds:g} s: {what}")
+        time.sleep(0.05)
+
+
+class Message:
+    """A message with a text of its own: the token of each phone that must get it, and of those that may."""
+
+    def __init__(self, text: str, phones: Iterable[Phone], is_certain: bool):
+        self.text, self.is_certain = text, is_certain
+        self.tokens = {phone.number: phone.token for phone in phones if not phone.has_left}
+
+
+class Fleet:
+    def __init__(self, vendor: Vendor, calls: Calls, simulator: Calls, stub: Calls, count: int, seed: int, opt_out_seconds: float):
+        self.vendor, self.calls, self.simulator, self.stub = vendor, calls, simulator, stub
+        self.random = random.Random(seed)
+        self.phones = [Phone(number, f"{vendor.name}/{seed}") for number in range(1, count + 1)]
+        self.opt_out_seconds = opt_out_seconds
+        self.messages: dict[str, Message] = {}
+        # (text, token) → the apns-ids of accepted pushes, and the payload of the first.
+        self.pushes: dict[tuple[str, str], set[str]] = {}
+        self.payloads: dict[tuple[str, str], dict] = {}
+        # (reference, phone's number) of the reports that phones made; True: read.
+        self.reports: dict[tuple[str, int], bool] = {}
+        self.reported: set[tuple[str, str]] = set()
+        self.lock = threading.Lock()
+        self.pool = ThreadPoolExecutor(CALLERS, "calls")
+        self.count = 0
+        self.seen = 0
+        self.slowest_opt_out = 0.0
+
+    @property
+    def present(self) -> list[Phone]:
+        return [phone for phone in self.phones if not phone.has_left]
+
+    # Devices.
+
+    def register_all(self) -> None:
+        list(self.pool.map(lambda phone: self.vendor.register(self.calls, phone), self.phones))
+        self.vendor_knows(self.phones)
+
+    def refresh(self, count: int) -> None:
+        chosen = self.random.sample(self.present, min(count, len(self.present)))
+        for phone in chosen:
+            phone.refreshes += 1
+        list(self.pool.map(lambda phone: self.vendor.register(self.calls, phone), chosen))
+        self.vendor_knows(chosen)
+
+    def vendor_knows(self, phones: list[Phone]) -> None:
+        """Waits for forwarded registrations, so that it is known which token each side must use."""
+
+        def is_known() -> bool:
+            reachable = self.vendor.reachable(self.stub.get("/_stub/state"))
+            return all(reachable.get(self.vendor.key(phone), "").lower() == phone.token for phone in phones)
+
+        eventually("the vendor knows the tokens", is_known)
+
+    def opt_out(self, is_forwarded: bool = True) -> None:
+        """One phone opts out. Afterwards no side may push to it."""
+        phone = self.random.choice(self.present)
+        self.vendor.leave(self.calls, phone)
+        phone.has_left = True
+        if not is_forwarded:
+            return
+        began = time.monotonic()
+        key = self.vendor.key(phone)
+        eventually("the vendor knows the opt-out", lambda: key not in self.vendor.reachable(self.stub.get("/_stub/state")))
+        took = time.monotonic() - began
+        self.slowest_opt_out = max(self.slowest_opt_out, took)
+        if took > self.opt_out_seconds:
+            raise TimeoutError(f"an opt-out reached the vendor after {took:.1f} s")
+
+    def look(self) -> None:
+        list(self.pool.map(lambda phone: self.vendor.look(self.calls, phone), self.present[:8]))
+
+    # Messages.
+
+    def send(self, phones: list[Phone]) -> None:
+        """Sends one message, once."""
+        with self.lock:
+            self.count += 1
+            text = f"#m{self.count}#"
+        message = Message(text, phones, is_certain=False)
+        # Before the call, because the push may arrive before the answer.
+        self.messages[text] = message
+        answer = self.vendor.send(self.calls, f"News {text}", phones)
+        if answer is not None and not self.vendor.is_accepted(answer):
+            if answer.status in (429, 503, 504) or answer.status == 200 and not answer.json():
+                return
+            raise RuntimeError(f"a send was refused: {answer.status} {answer.body[:300]!r}")
+        message.is_certain = answer is not None
+
+    def send_to_each(self, rounds: int, during: Callable[[int], None] | None = None) -> None:
+        """A message to each phone, also to those that have opted out together with one that has not, and one to all."""
+        work = [[phone] for _ in range(rounds) for phone in self.present]
+        gone = [phone for phone in self.phones if phone.has_left]
+        work += [[phone, self.present[0]] for phone in gone]
+        self.random.shuffle(work)
+        # Named in one call: those inside and outside the rollout.
+        work.append(self.present[:20])
+
+        def one(entry: tuple[int, list[Phone]]) -> None:
+            if during is not None:
+                during(entry[0])
+            self.send(entry[1])
+
+        list(self.pool.map(one, enumerate(work)))
+
+    # Pushes.
+
+    def collect(self) -> None:
+        """Takes the pushes that the push service has accepted since the last time."""
+        accepted = self.simulator.get("/_simulator/stats")["accepted"]
+        # The newest ones, and those before them whose place in the list may have changed.
+        limit = min(9000, accepted - self.seen + 500)
+        for request in self.simulator.get(f"/_simulator/requests?limit={limit}")["requests"]:
+            found = TEXT.search(json.dumps(request.get("payload"), ensure_ascii=False))
+            if request["status"] != 200 or found is None:
+                continue
+            key = (found.group(), request["token"].lower())
+            headers = {name.lower(): value for name, value in request["headers"].items()}
+            self.pushes.setdefault(key, set()).add(headers["apns-id"].lower())
+            self.payloads.setdefault(key, request["payload"])
+        self.seen = accepted
+
+    def missing(self) -> list[str]:
+        return [
+            f"{message.text} to phone {number}"
+            for message in self.messages.values()
+            if message.is_certain
+            for number, token in message.tokens.items()
+            if (message.text, token) not in self.pushes
+        ]
+
+    def receive(self, uncertain: Callable[[], set[tuple[str, int]]] | None = None) -> None:
+        """Waits for every push that must arrive, and reports them as the app does: each arrived, and every second was read.
+
+        `uncertain` returns the messages and phones for which the gateway itself states that it does not know: those may be missing, and never double.
+        """
+
+        def have_arrived() -> bool:
+            self.collect()
+            missing = self.missing()
+            if not missing or uncertain is None:
+                return not missing
+            known = {f"{text} to phone {number}" for text, number in uncertain()}
+            return set(missing) <= known
+
+        try:
+            eventually("all pushes have arrived", have_arrived)
+        except TimeoutError:
+            raise AssertionError(f"{len(self.missing())} pushes are missing: {self.missing()[:10]}") from None
+        if self.vendor.has_receipts:
+            fresh = [key for key in self.payloads if key not in self.reported]
+            self.reported.update(fresh)
+            list(self.pool.map(self.report, fresh))
+
+    def report(self, key: tuple[str, str]) -> None:
+        phone = next(phone for phone in self.phones if self.messages[key[0]].tokens.get(phone.number) == key[1])
+        reference = self.vendor.reference(self.payloads[key])
+        if reference is None:
+            raise AssertionError(f"a push without a name: {self.payloads[key]}")
+        is_read = int(key[0].strip("#m")) % 2 == 0
+        self.vendor.report(self.calls, phone, reference, is_read=False)
+        if is_read:
+            self.vendor.report(self.calls, phone, reference, is_read=True)
+        with self.lock:
+            self.reports[(reference, phone.number)] = is_read
+
+    def check(self) -> None:
+        """No push twice, none to a token or phone that it was not for."""
+        self.collect()
+        owners = {(message.text, token) for message in self.messages.values() for token in message.tokens.values()}
+        twice = [key for key, ids in self.pushes.items() if len(ids) > 1]
+        if twice:
+            raise AssertionError(f"{len(twice)} pushes arrived twice: {[(key, sorted(self.pushes[key])) for key in twice[:5]]}")
+        stray = [key for key in self.pushes if key not in owners]
+        if stray:
+            raise AssertionError(f"{len(stray)} pushes went to a phone that has opted out, or to an old token: {stray[:10]}")
+        if self.missing() and any(message.is_certain for message in self.messages.values()):
+            # Those that the gateway stated as uncertain were permitted by `receive`.
+            print(f"uncertain, and not arrived: {self.missing()}", flush=True)

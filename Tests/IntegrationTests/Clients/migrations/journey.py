@@ -1,0 +1,275 @@
+"""The way of an app from its vendor: observe → serve → 1 → 50 → 100 → rollback → 100 → complete, by `push-gateway migration` alone."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from collections import Counter
+
+from .calls import Calls
+from .fleet import TEXT, Fleet, eventually
+from .vendors import Vendor
+
+STUBS = pathlib.Path(__file__).resolve().parent.parent / "vendorstubs" / "__main__.py"
+# A gate has its samples within this time, or the test fails with the gateway's reason.
+ADVANCE_SECONDS = 60.0
+
+
+class Place:
+    """The programs and files of a test."""
+
+    def __init__(self, options):
+        self.directory, self.program = pathlib.Path(options.directory), options.program
+        self.key = os.environ["PUSH_GATEWAY_KEY"]
+        self.restarts = pathlib.Path(options.restart)
+        self.app = "moving"
+        self.environment = dict(os.environ)
+
+    def gateway(self) -> str:
+        """The address; it changes when the gateway starts again."""
+        path = self.directory / "gateway.json"
+        try:
+            return "http://" + json.loads(path.read_text())["http"]
+        except (OSError, ValueError, KeyError):
+            # It is starting: the calls are repeated.
+            raise ConnectionRefusedError("the gateway is starting") from None
+
+    def restart(self) -> None:
+        """Asks for a SIGKILL of the gateway and a new start, and waits for both."""
+        self.restarts.write_text("kill")
+        eventually("the gateway has started again", lambda: not self.restarts.exists())
+
+    def command(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+        whole = self.environment | {"PUSH_GATEWAY_KEY": self.key} | (environment or {})
+        return subprocess.run([self.program, *arguments], env=whole, capture_output=True, text=True, timeout=120, check=False)
+
+    def migration(self, *arguments: str) -> str:
+        """A command of the migration that must succeed."""
+        done = self.command("migration", *arguments, "--url", self.gateway())
+        if done.returncode != 0:
+            raise RuntimeError(f"migration {' '.join(arguments)}: {done.stdout}{done.stderr}")
+        print(f"migration {' '.join(arguments)}", flush=True)
+        return done.stdout
+
+    def advance(self, name: str) -> None:
+        """Advances as soon as the gates of the step have enough samples and pass."""
+        limit = time.monotonic() + ADVANCE_SECONDS
+        while True:
+            done = self.command("migration", "advance", name, "--url", self.gateway())
+            if done.returncode == 0:
+                print(f"migration advance {name}", flush=True)
+                return
+            if time.monotonic() > limit:
+                shown = self.command("migration", "status", name, "--url", self.gateway())
+                raise AssertionError(f"the step does not end: {done.stdout}{done.stderr}\n{shown.stdout}")
+            time.sleep(0.3)
+
+    def provision(self, vendor: Vendor, url: str, old_key: str) -> None:
+        """The app with the vendor's binding and the vendor as its upstream, in the test's provisioning file."""
+        base = (self.directory / "tenants.yaml").read_text()
+        base = base.replace("scopes: [send, devices, read, content]", "scopes: [send, devices, read, content, admin]")
+        upstream = f"    credentials:\n      - {{ id: old, {vendor.credential(url)} }}\n"
+        topic = base.partition("topic: ")[2].partition(",")[0]
+        app = f"\n      - id: {self.app}\n        platforms:\n          ios: {{ topic: {topic}, production: apple }}\n"
+        app += f"        bindings:\n          {vendor.binding()}\n"
+        file = self.directory / "moving.yaml"
+        file.write_text(base.rstrip("\n").replace("    credentials:\n", upstream) + app)
+        environment = {"DEMO_API_KEY": self.key, "OLD_KEY": old_key}
+        done = self.command("apply", "--file", str(file), "--data-dir", str(self.directory / "data"), environment=environment)
+        if done.returncode != 0:
+            raise RuntimeError(f"apply: {done.stdout}{done.stderr}")
+
+
+class Stub:
+    """The vendor, as a process."""
+
+    def __init__(self, vendor: Vendor, options, port: str):
+        arguments = [
+            sys.executable, str(STUBS), vendor.name, "--apns", f"https://localhost:{port}", "--apns-ca", f"{options.directory}/simulator-ca.pem",
+            "--key", options.stub_key, "--key-id", options.stub_key_id, "--team-id", options.stub_team_id, "--set", f"topic={options.topic}",
+        ]  # fmt: skip
+        for setting in vendor.stub_settings():
+            arguments += ["--set", setting]
+        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.address = json.loads(self.process.stdout.readline())
+        self.vendor = Calls(lambda: self.address["url"])
+        self.control = Calls(lambda: f"http://127.0.0.1:{self.address['control']}")
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def plan(vendor: Vendor, place: Place, name: str, samples: int) -> dict:
+    """The steps, with the gates that this many messages can fill. Metrics that are not measured are given up by name."""
+
+    def limit(text: str) -> dict:
+        return {"limit": text, "samples": samples}
+
+    receipts = {"unknown": limit("<= 0.01")} if vendor.has_receipts else {"unknown": "none"}
+    few = {"failures": "none", "receipts": "none", "unknown": "none"}
+    return {
+        "migration": {"id": name, "app": place.app, "from": "old", "onGateFailure": "hold"},
+        "steps": [
+            {"stage": "observe", "gates": {"observed": limit(">= 0.99"), "senders": limit(">= 1")}},
+            {"stage": "serve", "gates": {"backlog": "<= 60s"}},
+            {"stage": "rollout", "percent": 1, "gates": few},
+            {"stage": "rollout", "percent": 50, "gates": few},
+            {"stage": "rollout", "percent": 100, "gates": {"failures": limit("<= 0.02"), "receipts": "none"} | receipts},
+            {"stage": "hold"},
+            {"stage": "complete"},
+        ],
+    }
+
+
+class Journey:
+    name = "leave"
+
+    def __init__(self, vendor: Vendor, options):
+        self.vendor, self.options, self.place = vendor, options, Place(options)
+        simulated = json.loads((self.place.directory / "simulator.json").read_text())
+        self.stub = Stub(vendor, options, simulated["apns"].rpartition(":")[2])
+        self.calls = Calls(self.place.gateway)
+        self.native = Calls(self.place.gateway, {"Authorization": f"Bearer {self.place.key}"})
+        simulator = Calls(lambda: f"http://{simulated['control']}")
+        self.fleet = Fleet(vendor, self.calls, simulator, self.stub.control, options.devices, options.seed, options.opt_out_seconds)
+        # So many messages to each phone fill a gate.
+        self.samples = max(200, options.devices)
+        self.rounds = -(-self.samples // max(1, options.devices - 8))
+
+    def play(self) -> None:
+        self.place.provision(self.vendor, self.stub.address["url"], self.vendor.old_key(self.stub.vendor))
+        file = self.place.directory / "plan.json"
+        file.write_text(json.dumps(plan(self.vendor, self.place, self.name, self.samples)))
+        self.served()
+        self.place.migration("plan", str(file))
+        self.place.migration("start", self.name)
+        # From here on the address of the app and of the back end leads to the gateway, once each node proxies.
+        self.proxied()
+        self.vendor.enter(self.calls)
+        self.fleet.register_all()
+        self.step(self.rounds)
+        self.place.advance(self.name)
+        self.step(1)
+        self.place.advance(self.name)
+        self.step(1)
+        self.place.advance(self.name)
+        self.step(2, kill=True)
+        self.place.advance(self.name)
+        self.step(self.rounds)
+        self.place.advance(self.name)
+        self.step(1)
+        self.place.migration("rollback", self.name)
+        self.step(1)
+        self.place.migration("resume", self.name)
+        self.step(1)
+        self.receipts_arrive()
+        self.place.migration("complete", self.name)
+        calls = self.rests()
+        self.step(1, is_forwarded=False)
+        self.fleet.check()
+        if self.stub.control.get("/_stub/counts")["calls"] != calls:
+            raise AssertionError("the vendor was called after the end")
+        if self.stub.control.get("/_stub/counts")["paid"]:
+            raise AssertionError("the vendor has sent messages that are charged")
+        print(self.place.migration("status", self.name), flush=True)
+
+    def step(self, rounds: int, kill: bool = False, is_forwarded: bool = True) -> None:
+        fleet = self.fleet
+        if is_forwarded:
+            fleet.refresh(2)
+        moment = fleet.random.randrange(5, len(fleet.present)) if kill else -1
+
+        def during(number: int) -> None:
+            if number == moment:
+                self.place.restart()
+
+        fleet.send_to_each(rounds, during)
+        fleet.receive(self.uncertain)
+        fleet.look()
+        fleet.opt_out(is_forwarded)
+        fleet.check()
+
+    def served(self) -> None:
+        """Waits until the gateway knows the app."""
+        eventually("the app is served", lambda: (self.native.call("GET", f"/v1/apps/{self.place.app}/routes", {}) or 0).status == 200)
+
+    def calls_of_stub(self) -> int:
+        return self.stub.control.get("/_stub/counts")["calls"]
+
+    def proxied(self) -> None:
+        before = self.calls_of_stub()
+
+        def is_proxied() -> bool:
+            try:
+                self.vendor.look(self.calls, self.fleet.phones[0])
+            except RuntimeError:
+                pass
+            except Exception as refused:  # noqa: BLE001
+                if type(refused).__name__ != "Refused":
+                    raise
+            return self.calls_of_stub() > before
+
+        eventually("calls are proxied", is_proxied)
+
+    def rests(self) -> int:
+        """Waits until the vendor is not called any longer, and returns the number of its calls."""
+        phone = self.fleet.present[0]
+
+        def is_left_alone() -> bool:
+            before = self.calls_of_stub()
+            self.vendor.register(self.calls, phone)
+            time.sleep(1)
+            return self.calls_of_stub() == before
+
+        eventually("the vendor is not called", is_left_alone)
+        return self.calls_of_stub()
+
+    # The records of each side.
+
+    def exported(self) -> list[dict]:
+        done = self.place.command("export", "deliveries", "--app", self.place.app, "--url", self.place.gateway())
+        if done.returncode != 0:
+            raise RuntimeError(f"export: {done.stdout}{done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def uncertain(self) -> set[tuple[str, int]]:
+        """The deliveries of which the gateway says that it does not know whether they arrived: it was killed during a call to the vendor."""
+        found = set()
+        for row in self.exported():
+            if row["certain"] is False:
+                text = TEXT.search(json.dumps(self.native.get(f"/v1/messages/{row['message']}")))
+                number = next((phone.number for phone in self.fleet.phones if phone.user == row["user"]), 0)
+                found.add((text.group() if text else "", number))
+        return found
+
+    def receipts_arrive(self) -> None:
+        """Each report is at the side that pushed: at the vendor, or at the gateway."""
+        if not self.vendor.has_receipts:
+            return
+        fleet = self.fleet
+        theirs = {push["message"] for push in self.stub.control.get("/_stub/pushes?limit=200000")["pushes"]}
+        wanted = {reference for reference, _ in fleet.reports if reference in theirs}
+
+        def vendor_has_them() -> bool:
+            return wanted <= {entry["message"] for entry in self.stub.control.get("/_stub/receipts?limit=200000")["receipts"]}
+
+        eventually("the vendor has the receipts of its messages", vendor_has_them)
+        ours = {key: is_read or self.vendor.always_reads for key, is_read in fleet.reports.items() if key[0] not in theirs}
+        wished = Counter(number for _, number in ours), Counter(number for (_, number), is_read in ours.items() if is_read)
+        numbers = {phone.user: phone.number for phone in fleet.phones}
+        found: list[Counter] = []
+
+        def gateway_has_its_own() -> bool:
+            rows = [row for row in self.exported() if row["transport"] == "apns" and row["user"] in numbers]
+            found[:] = [Counter(numbers[row["user"]] for row in rows if row[name]) for name in ("receivedAt", "readAt")]
+            return tuple(found) == wished
+
+        try:
+            eventually("the gateway has the receipts of its pushes", gateway_has_its_own)
+        except TimeoutError:
+            raise AssertionError(f"receipts by phone that are missing: {wished[0] - found[0]}, {wished[1] - found[1]}") from None
+        print(f"receipts: {len(ours)} of pushes of the gateway; {len(wanted)} messages of the vendor have theirs", flush=True)

@@ -1,0 +1,1 @@
+`docs/migration.md` describes how an app leaves each of the five vendors, by weekday: addresses, keys, devices and opt-outs, figures to watch, rollback and criteria for the end. `docs/migration/plans` has a plan file for each vendor.
