@@ -278,7 +278,7 @@ ON CONFLICT DO NOTHING;
 
 -- role gateway_call
 INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
-VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + 5000 + $4::bigint - 1)
+VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
 ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
 RETURNING last;
 
@@ -1905,6 +1905,28 @@ CROSS JOIN LATERAL (
             AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
     NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
     FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active' AND i.user_id = w.user_id
+    LIMIT $5) AS r
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM (
+    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
+        split_part(u.value, chr(31), 3) AS name
+    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
+    LIMIT 1) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
+    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
     WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
     LIMIT $5) AS r
 LIMIT $5;
@@ -2906,6 +2928,11 @@ UPDATE gateway.master_key SET wanted = $1 WHERE wanted IS DISTINCT FROM $1;
 
 -- role gateway_call
 UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = $1 AND message_id = $2;
+
+-- role gateway_engine
+UPDATE gateway.migration SET owner = $3, next_at = now() + $4::interval
+WHERE tenant_id = $1 AND migration_id = $2 AND is_active AND next_at <= now()
+RETURNING tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at, next_at;
 
 -- role gateway_engine
 UPDATE gateway.migration SET owner = NULL, next_at = now() + $4::interval

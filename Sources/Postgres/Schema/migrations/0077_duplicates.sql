@@ -9,8 +9,10 @@ ALTER TABLE gateway.message ADD COLUMN compared_at timestamptz;
 -- The newest message with the same text that came before, through another entry point, and how far before this one such messages may be due. Null: there was none.
 ALTER TABLE gateway.message ADD COLUMN duplicate_of uuid;
 ALTER TABLE gateway.message ADD COLUMN duplicate_window interval;
-CREATE INDEX message_fingerprint ON gateway.message (tenant_id, app_id, fingerprint, entry_point, message_id) WHERE fingerprint IS NOT NULL;
 -- When the slice was first read under a lease, if its message is a duplicate.
 ALTER TABLE gateway.slice ADD COLUMN guarded_at timestamptz;
 DROP FUNCTION IF EXISTS gateway.accept_message;
 DROP FUNCTION IF EXISTS gateway.observe_message;
+
+--@ index
+CREATE INDEX message_fingerprint ON gateway.message (tenant_id, app_id, fingerprint, entry_point, message_id) WHERE fingerprint IS NOT NULL;
