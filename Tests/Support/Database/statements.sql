@@ -2147,11 +2147,14 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+SELECT q.place, q.value AS user_id, r.* FROM (
+    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
+        split_part(u.value, chr(31), 3) AS name
+    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
-        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
+    LIMIT 1) AS a ON true
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
@@ -2161,11 +2164,14 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+SELECT q.place, q.value AS user_id, r.* FROM (
+    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
+        split_part(u.value, chr(31), 3) AS name
+    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
-        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
+    LIMIT 1) AS a ON true
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
@@ -2180,11 +2186,14 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
+SELECT q.place, q.value AS user_id, r.* FROM (
+    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
+        split_part(u.value, chr(31), 3) AS name
+    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
-        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
+    LIMIT 1) AS a ON true
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
