@@ -421,10 +421,10 @@ private typealias Tag = Model.Tag
         let message = try await fixture.message(to: [(TargetID(rawValue: UUID()), nil)])
         var statement = AcceptMessage(message).statement(StoreCall(tenant: fixture.acme, node: fixture.node))
         let added =
-            /, p_slice_dues => \$\d+, p_awaits => \$\d+, p_by => \$\d+, p_share => \$\d+, p_share_limit => \$\d+, p_fingerprint => \$\d+, p_window => \$\d+\)$/
+            /, p_slice_dues => \$\d+, p_awaits => \$\d+, p_by => \$\d+, p_share => \$\d+, p_share_limit => \$\d+\)$/
         let last = try #require(statement.sql.firstMatch(of: added))
         statement.sql.replaceSubrange(last.range, with: ")")
-        statement.parameters.removeLast(7)
+        statement.parameters.removeLast(5)
         statement.reach = nil
         let result = try await fixture.call.run(statement, tenant: fixture.acme.rawValue)
         #expect(try result.only().text("outcome") == "inserted")

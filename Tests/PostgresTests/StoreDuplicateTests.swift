@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [(300, true), (610, false)])
+    @Test(arguments: [(590, true), (610, false)])
     func onlyMessagesInsideTheWindowCount(_ age: Int, _ isDuplicate: Bool) async throws {
         let fixture = try await StoreFixture.make()
         let device = try await fixture.register("k1", token: "aa01")

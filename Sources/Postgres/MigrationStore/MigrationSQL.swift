@@ -62,7 +62,7 @@ enum MigrationSQL {
         """
         UPDATE gateway.migration SET owner = $3, next_at = now() + $4::interval
         WHERE tenant_id = $1 AND migration_id = $2 AND is_active AND next_at <= now()
-        RETURNING \(columns), next_at
+        RETURNING \(columns), now() AS now
         """
     )
 

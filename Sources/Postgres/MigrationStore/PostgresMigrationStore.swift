@@ -226,8 +226,7 @@ package struct PostgresMigrationStore: Sendable {
         let statement = MigrationSQL.claim(.id(tenant), .string(id), .id(node), .interval(lease))
         return try await asStore { () throws(PostgresError) in
             guard let row = try await engine.run(statement, tenant: nil).first else { return nil }
-            // The lease began with the statement.
-            return ClaimedMigration(migration: try StoredMigration(row), now: try row.time("next_at") + (.zero - lease))
+            return ClaimedMigration(migration: try StoredMigration(row), now: try row.time("now"))
         }
     }
 

@@ -113,11 +113,6 @@ DELETE FROM gateway.node WHERE node_id = $1;
 DELETE FROM gateway.node WHERE seen_at < now() - $1::interval;
 
 -- role gateway_engine
-DELETE FROM gateway.observed_figure WHERE tenant_id = $1 AND (app_id, figure, at) IN (
-    SELECT f.app_id, f.figure, f.at FROM gateway.observed_figure f
-    WHERE f.tenant_id = $1 AND f.at < now() - interval '8 days' ORDER BY f.at LIMIT 5000);
-
--- role gateway_engine
 DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstream, no) IN (
     SELECT x.ordering_key, x.app_id, x.upstream, x.no FROM gateway.outbox_upstream u
     CROSS JOIN LATERAL (
@@ -278,7 +273,7 @@ ON CONFLICT DO NOTHING;
 
 -- role gateway_call
 INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
-VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
+VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + 5000 + $4::bigint - 1)
 ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
 RETURNING last;
 
@@ -291,13 +286,6 @@ ON CONFLICT DO NOTHING;
 INSERT INTO gateway.node AS n (node_id, seen_at) VALUES ($1, now())
 ON CONFLICT (node_id) DO UPDATE SET seen_at = excluded.seen_at
 RETURNING n.seen_at;
-
--- role gateway_engine
-INSERT INTO gateway.observed_figure AS f (tenant_id, app_id, figure, at, samples, differences)
-SELECT $1, u.app_id, u.figure, u.at, u.samples, u.differences
-FROM unnest($2::text[], $3::text[], $4::timestamptz[], $5::bigint[], $6::bigint[]) AS u(app_id, figure, at, samples, differences)
-ON CONFLICT (tenant_id, app_id, figure, at) DO UPDATE
-    SET samples = f.samples + excluded.samples, differences = f.differences + excluded.differences;
 
 -- role gateway_call
 INSERT INTO gateway.page (tenant_id, page_id, message_id, name, body, expires_at) VALUES ($1, $2, $3, $4, $5, $6);
@@ -400,10 +388,6 @@ JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
 JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
 WHERE m.tenant_id = $1 AND m.message_id = $2;
 
--- role gateway_engine
-SELECT (SELECT count(*) FROM (SELECT FROM gateway.migration m WHERE m.tenant_id = $1 LIMIT $2) x) AS n, EXISTS (
-    SELECT FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $3 AND a.retired_at IS NULL) AS has_app;
-
 -- role gateway_call
 SELECT (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers FROM gateway.message m WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -456,9 +440,6 @@ SELECT * FROM gateway.find_answer($1, $2, $3);
 
 -- role gateway_call
 SELECT * FROM gateway.forward_calls(p_tenant => $1, p_apps => $2, p_vendors => $3, p_upstreams => $4, p_users => $5, p_keys => $6, p_others => $7, p_kinds => $8, p_calls => $9, p_methods => $10, p_paths => $11, p_queries => $12, p_content_types => $13, p_vias => $14, p_bodies => $15, p_outlives => $16);
-
--- role gateway_engine
-SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT * FROM gateway.history_message($1, $2, $3, $4, $5, $6);
@@ -531,6 +512,12 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT * FROM gateway.resolve_page($1);
+
+-- role gateway_engine
+SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
+
+-- role gateway_engine
+SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine
 SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
@@ -685,6 +672,9 @@ SELECT a.platforms::text AS platforms, a.defaults::text AS defaults,
 FROM gateway.app a
 LEFT JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.version = a.route_version
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
+
+-- role gateway_call
+SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position < $2 ORDER BY a.position DESC LIMIT $3;
 
 -- role gateway_call
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3;
@@ -931,22 +921,7 @@ WHERE i.inhparent = 'gateway.delivery'::regclass AND c.relname ~ '^delivery_w[0-
     AND (substr(c.relname, 11)::integer + 1) * 7 <= $1;
 
 -- role gateway_engine
-SELECT count(*) AS imports, coalesce(sum((x.data->>'optOuts')::bigint), 0)::bigint AS opt_outs FROM (
-    SELECT a.at, a.data, a.action FROM gateway.audit a
-    WHERE a.tenant_id = $1 AND a.subject = $2 ORDER BY a.position DESC LIMIT 1000) x
-WHERE x.action = 'imported' AND x.at >= $3;
-
--- role gateway_engine
 SELECT count(*) AS keys FROM gateway.api_key WHERE tenant_id = $1 AND NOT is_provisioned;
-
--- role gateway_engine
-SELECT count(*) AS n FROM (
-    SELECT FROM gateway.identity i
-    LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active'
-        AND (d.device_id IS NULL OR d.platform <> 'ios' OR d.token_state <> 'active')
-        AND greatest(i.registered_at, i.seen_at, d.seen_at) >= now() - interval '30 days'
-    LIMIT $4) x;
 
 -- role gateway_engine
 SELECT count(*) AS nodes FROM gateway.node WHERE seen_at > now() - interval '20 seconds';
@@ -1207,10 +1182,6 @@ SELECT erase_users AS count FROM gateway.erase_users($1, $2, $3, $4, $5);
 -- role gateway_call
 SELECT expect_identity AS count FROM gateway.expect_identity($1, $2, $3, $4, $5);
 
--- role gateway_engine
-SELECT f.figure, sum(f.samples)::bigint AS samples, sum(f.differences)::bigint AS differences FROM gateway.observed_figure f
-WHERE f.tenant_id = $1 AND f.app_id = $2 AND f.at >= $3 GROUP BY f.figure;
-
 -- role gateway_call
 SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1;
 
@@ -1304,10 +1275,6 @@ SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id
 
 -- role gateway_engine
 SELECT gateway.sweep_media($1, $2::interval, 100) AS count;
-
--- role gateway_engine
-SELECT h.revision, h.at, h.status, h.step, h.note, h.actor, h.route_version FROM gateway.migration_history h
-WHERE h.tenant_id = $1 AND h.migration_id = $2 ORDER BY h.revision DESC LIMIT $3;
 
 -- role gateway_call
 SELECT i.accepts_push, CASE WHEN i.identity_id IS NOT NULL THEN u.o END AS ordinal, i.user_id, i.alias, d.time_zone, d.window_from, d.window_to
@@ -1656,13 +1623,6 @@ LEFT JOIN LATERAL (
 WHERE m.tenant_id = $1 AND m.message_id = $2 AND m.app_id = $3 AND m.vendor = $4
 ORDER BY t.outcome, t.reason NULLS FIRST;
 
--- role gateway_engine
-SELECT m.migration_id FROM gateway.migration m WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.is_active;
-
--- role gateway_engine
-SELECT m.tenant_id, m.migration_id FROM gateway.migration m
-WHERE m.is_active AND m.next_at <= now() ORDER BY m.next_at LIMIT 100;
-
 -- role gateway_call
 SELECT m.user_id FROM gateway.group_member m
 WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
@@ -1888,50 +1848,6 @@ WHERE EXISTS (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
-LEFT JOIN LATERAL (
-    SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
-CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active' AND i.user_id = w.user_id
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
-LEFT JOIN LATERAL (
-    SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
-CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
 SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 CROSS JOIN LATERAL (
     SELECT EXISTS (
@@ -2147,14 +2063,11 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
@@ -2164,14 +2077,11 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
@@ -2186,14 +2096,11 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
+SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
 LEFT JOIN LATERAL (
     SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+        AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
 CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
 CROSS JOIN LATERAL (
     SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
@@ -2467,9 +2374,6 @@ SELECT sealed, issued_at FROM gateway.provider_token WHERE team_id = $1 AND key_
 SELECT sender_id, enrolment_key, callback_url FROM gateway.sender
 WHERE tenant_id = $1 AND app_id = $2 AND vendor = $3 AND sender_id = $4;
 
--- role gateway_engine
-SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
-
 -- role gateway_call
 SELECT sequence_message AS number FROM gateway.sequence_message($1, $2, $3, $4);
 
@@ -2623,13 +2527,6 @@ WHERE v.user_id IS NOT NULL OR p.user_id IS NOT NULL;
 SELECT t.place, x.tag FROM unnest($2::bigint[], $3::uuid[]) AS t(place, identity)
 JOIN gateway.identity_tag x ON x.tenant_id = $1 AND x.identity_id = t.identity AND x.tag = ANY ($4);
 
--- role gateway_call
-SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
-CROSS JOIN LATERAL (
-    SELECT u.message_id FROM gateway.upstream_call u
-    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
-JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;
-
 -- role gateway_engine
 SELECT t.retention::text AS retention, coalesce(f.rolled, 0) AS rolled, coalesce(f.kept_from, 0) AS kept_from,
     clock_timestamp() AS now
@@ -2683,13 +2580,6 @@ SELECT tenant_id FROM gateway.tenant ORDER BY tenant_id;
 -- role gateway_engine
 SELECT tenant_id, credential_id, refusal, refused_at FROM gateway.credential WHERE refusal IS NOT NULL
 ORDER BY refused_at;
-
--- role gateway_engine
-SELECT tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at FROM gateway.migration
-WHERE tenant_id = $1 AND ($2::text IS NULL OR app_id = $2) AND migration_id > $3 ORDER BY migration_id LIMIT $4;
-
--- role gateway_engine
-SELECT tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at FROM gateway.migration WHERE tenant_id = $1 AND migration_id = $2;
 
 -- role gateway_engine
 SELECT tenant_id, platforms::text AS platforms FROM gateway.app WHERE retired_at IS NULL ORDER BY tenant_id, app_id;
@@ -2773,12 +2663,6 @@ FROM (
     (SELECT p.user_id FROM gateway.user_profile p WHERE p.tenant_id = $1 AND p.app_id = $2 AND p.vendor = $3
         AND p.user_id > $4 ORDER BY p.user_id LIMIT $5)) AS u
 ORDER BY u.user_id LIMIT $5;
-
--- role gateway_engine
-SELECT u.waiting, u.is_full, coalesce((
-    SELECT greatest(0, extract(epoch FROM now() - o.called_at)) FROM gateway.outbox o
-    WHERE o.tenant_id = $1 AND o.upstream = $2 ORDER BY o.called_at LIMIT 1), 0)::double precision AS oldest
-FROM gateway.outbox_upstream u WHERE u.tenant_id = $1 AND u.upstream = $2;
 
 -- role gateway_call
 SELECT unregister_identities AS count FROM gateway.unregister_identities($1, $2, $3, $4, $5);
@@ -2937,19 +2821,6 @@ UPDATE gateway.master_key SET wanted = $1 WHERE wanted IS DISTINCT FROM $1;
 
 -- role gateway_call
 UPDATE gateway.message SET pace_count = $3, pace_seconds = $4 WHERE tenant_id = $1 AND message_id = $2;
-
--- role gateway_engine
-UPDATE gateway.migration SET owner = $3, next_at = now() + $4::interval
-WHERE tenant_id = $1 AND migration_id = $2 AND is_active AND next_at <= now()
-RETURNING tenant_id, migration_id, app_id, upstream, plan::text AS plan, state::text AS state, revision, is_active, created_at, next_at;
-
--- role gateway_engine
-UPDATE gateway.migration SET owner = NULL, next_at = now() + $4::interval
-WHERE tenant_id = $1 AND migration_id = $2 AND owner = $3;
-
--- role gateway_engine
-UPDATE gateway.migration SET state = $3::json, revision = $4 + 1, is_active = $5, owner = NULL, next_at = now() + $6::interval
-WHERE tenant_id = $1 AND migration_id = $2 AND revision = $4;
 
 -- role gateway_engine
 UPDATE gateway.node SET master_keys = $2 WHERE node_id = $1 AND master_keys IS DISTINCT FROM $2::text[];
@@ -3775,3 +3646,10 @@ SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
 FROM gateway.latency l JOIN z ON z.app_id = l.app_id
 CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
 WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
+
+-- role gateway_call
+SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
+CROSS JOIN LATERAL (
+    SELECT u.message_id FROM gateway.upstream_call u
+    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;

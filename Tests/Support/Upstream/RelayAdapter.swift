@@ -117,7 +117,7 @@ package struct RelayAdapter: UpstreamAdapter {
         response: VendorResponse,
         settings: BindingSettings
     ) -> [Command] {
-        guard response.status == 200, request.route != "read", let body = try? request.bodyObject() else { return [] }
+        guard response.status == 200, let body = try? request.bodyObject() else { return [] }
         guard request.route == "send" else { return (try? decode(request, settings: settings)) ?? [] }
         let answer = (try? JSONParser.parse(response.body))?.object ?? JSONObject()
         let users = body["users"]?.array?.compactMap(\.string).map { UserID($0) }

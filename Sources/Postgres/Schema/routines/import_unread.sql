@@ -24,10 +24,9 @@ BEGIN
         LEFT JOIN gateway.message_ref r
             ON r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = u.number
         LEFT JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = u.message
-        LEFT JOIN LATERAL (
-            SELECT x.message_id FROM gateway.delivery x
-            WHERE x.tenant_id = p_tenant AND x.due_day = floor(extract(epoch FROM u.due) / 86400)::integer AND x.message_id = u.message
-                AND x.target_id = i.identity_id LIMIT 1) AS d ON true;
+        LEFT JOIN gateway.delivery d
+            ON d.tenant_id = p_tenant AND d.due_day = floor(extract(epoch FROM u.due) / 86400)::integer AND d.message_id = u.message
+            AND d.target_id = i.identity_id;
     INSERT INTO gateway.message
             (tenant_id, message_id, app_id, vendor, state, lane, content, collapse_id, accepted_at, due_at, due_day, expires_at, observed_from)
         SELECT DISTINCT ON (u.message) p_tenant, u.message, p_app, p_vendor, 'done', 2, u.content::json, u.collapse, u.due, u.due, u.day,

@@ -107,22 +107,18 @@ package struct ResolveUsers: StoreRead {
                 ) AS user_id OFFSET 0) AS w
         """
 
-    /// A name that begins with U+001F is an alias. It is divided before the join: from PostgreSQL 15.19 on, a comparison with a function that might show its
-    /// arguments to a caller uses no index of a table with row security.
+    /// A name that begins with U+001F is an alias.
     private static let byName = sql(names: "i.vendor = $3")
     private static let byNameCrossing = sql(names: "$3 <> ''")
 
     private static func sql(names reach: String) -> StoreSQL {
         .tenant(
             """
-            SELECT q.place, q.value AS user_id, r.* FROM (
-                SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-                    split_part(u.value, chr(31), 3) AS name
-                FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
+            SELECT q.place, q.value AS user_id, r.* FROM unnest($4::text[]) WITH ORDINALITY AS q(value, place)
             LEFT JOIN LATERAL (
                 SELECT x.user_id FROM gateway.user_alias x
-                WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-                LIMIT 1) AS a ON true
+                WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND left(q.value, 1) = chr(31)
+                    AND x.label = split_part(q.value, chr(31), 2) AND x.name = split_part(q.value, chr(31), 3) LIMIT 1) AS a ON true
             CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
             CROSS JOIN LATERAL (
                 SELECT \(ResolvedTarget.columns(of: .user))

@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Sets the key of a sender unless it has one. Nil when the sender is unknown. The key is new and random: if the row contains it, this operation set it.
 package struct EnrolSender: StoreWrite {

@@ -1,5 +1,6 @@
 package import Model
 package import PostgresClient
+package import Store
 
 /// Fails with `StoreError.exhausted` if the sender is new and the app has as many as its quota permits.
 package struct AdmitSender: StoreWrite {
