@@ -1,6 +1,6 @@
 -- Cross-vendor duplicates: messages with the same text that reach the gateway through different entry points (`earlier_message`, `sent_before`, `guard_slice`).
 -- Oldest program: 39
--- Routines: 3d4e496e1b2366c6
+-- Routines: e391ed86539701ce
 -- Only for messages of apps with `duplicateGuard`: a digest of the text, and the dialect with the side that sends it. Null: the message is compared with none.
 ALTER TABLE gateway.message ADD COLUMN fingerprint bytea;
 ALTER TABLE gateway.message ADD COLUMN entry_point text;
