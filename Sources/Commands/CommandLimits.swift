@@ -2,6 +2,8 @@
 package enum CommandLimits {
     /// 100 commands in one call: they share one transaction, which must stay short.
     package static let commandsPerCall = 100
+    /// 1,000 receipts in one report of an upstream: each is a transaction, and the vendor waits.
+    package static let receiptsPerReport = 1_000
     /// 20 webhooks per tenant: each of them reads the tenant's whole log.
     package static let webhooksPerTenant = 20
     /// 128 bytes for keys and addresses: they are index columns, and long values bloat every index page.

@@ -16,6 +16,8 @@ package struct CommandPolicy: Sendable {
     package var countedVendors: Set<Vendor>
     /// The vendors whose devices fetch their messages (`InboxVendor`).
     package var inboxVendors: Set<Vendor>
+    /// The digest of the text that a message of a dialect shows, for the comparison with messages of other dialects. Nil: no text.
+    package var fingerprint: @Sendable (Content, Vendor) -> MessageFingerprint?
 
     package init(
         defaultTimeToLive: Duration = .seconds(72 * 3600),
@@ -23,7 +25,8 @@ package struct CommandPolicy: Sendable {
         handsOver: @escaping @Sendable () -> Bool = { true },
         retryAfter: Duration = .seconds(2),
         countedVendors: Set<Vendor> = [],
-        inboxVendors: Set<Vendor> = []
+        inboxVendors: Set<Vendor> = [],
+        fingerprint: @escaping @Sendable (Content, Vendor) -> MessageFingerprint? = { _, _ in nil }
     ) {
         self.defaultTimeToLive = defaultTimeToLive
         self.lease = lease
@@ -31,5 +34,6 @@ package struct CommandPolicy: Sendable {
         self.retryAfter = retryAfter
         self.countedVendors = countedVendors
         self.inboxVendors = inboxVendors
+        self.fingerprint = fingerprint
     }
 }

@@ -89,6 +89,15 @@ package protocol DeliveryStore: Sendable {
         tenant: TenantID
     ) async throws(StoreError) -> [Int: Bool]
 
+    /// The facts about earlier messages, whose text the slice's message repeats, for these targets. Only for duplicates (`SliceWork.isDuplicate`).
+    ///
+    /// - Throws: `StoreError`.
+    func earlier(
+        than lease: SliceLease,
+        for targets: [Int: TargetFacts],
+        by node: NodeID
+    ) async throws(StoreError) -> EarlierFinding
+
     /// The bytes of an image; nil: they are not known.
     ///
     /// - Throws: `StoreError`.
@@ -162,6 +171,9 @@ package struct SliceWork: Sendable {
     /// Whether the app has rules, or the slice keeps those of an earlier version. `routing` is then read in a second step.
     package var isRouted = false
     package var routing = SliceRouting.direct
+    /// Whether a message with the same text came before through another entry point. `earlier` is then read in a further step.
+    package var isDuplicate = false
+    package var earlier: EarlierMessages?
     /// The image of the message, for sends through upstreams.
     package var image: InlineImage?
 

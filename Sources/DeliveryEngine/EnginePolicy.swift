@@ -122,6 +122,11 @@ package struct RetryPolicy: Sendable {
     package var unknownCredential: Duration = .seconds(5)
     /// 60 s while the app has no credential for the device's environment: an operator must act.
     package var noRoute: Duration = .seconds(60)
+    /// 5 s between looks at an earlier message with the same text, whose outcome for the device is not known yet. If shorter, a slice is read often while a
+    /// campaign is sent; if longer, the push that follows a failure is late.
+    package var duplicate: Duration = .seconds(5)
+    /// 60 s after the first look a target is pushed although the earlier message may still be: a missing push is worse than a second one.
+    package var duplicateLongest: Duration = .seconds(60)
     /// 28 days for a message without expiry. Without a limit a dead credential would keep its slices forever.
     package var longestLife: Duration = .seconds(28 * 24 * 60 * 60)
     /// 60 s to 15 min between probes of a credential that the peer refused (docs/contracts/apns.md#13.6).

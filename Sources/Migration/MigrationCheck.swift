@@ -98,6 +98,11 @@ package struct MigrationCheck: Sendable {
         if Set(metrics).count < metrics.count { add("a gate is stated twice") }
         for gate in step.gates {
             let name = gate.metric.rawValue
+            if gate.metric == .receipts, step.stage.share == 10_000 {
+                add(
+                    "receipts: cannot be measured when all pushes have moved, because none is left to compare with; give it up by name with 'receipts: none'"
+                )
+            }
             if !measurable.contains(gate.metric) {
                 add("\(name): cannot be measured for this vendor; give it up by name with '\(name): none'")
             }

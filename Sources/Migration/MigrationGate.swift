@@ -8,6 +8,8 @@ package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
     case devices
     /// The share of the targets named to the vendor that the gateway could push to.
     case reach
+    /// The share of observed messages whose payload the gateway's push service would refuse or shorten.
+    case payload
     /// The age of the oldest call that waits for the vendor. Unit: seconds.
     case backlog
     /// The share of pushes that failed.
@@ -26,7 +28,7 @@ package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
     /// The samples without which a value says nothing.
     package var minimumSamples: Int {
         switch self {
-        case .observed, .responses, .reach, .failures, .p99, .receipts, .unknown, .senders: 200
+        case .observed, .responses, .reach, .payload, .failures, .p99, .receipts, .unknown, .senders: 200
         // One comparison covers all devices; a backlog and an import are facts, not shares.
         case .devices, .backlog, .optOuts: 1
         }
@@ -36,16 +38,26 @@ package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
     package var wantsMore: Bool {
         switch self {
         case .observed, .responses, .reach, .receipts, .optOuts, .senders: true
-        case .devices, .backlog, .failures, .p99, .unknown: false
+        case .devices, .payload, .backlog, .failures, .p99, .unknown: false
         }
     }
 
     /// Whether the value is a share, which a file may state in per cent.
     package var isShare: Bool {
         switch self {
-        case .observed, .responses, .devices, .reach, .failures, .receipts, .unknown, .senders: true
+        case .observed, .responses, .devices, .reach, .payload, .failures, .receipts, .unknown, .senders: true
         case .backlog, .p99, .optOuts: false
         }
+    }
+}
+
+extension MigrationMetric {
+    /// The metrics that can be measured for a vendor.
+    ///
+    /// - Parameter reportsReceipts: whether receipts of the messages that the vendor sends reach the gateway.
+    /// - Returns: the metrics that a gate may have.
+    package static func measurable(reportsReceipts: Bool) -> Set<MigrationMetric> {
+        Set(allCases.filter { reportsReceipts || $0 != .receipts && $0 != .unknown })
     }
 }
 

@@ -18,6 +18,8 @@ struct CredentialCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List credentials, with their secrets masked.")
         @Option(help: "Only this tenant.") var tenant: String?
+        @Flag(help: "Show the path under which the vendor of each upstream reports. It is a secret.") var reports =
+            false
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var common: CommonOptions
 
@@ -26,12 +28,13 @@ struct CredentialCommand: AsyncParsableCommand {
                 let ring = try await database.keyRing(configuration)
                 let directory = PostgresDirectory(call: database.call, engine: database.engine)
                 return try await directory.credentials().filter { tenant == nil || $0.key.tenant.rawValue == tenant }
-                    .map { Row($0, ring) }
+                    .map { Row($0, ring, showsReports: reports) }
             }
             if json {
                 Console.print(.array(rows.map(\.json)))
             } else {
-                let columns = ["tenant", "credential", "kind", "address", "per second", "state", "secrets", "from"]
+                var columns = ["tenant", "credential", "kind", "address", "per second", "state", "secrets", "from"]
+                if reports { columns.append("reports to") }
                 Console.print(Console.table(columns, rows.map(\.columns)))
             }
         }
@@ -42,9 +45,13 @@ struct CredentialCommand: AsyncParsableCommand {
         private let stored: StoredCredential
         /// The names of the secrets. Nil: no master key of this node opens them.
         private let secrets: [String]?
+        /// The path of reports. Nil: not shown. Empty: the credential is not an upstream.
+        private let reports: String?
 
-        init(_ stored: StoredCredential, _ ring: KeyRing) {
+        init(_ stored: StoredCredential, _ ring: KeyRing, showsReports: Bool) {
             self.stored = stored
+            let path = stored.upstream == nil ? "" : UpstreamReportID(stored.key, ring).path
+            reports = showsReports ? path : nil
             guard stored.upstream != nil else {
                 secrets = ["key"]
                 return
@@ -60,12 +67,12 @@ struct CredentialCommand: AsyncParsableCommand {
                 stored.key.tenant.rawValue, stored.key.credential.rawValue, stored.kind, address,
                 stored.pushesPerSecond.map { "\($0)" } ?? "any", state,
                 secrets.map { $0.map { "\($0)=***" }.joined(separator: " ") } ?? "unreadable", stored.origin.rawValue,
-            ]
+            ] + (reports.map { [$0] } ?? [])
         }
 
         var json: JSON {
             let rate = stored.upstream == nil ? "pushesPerSecond" : "callsPerSecond"
-            return [
+            var object: JSONObject = [
                 "tenant": .string(stored.key.tenant.rawValue), "credential": .string(stored.key.credential.rawValue),
                 "kind": .string(stored.kind), "address": stored.endpoint.map { .string($0) } ?? .null,
                 rate: stored.pushesPerSecond.map { .int(Int64($0)) } ?? .null,
@@ -73,6 +80,8 @@ struct CredentialCommand: AsyncParsableCommand {
                 "secrets": secrets.map { .object(JSONObject($0.map { ($0, "***") })) } ?? .null,
                 "origin": .string(stored.origin.rawValue),
             ]
+            if let reports, !reports.isEmpty { object["reportsTo"] = .string(reports) }
+            return .object(object)
         }
     }
 }

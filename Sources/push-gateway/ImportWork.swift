@@ -205,7 +205,8 @@ struct ImportWork {
         case .write:
             let counts = states.reduce(into: ImportCounts()) { $0 += $1.counts }
             let rejected = states.reduce(0) { $0 + $1.rejected }
-            let end = ImportRules.end(counts, rejected: rejected, plan.scope, by: plan.actor)
+            let optOuts = states.reduce(0) { $0 + $1.optOuts }
+            let end = ImportRules.end(counts, rejected: rejected, optOuts: optOuts, plan.scope, by: plan.actor)
             try await handler.run(end, in: plan.tenant)
             return nil
         case .compare:

@@ -14,7 +14,9 @@ struct PushGateway: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            Serve.self, Demo.self, Apply.self, RoutesCommand.self, Key.self, CredentialCommand.self,
+            Serve.self, Demo.self, Apply.self, RoutesCommand.self, MigrationCommand.self, Key.self,
+            AccountCommand.self,
+            CredentialCommand.self,
             MasterKeyCommand.self, Send.self,
             MessageCommand.self,
             LiveActivityCommand.self,

@@ -14,7 +14,7 @@ struct RoutesCommand: AsyncParsableCommand {
             Uses /v1/apps/{app}/routes of a running gateway, with the API key from the environment variable PUSH_GATEWAY_KEY. The provisioning \
             file owns the base of the rules; 'set' changes the overlay in front of it. Each change is a new version. See docs/routing.md.
             """,
-        subcommands: [Show.self, Set.self, Test.self, History.self, Rollback.self]
+        subcommands: [Show.self, Set.self, Test.self, History.self, Rollback.self, Parity.self]
     )
 
     /// The app, and the gateway that is called.

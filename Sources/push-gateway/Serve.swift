@@ -31,6 +31,12 @@ struct Serve: AsyncParsableCommand {
     var tlsClientRequired: Bool?
     @Option(help: "host:port for /healthz, /readyz and /metrics; may be repeated. Default 127.0.0.1:8081.")
     var adminListen: [String] = []
+    @Option(
+        help: "host:port for the web console; may be repeated; beyond 127.0.0.1 with TLS only. Default: no console."
+    )
+    var consoleListen: [String] = []
+    @Flag(inversion: .prefixedNo, help: "Every account of the console needs one-time codes. Default: it does not.")
+    var consoleCodesRequired: Bool?
     @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
     var addressFile: String?
     @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
@@ -72,6 +78,8 @@ struct Serve: AsyncParsableCommand {
     var retryScale: String?
     @Option(help: "Seconds after which an unresponsive node loses its slices (2 to 600).")
     var leaseSeconds: Int?
+    @Option(help: "Seconds between two evaluations of the gates of migrations (1 to 3600). Default: 30.")
+    var migrationInterval: Int?
     @Option(help: "Time limit of a drain in seconds.")
     var drainSeconds: Int?
     @Flag(
@@ -109,6 +117,8 @@ struct Serve: AsyncParsableCommand {
         if !listen.isEmpty { flags["listen"] = listen.joined(separator: ",") }
         if !tlsListen.isEmpty { flags["tls.listen"] = tlsListen.joined(separator: ",") }
         if !adminListen.isEmpty { flags["admin.listen"] = adminListen.joined(separator: ",") }
+        if !consoleListen.isEmpty { flags["console.listen"] = consoleListen.joined(separator: ",") }
+        flags["console.codes.required"] = consoleCodesRequired.map { "\($0)" }
         flags["tls.cert"] = tlsCert
         flags["tls.key"] = tlsKey
         flags["tls.client.ca"] = tlsClientCa
@@ -126,6 +136,7 @@ struct Serve: AsyncParsableCommand {
         flags["proxy.protocol"] = proxyProtocol.map { "\($0)" }
         flags["retry.scale"] = retryScale
         flags["lease.seconds"] = leaseSeconds.map(String.init)
+        flags["migration.interval"] = migrationInterval.map(String.init)
         flags["drain.seconds"] = drainSeconds.map(String.init)
         flags["tracing.endpoint"] = tracingEndpoint
         flags["tracing.sample"] = tracingSample

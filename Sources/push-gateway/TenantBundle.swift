@@ -93,7 +93,7 @@ final class BundleWriter {
     }
 }
 
-/// Imports the files of a tenant's export: groups and users before devices, so that each has what the next refers to.
+/// Imports the files of a tenant's export: groups and users before devices, and their messages last, so that each has what the next refers to.
 struct BundleImport {
     private let directory: String
     private let manifest: BundleManifest
@@ -154,7 +154,7 @@ struct BundleImport {
     /// Imports all files. Returns the counts of each as a row of a table.
     func run() async throws -> [[String]] {
         var rows: [[String]] = []
-        for kind in [BundleManifest.Kind.groups, .users, .devices] {
+        for kind in [BundleManifest.Kind.groups, .users, .devices, .inbox] {
             for file in manifest.files where file.kind == kind {
                 let counts = try await run(file)
                 rows.append(
@@ -189,6 +189,7 @@ struct BundleImport {
             return state.counts
         case .users: return try await users(path, scope)
         case .groups: return try await groups(path, scope)
+        case .inbox: return try await inbox(path, scope)
         }
     }
 
@@ -232,6 +233,30 @@ struct BundleImport {
             _ = try await database.commands.run(UserImportRules.people(people, scope), in: tenant)
         }
         try await end("groups", counts, scope)
+        return counts
+    }
+
+    /// Messages of devices that are not here count as older: the file has a device that was removed since.
+    private func inbox(_ path: String, _ scope: AppScope) async throws -> ImportCounts {
+        var counts = ImportCounts()
+        var page: [UnreadMessage] = []
+        func put() async throws {
+            guard !page.isEmpty else { return }
+            for outcome in try await database.commands.run(UserImportRules.unread(page, scope), in: tenant) {
+                switch outcome {
+                case .new: counts.created += 1
+                case .known: counts.unchanged += 1
+                case .unknown, .taken: counts.older += 1
+                }
+            }
+            page = []
+        }
+        try await lines(path) { record in
+            page.append(try InboxLine.message(record))
+            if page.count == InboxLine.pageCount { try await put() }
+        }
+        try await put()
+        try await end("unread messages", counts, scope)
         return counts
     }
 

@@ -1,3 +1,4 @@
+import Adapters
 import ArgumentParser
 import CommandSupport
 import Commands
@@ -13,17 +14,19 @@ import TransferStore
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenant",
-        abstract: "Write a tenant's devices, users and groups to files, and import them at another gateway.",
+        abstract:
+            "Write a tenant's devices, users, groups and unread messages to files, and import them at another gateway.",
         subcommands: [Export.self, Import.self]
     )
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write the devices, users and groups of a tenant to a directory.",
+            abstract: "Write the devices, users, groups and unread messages of a tenant to a directory.",
             discussion: """
                 Each file contains lines of JSON of one app and dialect; devices are written as 'devices export' does, with tags, groups, consents and badges.
-                manifest.json lists the files with their rows and SHA-256. Settings, keys, credentials and messages are not part of the export; apply the
-                provisioning file at the other gateway first. The files contain complete device tokens: protect them like the database.
+                Messages are those that devices have not fetched (UPMC, iPNS): at most 100 of a device, without images and pages. manifest.json lists the files
+                with their rows and SHA-256. Settings, keys, credentials and other messages are not part of the export; apply the provisioning file at the
+                other gateway first. The files contain complete device tokens: protect them like the database.
                 """
         )
 
@@ -63,6 +66,24 @@ struct TenantCommand: AsyncParsableCommand {
                 try await groups(scope, tenant, database, writer)
                 try await users(scope, tenant, database, writer)
                 try await devices(scope, tenant, database, writer)
+                try await inbox(scope, tenant, database, writer)
+            }
+        }
+
+        /// Writes the messages that devices have not fetched, in the dialects whose devices fetch messages.
+        private func inbox(
+            _ scope: AppScope,
+            _ tenant: TenantID,
+            _ database: Database,
+            _ writer: BundleWriter
+        ) async throws {
+            guard VendorCatalog.product.inboxes.contains(scope.vendor) else { return }
+            let store = PostgresTransferStore(call: database.call)
+            var after: VendorDeviceKey?
+            writer.begin(.inbox, scope)
+            while let page = try await store.unread(of: scope, in: tenant, after: after) {
+                try writer.write(page.messages.map(InboxLine.text))
+                after = page.last
             }
         }
 
@@ -148,7 +169,8 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Import the devices, users and groups of a directory that 'tenant export' has written.",
+            abstract:
+                "Import the devices, users, groups and unread messages of a directory that 'tenant export' has written.",
             discussion: """
                 The tenant and its apps must exist (push-gateway apply). Nothing is imported if a file is missing or was changed, or if another version wrote the
                 files. Later changes here stay, as with 'devices import --as-of'; users that exist keep their attributes and settings. The import

@@ -2,6 +2,7 @@ import Foundation
 import Model
 import TestKit
 import Testing
+import TransferStore
 
 @testable import Imports
 
@@ -47,11 +48,11 @@ import Testing
 
     @Test func anotherVersionIsNamed() {
         let text = BundleManifest(asOf: Timestamp(milliseconds: 0)).text.replacing(
-            "\"version\":1",
-            with: "\"version\":2"
+            "\"version\":2",
+            with: "\"version\":3"
         )
         let what = fault { () throws(BundleManifest.Fault) in _ = try BundleManifest(Array(text.utf8)) }
-        #expect(what == "manifest.json has version 2; this program reads version 1")
+        #expect(what == "manifest.json has version 3; this program reads versions 1 to 2")
         for text in ["", "{}", "[]", #"{"format":"x","version":1}"#] {
             let what = fault { () throws(BundleManifest.Fault) in _ = try BundleManifest(Array(text.utf8)) }
             #expect(what?.hasPrefix("manifest.json") == true)
@@ -131,5 +132,38 @@ import Testing
     @Test(arguments: ["{}", #"{"group":"g"}"#, #"{"group":"","members":[]}"#, #"{"group":"g","members":[1]}"#])
     func aWrongGroupIsAFault(line: String) {
         #expect(throws: DeviceLine.Fault.self) { try GroupLine.part(Array(line.utf8)) }
+    }
+
+    @Test func unreadMessagesAreReadAsTheyWereWritten() throws {
+        let due = try #require(Timestamp(rfc3339: "2026-03-02T01:00:00.250Z"))
+        let id = try #require(MessageID(text: "0198a1f0-7c00-7000-8000-000000000001"))
+        var content = Content(title: "t", body: "b \"q\"")
+        content.media = MediaReference(id: "m", hash: "h")
+        let whole = UnreadMessage(
+            key: "k1",
+            message: id,
+            number: "1151",
+            content: content,
+            collapseID: "c",
+            dueAt: due,
+            expiresAt: due + .seconds(60),
+            variables: ["name": "Mina"]
+        )
+        // Images stay at the first gateway.
+        #expect(whole.content.media == nil)
+        let plain = UnreadMessage(key: "k2", message: id, content: Content(body: "b"), dueAt: due, expiresAt: due)
+        for message in [whole, plain] {
+            let text = InboxLine.text(message)
+            let read = try InboxLine.message(Array(text.utf8))
+            #expect(read == message)
+            #expect(InboxLine.text(read) == text)
+        }
+        for text in [
+            "{}", #"{"key":"k"}"#, #"{"key":"k","message":"x"}"#, "[]", "no",
+            #"{"key":"k","message":"0198a1f0-7c00-7000-8000-000000000001","content":{},"dueAt":"soon"}"#,
+            #"{"other":1}"#,
+        ] {
+            #expect(throws: DeviceLine.Fault.self, "\(text)") { try InboxLine.message(Array(text.utf8)) }
+        }
     }
 }

@@ -58,6 +58,9 @@ import Testing
             "stopCapture", "createChannel", "deleteChannel", "sendToChannel", "reportLiveActivityToken",
             "issueSharedAccessSignature", "challengeDevice", "provePossession", "createKey", "rotateKey", "deleteKey",
             "putCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
+            "planMigration", "startMigration", "advanceMigration", "pauseMigration", "resumeMigration",
+            "rollbackMigration", "completeMigration",
+            "putTemplate", "deleteTemplate",
         ]
         // Two reads have a body, because names of people must not be in URLs.
         for operation in operations where operation.method != .get && operation.scope != .read {
@@ -98,11 +101,17 @@ import Testing
         "listApps": "settings, no people",
         "showRoutes": "the same",
         "listRouteVersions": "the same",
+        "listMigrations": "the same",
+        "showMigration": "settings and counts",
         "testRoutes": "decisions about names of the call; nothing is looked up",
+        "showParity": "counts, and masked answers",
+        "checkCredential": "findings about the credential of the call; nothing is stored",
         "listGroups": "names and counts of groups, no members",
         "showGroup": "the same",
         "listCampaigns": "templates, which are addressed to nobody",
         "showCampaign": "the same",
+        "listTemplates": "the same",
+        "showTemplate": "the same",
         "listChannels": "channels of Apple, which have no members",
         "showChannel": "the same",
         "showFunnel": "counts",
@@ -125,6 +134,7 @@ import Testing
         "showBindings": "the same",
         "showQueue": "counts",
         "listNodes": "processes",
+        "showPosture": "settings, no secrets",
         "countAudience": "a count",
         "listAudit": "a reader that follows the audit would never reach its end",
     ]

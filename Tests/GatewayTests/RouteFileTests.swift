@@ -18,10 +18,10 @@ import Testing
         return "tenants:\n  - id: acme\n" + indented
     }
 
-    @Test func theExampleOfThePageIsRightAndIsCarriedOutLater() throws {
+    @Test func theExampleOfThePageIsRightAndIsCarriedOut() throws {
         let file = try RouteFile(try Self.page(), tenant: nil, app: nil)
         #expect(file.faults == [] && file.rules.calls.count == 5 && file.rules.deliveries.count == 2)
-        #expect(file.unsupported?.place == "duplicateGuard")
+        #expect(file.unsupported == nil && file.rules.duplicateWindow == .seconds(600))
         #expect(
             file.upstreams["old-braze"]?.addressesUsers == true && file.upstreams["old-upmc"]?.addressesUsers == false
         )

@@ -147,7 +147,6 @@ import Testing
             "{ calls: [{ kinds: [device], action: followMessage, upstream: old }] }",
             "calls[0]: followMessage of kind device is understood, but this version"
         ),
-        ("{ duplicateGuard: { window: 10m } }", "duplicateGuard: duplicateGuard is understood, but this version"),
         ("{ calls: [{ action: server }] }", "calls[0].action: must be one of serve,"),
     ])
     func rulesThatAreNotCarriedOutAreRefused(_ routes: String, _ expected: String) {
@@ -155,7 +154,10 @@ import Testing
         #expect(found?.hasPrefix("tenants[0].apps[0].routes.\(expected)") == true, "\(found ?? "none")")
     }
 
-    @Test(arguments: ["[]", "{}", "{ calls: [{ action: serve }], deliveries: [{ lane: urgent, paths: [apns] }] }"])
+    @Test(arguments: [
+        "[]", "{}", "{ calls: [{ action: serve }], deliveries: [{ lane: urgent, paths: [apns] }] }",
+        "{ duplicateGuard: { window: 10m } }",
+    ])
     func theDefaultMayBeStated(_ routes: String) { #expect(problem(Self.braze, routes: routes) == nil) }
 
     @Test(arguments: [

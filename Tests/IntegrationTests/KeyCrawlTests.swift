@@ -21,23 +21,26 @@ struct KeyCrawlTests {
         "rotateWebhookSecret", "startCapture", "listCaptures", "showCapture", "deleteCapture", "stopCapture",
         "listKeys", "listCredentials", "showBindings", "listNodes", "createKey", "showKey", "rotateKey", "deleteKey",
         "putCredential", "showCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
+        "planMigration", "startMigration", "advanceMigration", "pauseMigration", "resumeMigration",
+        "rollbackMigration", "completeMigration",
+        "showPosture",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [
         "listApps", "eraseUser", "listWebhooks", "showWebhook", "vouchIdentity", "showVendors",
-        "showQueue",
+        "showQueue", "checkCredential",
     ]
     /// Operations that span the apps of a tenant unless the call names one.
     private static let filtered: Set<String> = [
         "find", "listMessages", "listDevices", "listEvents", "showFunnel", "showTimeseries", "showLosses",
         "exportDeliveries", "exportEvents", "exportDevices", "showLatency", "showDeviceFigures",
-        "showVersionCounts", "showCampaignCounts", "showHourCounts",
+        "showVersionCounts", "showCampaignCounts", "showHourCounts", "listMigrations", "showMigration",
     ]
     private static let filteredPaths = [
         "/v1/messages", "/v1/devices", "/v1/events", "/v1/analytics/funnel", "/v1/analytics/timeseries",
         "/v1/analytics/losses", "/v1/exports/deliveries", "/v1/exports/events", "/v1/exports/devices",
         "/v1/analytics/latency", "/v1/analytics/devices", "/v1/analytics/versions", "/v1/analytics/campaigns",
-        "/v1/analytics/hours",
+        "/v1/analytics/hours", "/v1/migrations",
     ]
     /// Operations of the scope `send` for a key that is limited to one kind of audience.
     private static let audienceSends: Set<String> = [

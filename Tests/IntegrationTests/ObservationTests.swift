@@ -106,6 +106,29 @@ import UpstreamSupport
         await upstream.stop()
     }
 
+    // The control: without the rule the vendor does not know that its message was received. Calls of one device leave in their order, so that the second receipt would
+    // arrive behind the first.
+    @Test func withoutFollowMessageTheUpstreamLacksTheReceipt() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, forwarding: Self.quick, observes: true) { stage in
+            try await register("D-66", stage)
+            stage.directory.set([CallRule(kinds: [.send], action: .proxy, upstream: "old")])
+            upstream.script([Self.answer(#"{"id":"m-66"}"#)])
+            let send = Array(#"{"users":["u-D-66"],"text":"x"}"#.utf8)
+            #expect(try await stage.call("send", [], send).text == #"{"id":"m-66"}"#)
+            upstream.script([RawServer.ok])
+            try await waits("the message is known") { try await stage.knows("m-66") }
+            #expect(try await stage.call("receipt", [], Self.receipt("D-66", "m-66")).text.contains("received"))
+            stage.directory.set(Self.followed)
+            #expect(try await stage.call("receipt", [], Self.receipt("D-66", "unknown")).text.contains("orphan"))
+            try await waits("the upstream receives the second one") {
+                Self.receives(upstream, Self.receipt("D-66", "unknown"))
+            }
+            #expect(!Self.receives(upstream, Self.receipt("D-66", "m-66")))
+        }
+        await upstream.stop()
+    }
+
     // The upstream sends a paid message, unless the receipt arrives in time.
     @Test func aReceiptThatPreventsAPaidMessageIsProxied() async throws {
         let upstream = try await RawServer.start()

@@ -60,7 +60,10 @@ struct RouteVersionTests {
                 (["calls": [["action": "guess"]]], "calls[0].action: must be one of"),
                 (["calls": [["action": "serve"], ["action": "serve"]]], "calls[1]: no call reaches it"),
                 (["calls": [["action": "proxy", "upstream": "old"]]], "calls[0]: 'old' is not a credential"),
-                (["duplicateGuard": ["window": "10m"]], "duplicateGuard is understood, but this version"),
+                (
+                    ["calls": [["kinds": ["device"], "action": "followMessage", "upstream": "old"]]],
+                    "calls[0]: 'old' is not a credential"
+                ),
                 (["duplicateGuard": ["window": "1d"]], "duplicateGuard.window: must be a time"),
                 (["rules": []], "rules: is not a known field"), (["calls": "serve"], "calls: must be a list"),
             ]
@@ -278,9 +281,9 @@ struct RouteCommandTests {
         let world = try SharedWorld.current
         let yaml = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
         let app = "      - id: shop\n"
-        let routes = "        routes: { duplicateGuard: { window: 10m } }\n"
+        let routes = "        routes: { calls: [{ kinds: [read], action: serveAndForward, upstream: old }] }\n"
         _ = try write(yaml.replacing(app, with: app + routes), "refused.yaml", world)
         let refused = try await world.apply("refused.yaml")
-        #expect(refused.status == 1 && refused.log.contains("apps[0].routes.duplicateGuard"), "\(refused.log)")
+        #expect(refused.status == 1 && refused.log.contains("apps[0].routes.calls[0]"), "\(refused.log)")
     }
 }

@@ -79,13 +79,13 @@ struct TenantBundleTests {
         try whole.write(to: url)
         let manifest = URL(filePath: "\(directory)/manifest.json")
         let text = try String(contentsOf: manifest, encoding: .utf8)
-        try text.replacing("\"version\":1", with: "\"version\":2").write(
+        try text.replacing("\"version\":2", with: "\"version\":3").write(
             to: manifest,
             atomically: true,
             encoding: .utf8
         )
         let newer = try await world.command(["tenant", "import", directory, "--tenant", "acme"])
-        #expect(newer.status == 2 && newer.log.contains("has version 2"), "\(newer.log)")
+        #expect(newer.status == 2 && newer.log.contains("has version 3"), "\(newer.log)")
         try text.write(to: manifest, atomically: true, encoding: .utf8)
         let stranger = try await world.command(["tenant", "import", directory, "--tenant", "nobody"])
         #expect(stranger.status == 1 && stranger.log.contains("has no app"), "\(stranger.log)")

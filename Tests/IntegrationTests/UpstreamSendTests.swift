@@ -17,76 +17,6 @@ import Testing
         "deliveries": [["rollout": rollout, "paths": ["apns"]], ["paths": ["old"]]],
     ]
 
-    /// The stub of a vendor, with its control calls.
-    private struct VendorStub {
-        let url: String
-        let control: HTTPCaller
-
-        func calls(to path: String) async throws -> [JSON] {
-            let all = try await control.call("GET", "/_stub/calls").json?["calls"]?.array ?? []
-            return all.filter { $0["target"]?.string?.hasPrefix(path) ?? false }
-        }
-
-        /// The tokens to which the vendor pushes.
-        func pushedTokens() async throws -> [String] {
-            let all = try await control.call("GET", "/_stub/pushes").json?["pushes"]?.array ?? []
-            return all.compactMap { $0["token"]?.string?.lowercased() }
-        }
-
-        /// The body of a recorded call.
-        static func body(of call: JSON) -> JSON? {
-            call["body"]?.string.flatMap { Data(base64Encoded: $0) }.flatMap { try? JSONParser.parse(Array($0)) }
-        }
-    }
-
-    private func start(_ arguments: [String], _ world: World) async throws -> (VendorStub, ChildProcess) {
-        let log = world.material.path("vendor.log")
-        let process = try PythonClient(world).start(
-            script: "vendorstubs/__main__",
-            arguments + ["--port", "0"],
-            logFile: log
-        )
-        var ready: JSON?
-        try await eventually("the stub is ready") {
-            let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-            ready = text.split(separator: "\n").lazy.compactMap { try? JSONParser.parse(String($0)) }
-                .first { $0["control"] != nil }
-            return ready != nil
-        }
-        let url = try #require(ready?["url"]?.string)
-        let port = try #require(ready?["control"]?.int)
-        return (VendorStub(url: url, control: HTTPCaller(base: "http://127.0.0.1:\(port)")), process)
-    }
-
-    /// Provisions the upstream, and the rules for the app.
-    private func place(
-        _ credential: JSON,
-        behind world: World,
-        app: String = "shop",
-        _ rules: JSON = UpstreamSendTests.rules
-    ) async throws {
-        _ = try await world.value(
-            """
-            WITH u AS (UPDATE gateway.api_key SET scopes = scopes || '{admin}' RETURNING 1)
-            SELECT count(*)::text AS value FROM u
-            """
-        )
-        try await eventually("the key has the scope") {
-            try await world.native("PUT", "/v1/credentials/old", credential).status == 201
-        }
-        try await eventually("the upstream is opened") { try world.gatewayLog().contains("upstream opened") }
-        let put = try await world.http.call(
-            "PUT",
-            "/v1/apps/\(app)/routes",
-            rules,
-            headers: ["If-Match": "\"0\""],
-            bearer: world.apiKey
-        )
-        try #require(put.status == 200 || put.status == 201, "\(put.text)")
-        // All calls follow new rules within a second.
-        try await Task.sleep(for: .milliseconds(1500))
-    }
-
     private func send(_ users: [String], _ text: String, _ braze: BrazeCaller) async throws -> BrazeCaller.Answer {
         let body: JSON = [
             "external_user_ids": .array(users.map { .string($0) }),
@@ -100,16 +30,13 @@ import Testing
             try #require(try await world.apply().status == 0)
             try await world.bindBraze()
             let braze = BrazeCaller(world: world)
-            let (vendor, process) = try await start(["braze"], world)
-            try await closing {
-                await vendor.control.close()
-                _ = await process.stop()
-            } after: {
+            let vendor = try await VendorStub.start(["braze"], world)
+            try await closing(vendor.stop) {
                 try await braze.importDevices([(1, "user-1"), (2, "user-2"), (3, "user-2")])
                 let key = BrazeCaller.key
-                try await place(
+                try await world.place(
                     ["kind": "upstream-braze", "url": .string(vendor.url), "restKey": .string(key)],
-                    behind: world
+                    Self.rules
                 )
                 // Inside and outside: the gateway accepts it, and the rules for deliveries divide it.
                 let mixed = try await send(["user-1", "user-2"], "mixed", braze)
@@ -174,19 +101,15 @@ import Testing
             try #require(try await world.apply().status == 0)
             try await world.applyUPMC()
             let gateway = UPMCCaller(base: world.http.base)
-            let (vendor, process) = try await start(["upmc", "--set", "app=\(gateway.application)"], world)
-            try await closing {
-                await vendor.control.close()
-                _ = await process.stop()
-            } after: {
+            let vendor = try await VendorStub.start(["upmc", "--set", "app=\(gateway.application)"], world)
+            try await closing(vendor.stop) {
                 let (known, unknown) = (UPMCCaller.Phone(user: "kim"), UPMCCaller.Phone(user: "lee"))
                 for phone in [known, unknown] { try await gateway.register(phone) }
                 try await UPMCCaller(base: vendor.url).register(known)
-                try await place(
+                try await world.place(
                     ["kind": "upstream-upmc", "url": .string(vendor.url)],
-                    behind: world,
-                    app: gateway.app(),
-                    ["deliveries": [["paths": ["old", "apns"]]]]
+                    ["deliveries": [["paths": ["old", "apns"]]]],
+                    app: gateway.app()
                 )
                 _ = try await gateway.send(to: ["kim", "lee"])
                 _ = try await world.payload(of: unknown.token)

@@ -107,6 +107,22 @@ import Testing
         #expect(try faults(ios, whole, withoutTransport: 3).map { $0.prefix(10) } == ["platforms:"])
     }
 
+    // When all pushes have moved, no other half is left.
+    @Test func receiptsCannotBeComparedAtTheEnd() throws {
+        let whole = Self.file.replacing(#""percent": 12.25"#, with: #""percent": 100"#)
+            .replacing(#""receipts": "none""#, with: #""receipts": ">= 0.97""#)
+        #expect(try faults(whole).map { $0.prefix(28) } == ["steps[3]: receipts: cannot b"])
+        #expect(
+            try faults(whole.replacing(#"">= 0.97", "unknown": "none""#, with: #""none", "unknown": "none""#)) == []
+        )
+    }
+
+    @Test func aVendorWithoutReceiptsMeasuresTheRest() {
+        let without = MigrationMetric.measurable(reportsReceipts: false)
+        #expect(Set(MigrationMetric.allCases).subtracting(without) == [.receipts, .unknown])
+        #expect(MigrationMetric.measurable(reportsReceipts: true) == Set(MigrationMetric.allCases))
+    }
+
     @Test func usersStayTogetherWhereTheVendorAddressesThem() throws {
         let file = Self.file.replacing(#""by": "user""#, with: #""by": "device""#)
         #expect(try faults(file) == [])

@@ -100,4 +100,79 @@ import TransferStore
         #expect(found.allSatisfy { $0.facts.ownTags == [Tag(Platform.ios)] && $0.identity.tags.map(\.text) == ["t"] })
         #expect(found.allSatisfy { $0.device.token != nil })
     }
+
+    // MARK: Unread messages
+
+    private func unread(_ fixture: StoreFixture) async throws -> [UnreadMessage] {
+        let store = PostgresTransferStore(call: fixture.call)
+        var found: [UnreadMessage] = []
+        var after: VendorDeviceKey?
+        while let page = try await store.unread(of: fixture.scope, in: fixture.acme, after: after) {
+            found += page.messages
+            after = page.last
+        }
+        return found
+    }
+
+    private func put(
+        _ messages: [UnreadMessage],
+        _ fixture: StoreFixture
+    ) async throws -> [ImportUnread.Outcome] {
+        try await fixture.commands.run(UserImportRules.unread(messages, fixture.scope), in: fixture.acme)
+    }
+
+    @Test func unreadMessagesAreReadAsTheyWereImported() async throws {
+        let fixture = try await StoreFixture.make()
+        // More devices than are read at a time.
+        let rows = (10..<35).map { number in
+            DeviceRegistration(
+                key: VendorDeviceKey("k\(number)"),
+                platform: .ios,
+                token: DeviceToken(apns: "bb\(number)"),
+                user: UserID("u\(number)")
+            )
+        }
+        _ = try await fixture.importDevices(rows, identifiers, at: try await fixture.now())
+        let due = try #require(Timestamp(rfc3339: "2026-03-02T01:00:00.250Z"))
+        func message(_ key: String, _ number: Int) -> UnreadMessage {
+            var content = Content(title: "t\(number)", body: "b")
+            content.data = ["a": ["b": 1]]
+            return UnreadMessage(
+                key: VendorDeviceKey(key),
+                message: MessageID(rawValue: identifiers.uuid(at: due + .seconds(number))),
+                number: "\(1000 + number)",
+                content: content,
+                collapseID: number == 1 ? "c" : nil,
+                dueAt: due + .seconds(number),
+                expiresAt: due + .seconds(86_400),
+                variables: number == 1 ? ["name": "Mina"] : JSONObject()
+            )
+        }
+        var first = message("k10", 1)
+        let second = message("k10", 2)
+        let last = message("k34", 3)
+        // One message to two devices.
+        var shared = first
+        shared.key = "k11"
+        let all = [first, second, shared, last]
+        #expect(try await put(all + [message("k99", 4)], fixture) == [.new, .new, .new, .new, .unknown])
+        #expect(try await unread(fixture) == all)
+        // A second import changes nothing.
+        #expect(try await put(all, fixture) == [.known, .known, .known, .known])
+        #expect(try await unread(fixture) == all)
+        // The number belongs to another message here.
+        var other = message("k12", 5)
+        other.number = first.number
+        #expect(try await put([other], fixture) == [.taken])
+        // A device fetches its messages once, oldest first.
+        let caller = DeviceCaller(key: "k10")
+        let polled = try await fixture.ask(
+            PollInbox(fixture.scope, caller, limit: 10, at: try await fixture.now())
+        )
+        #expect(polled.map(\.notification.content.title) == ["t1", "t2"])
+        #expect(polled.map { $0.notification.number(for: fixture.scope.vendor) } == ["1001", "1002"])
+        #expect(try await unread(fixture) == [shared, last])
+        first.number = nil
+        #expect(try await put([first], fixture) == [.known])
+    }
 }

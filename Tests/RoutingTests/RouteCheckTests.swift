@@ -223,7 +223,7 @@ import Testing
             ""
         ),
         (#"{"deliveries":[{"tags":["a"],"paths":["none"]},{"paths":["apns","old"],"coolDown":"5s"}]}"#, ""),
-        (#"{"duplicateGuard":{"window":"10m"}}"#, "duplicateGuard duplicateGuard"),
+        (#"{"duplicateGuard":{"window":"10m"}}"#, ""),
         (#"{"calls":[{"action":"serve"}],"deliveries":[{"lane":"urgent","paths":["apns"]}]}"#, ""),
     ])
     func whatIsNotCarriedOutYetIsNamed(_ text: String, _ expected: String) throws {

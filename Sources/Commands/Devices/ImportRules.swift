@@ -76,10 +76,11 @@ package enum ImportRules {
         rows.lazy.compactMap(\.imported.groups).flatMap { $0.compactMap(RaiseGroupNumbers.number) }.max()
     }
 
-    /// Writes the end of an import to the audit, with its counts.
+    /// Writes the end of an import to the audit, with its counts, where they are found for the gate `optOuts` of migrations.
     package static func end(
         _ counts: ImportCounts,
         rejected: Int,
+        optOuts: Int,
         _ scope: AppScope,
         by actor: AuditActor
     ) -> StoreRequest<Void> {
@@ -88,7 +89,7 @@ package enum ImportRules {
             subject(scope),
             data: [
                 "created": .int(counts.created), "updated": .int(counts.updated), "unchanged": .int(counts.unchanged),
-                "older": .int(counts.older), "rejected": .int(rejected),
+                "older": .int(counts.older), "rejected": .int(rejected), "optOuts": .int(optOuts),
             ]
         )
         return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }

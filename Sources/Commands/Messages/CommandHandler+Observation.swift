@@ -15,8 +15,8 @@ extension CommandHandler {
             let facts = try await run(plan.questions, in: context.call.tenant)
             let outcome = try await run(plan.request(facts), in: context.call.tenant)
             switch outcome {
-            case .new: return .submission(.observed(isNew: true))
-            case .known: return .submission(.observed(isNew: false))
+            case .new: return .submission(.observed(isNew: true, reach: plan.reach(facts)))
+            case .known: return .submission(.observed(isNew: false, reach: nil))
             case .unknownApp: return .refused(.unknownBinding)
             }
         } catch {

@@ -29,6 +29,10 @@ enum ObservationRules {
         let dueAt = submission.timing.dueAt ?? submission.timing.localDue?.earliest ?? context.now
         // Until it is due, the upstream may get another audience for it, or an order not to send it.
         if dueAt > context.now { isNamed = false }
+        var reachesEveryone = false
+        if case .everyone = submission.audience {
+            reachesEveryone = submission.numbering?.tokens == nil && dueAt <= context.now
+        }
         // The upstream's groups, and the devices of tokens, may be others than those that are known here: whoever reports the message received it.
         switch submission.audience {
         case .groups, .tags, .everyone: isNamed = false
@@ -50,7 +54,9 @@ enum ObservationRules {
             timeToLive: SubmissionRules.timeToLive(of: submission, context),
             context: context
         )
-        return .success(ObservationPlan(message: stored, upstream: upstream, plan: plan))
+        return .success(
+            ObservationPlan(message: stored, upstream: upstream, plan: plan, reachesEveryone: reachesEveryone)
+        )
     }
 }
 
@@ -66,6 +72,8 @@ struct ObservationPlan: Sendable {
     var upstream: CredentialID
     /// The plan by which the gateway would have found the targets.
     var plan: SubmissionPlan
+    /// Whether the call sends to everyone, now.
+    var reachesEveryone: Bool
 
     /// The reads that come first, in one transaction.
     var questions: StoreRequest<SubmissionFacts> { plan.questions }
@@ -73,8 +81,8 @@ struct ObservationPlan: Sendable {
     /// The request that stores the message, in one transaction.
     func request(_ facts: SubmissionFacts) -> StoreRequest<ObserveMessage.Outcome> {
         let scope = plan.context.scope
-        let targets = targets(facts)
-        let row = ObserveMessage.Message(
+        let targets = named(facts)?.targets
+        var row = ObserveMessage.Message(
             id: plan.id,
             scope: scope,
             upstream: upstream,
@@ -96,13 +104,21 @@ struct ObservationPlan: Sendable {
             recipients: targets?.count,
             targets: targets ?? []
         )
+        row.duplicateGuard = facts.app.flatMap { plan.duplicateGuard($0) }
         let request = StoreRequest(ObserveMessage(row)) { $0 }
         let labels = plan.submission.labels
         return labels.isEmpty ? request : request.adding(LabelMessage(scope, plan.id, labels))
     }
 
+    /// How many of the targets the gateway could have pushed to. A user who wants no pushes gets none from either side, and does not count.
+    func reach(_ facts: SubmissionFacts) -> ObservedReach? {
+        if reachesEveryone { return facts.app.map { ObservedReach(known: $0.identityCount, reachable: nil) } }
+        guard let named = self.named(facts) else { return nil }
+        return ObservedReach(known: named.targets.count - named.withdrawn, reachable: named.reachable)
+    }
+
     /// The targets that the call names and that the upstream knows; nil: it names none. An identity and a device are targets once.
-    private func targets(_ facts: SubmissionFacts) -> [ObserveMessage.Target]? {
+    private func named(_ facts: SubmissionFacts) -> NamedObservation? {
         var named = NamedObservation(plan, unknown: message.unknown)
         if let found = facts.recipients {
             guard found.count <= Audience.listedLimit else { return nil }
@@ -111,7 +127,7 @@ struct ObservationPlan: Sendable {
                 named.add(one.found, address)
             }
             for user in plan.users { named.addMissing(.user(user)) }
-            return named.targets
+            return named
         }
         switch plan.submission.audience {
         case .listed:
@@ -125,13 +141,17 @@ struct ObservationPlan: Sendable {
             for user in plan.users { named.addMissing(.user(user)) }
         case .groups, .tags, .everyone: return nil
         }
-        return named.targets
+        return named
     }
 }
 
 /// Collects the targets of an observed message.
 private struct NamedObservation {
     private(set) var targets: [ObserveMessage.Target] = []
+    /// The targets that have a usable token and want pushes.
+    private(set) var reachable = 0
+    /// The targets whose user wants no pushes.
+    private(set) var withdrawn = 0
     private let plan: SubmissionPlan
     private let unknown: Set<Address>
     private var identities: Set<IdentityID> = []
@@ -149,6 +169,11 @@ private struct NamedObservation {
         addressed.insert(address)
         guard identities.insert(found.identity).inserted else { return }
         if let device = found.device, !devices.insert(device).inserted { return }
+        if found.hasWithdrawn {
+            withdrawn += 1
+        } else if found.isReachable, !found.hasEnded {
+            reachable += 1
+        }
         let target = TargetID(found.identity)
         targets.append(ObserveMessage.Target(target: target, identity: found.identity, address: address))
     }

@@ -114,11 +114,20 @@ struct SubmissionPlan: Sendable {
             message.submitter = submitter
             message.trace = context.call.trace
             message.awaitsApproval = awaits
+            message.duplicateGuard = plan.duplicateGuard(app)
             message.share = context.call.recipientsPerDay.map {
                 NewMessage.Share(recipients: plan.largestReach(known, app), limit: $0)
             }
             return message
         }
+    }
+
+    /// How the message is compared with those of other entry points. Nil: the app does not ask for it, or the message shows no text.
+    func duplicateGuard(_ app: AppFacts) -> NewMessage.DuplicateGuard? {
+        guard let window = app.duplicateWindow,
+            let fingerprint = context.policy.fingerprint(content, context.call.vendor)
+        else { return nil }
+        return NewMessage.DuplicateGuard(fingerprint: fingerprint, window: window)
     }
 
     private func message(_ known: SubmissionFacts, _ app: AppFacts, _ node: NodeID?) -> Result<NewMessage, Refused> {

@@ -1,4 +1,5 @@
 package import Model
+import ObservationStore
 package import Store
 package import TransferStore
 
@@ -45,6 +46,25 @@ package enum UserImportRules {
         if let title { request = request.adding(SetGroupTitle(scope, name, title: title)) }
         guard let number = RaiseGroupNumbers.number(name.rawValue) else { return request }
         return request.adding(RaiseGroupNumbers(scope, to: number))
+    }
+
+    /// Stores messages that devices have not fetched at another gateway. The numbers of the gateway continue above theirs.
+    package static func unread(_ messages: [UnreadMessage], _ scope: AppScope) -> StoreRequest<[ImportUnread.Outcome]> {
+        let request = StoreRequest(ImportUnread(scope, messages)) { $0 }
+        let numbers = messages.compactMap { $0.number.flatMap { Int64($0) } }.filter { (1..<numberLimit).contains($0) }
+        guard let last = numbers.max() else { return request }
+        return request.adding(RaiseNumbers(scope, from: last + 1))
+    }
+
+    /// Greater numbers are drawn from the time, and not counted.
+    private static let numberLimit: Int64 = 1_000_000_000_000_000
+
+    /// Whether a message can be stored.
+    package static func isStorable(_ message: UnreadMessage) -> Bool {
+        Storable.isKey(message.key.rawValue) && message.number.map(Storable.isKey) ?? true
+            && SubmissionRules.fits(message.content) && Storable.fits(message.collapseID, CommandLimits.collapseBytes)
+            && Storable.fits(.object(message.variables), CommandLimits.attributeBytes)
+            && message.dueAt <= message.expiresAt
     }
 
     /// Writes the end of an import of a tenant's users or groups to the audit, with its counts.

@@ -109,6 +109,7 @@ extension DeliveryMachine {
         guard !work.capped.contains(slot) else {
             return .settle(.suppressed, reason: SuppressionReason.frequencyCap.rawValue)
         }
+        if let plan = duplicate(slot, of: work, now: now) { return plan }
         return way(slot, to: facts, of: work, rules, sharing: &shared, now: now)
             ?? .settle(.suppressed, reason: SuppressionReason.noDevice.rawValue)
     }
@@ -150,6 +151,21 @@ extension DeliveryMachine {
         else { return nil }
         if isAnswered { return .settle(.suppressed, reason: SuppressionReason.sameUser.rawValue) }
         return .putBack(policy.retry.unsent * policy.retry.scale)
+    }
+
+    /// The plan for a target of a message whose text came before through another entry point; nil: the earlier messages do not keep it from being pushed. A target
+    /// waits for earlier messages only, never for a later one, and no longer than its own message lives.
+    private func duplicate(_ slot: Int, of work: SliceWork, now: Timestamp) -> Plan? {
+        guard let earlier = work.earlier else { return nil }
+        if earlier.sent.contains(slot) {
+            return .settle(.suppressed, reason: SuppressionReason.crossVendorDuplicate.rawValue)
+        }
+        // The jitter adds up to a quarter.
+        let wait = policy.retry.duplicate * policy.retry.scale
+        guard earlier.open.contains(slot), earlier.waited < policy.retry.duplicateLongest * policy.retry.scale,
+            now + wait * 2 < end(of: work)
+        else { return nil }
+        return .putBack(wait)
     }
 
     func rules(of work: SliceWork) -> TimingRules {

@@ -21,6 +21,8 @@ final class EngineMetrics: Sendable {
         case condemned = "delivery_tokens_condemned_total"
         /// Verdicts that were not applied, because an unusual share of an app's tokens fails.
         case spared = "delivery_tokens_spared_total"
+        /// Targets that are pushed although a message with the same text may have reached them through another entry point. Label: reason.
+        case duplicatesUnresolved = "delivery_duplicates_unresolved_total"
         /// Running slices.
         case running = "delivery_slices_running"
         /// Pushes without an answer.

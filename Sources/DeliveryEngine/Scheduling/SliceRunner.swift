@@ -110,6 +110,13 @@ struct SliceRunner: Sendable {
                     return
                 }
             }
+            if work?.isDuplicate ?? false {
+                guard try await engine.compare(&work, of: lease) else {
+                    inbox.yield(.fenced(epoch: lease.epoch))
+                    inbox.yield(.loadFailed(isFault: false))
+                    return
+                }
+            }
             inbox.yield(.loaded(work))
         } catch {
             engine.storeFailed("load", error)

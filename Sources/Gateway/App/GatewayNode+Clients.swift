@@ -17,11 +17,17 @@ extension GatewayNode {
     }
 
     /// Performs what the answers to proxied calls establish.
-    static func observer(_ base: Base, _ directory: CachedDirectory, _ handler: CommandHandler) -> CallObserver {
+    static func observer(
+        _ base: Base,
+        _ directory: CachedDirectory,
+        _ handler: CommandHandler,
+        _ figures: FigureCounts
+    ) -> CallObserver {
         CallObserver(
             handler: handler,
             directory: directory,
             multiStep: base.vendors.multiStep,
+            figures: figures,
             logger: base.logger
         )
     }

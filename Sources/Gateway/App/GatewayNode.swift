@@ -62,6 +62,7 @@ struct GatewayNode {
     let provisioning: Provisioning
     let handler: CommandHandler
     let proxy: UpstreamProxy
+    let figures: FigureCounts
     let observer: CallObserver
     let webhooks: WebhookRegistry
     let secrets: WebhookSecrets
@@ -90,7 +91,7 @@ struct GatewayNode {
     ) async throws -> GatewayNode {
         let base = try await base(configuration, vendors, database, logger)
         let tracing = try tracing(base)
-        let upstreams = OpenUpstreams()
+        let upstreams = OpenUpstreams(keyRing: base.keyRing)
         let proxy = try proxy(base, upstreams)
         let delivery = try await delivery(base, tracing, sender(base, proxy, upstreams))
         let provisioning = provisioning(base, delivery, upstreams)
@@ -99,13 +100,15 @@ struct GatewayNode {
         let secrets = WebhookSecrets(keyRing: base.keyRing, identifiers: base.identifiers)
         let proxies = TrustedProxies(try SettingReader.networks(configuration.trustedProxies, "trusted-proxies"))
         let handler = commandHandler(base, delivery.engine)
+        let figures = figures(base)
         return GatewayNode(
             base: base,
             delivery: delivery,
             provisioning: provisioning,
             handler: handler,
             proxy: proxy,
-            observer: observer(base, provisioning.cache, handler),
+            figures: figures,
+            observer: observer(base, provisioning.cache, handler, figures),
             webhooks: WebhookRegistry(
                 secrets: secrets,
                 addresses: AddressGuard(
@@ -244,14 +247,16 @@ struct GatewayNode {
     }
 
     private static func commandHandler(_ base: Base, _ engine: DeliveryEngine) -> CommandHandler {
-        CommandHandler(
+        let texts = MessageTexts(adapters: base.vendors.byVendor)
+        return CommandHandler(
             store: OperationStore(call: base.database.call, node: base.node),
             clock: base.clock,
             identifiers: base.identifiers,
             policy: CommandPolicy(
                 lease: .seconds(base.configuration.leaseSeconds),
                 handsOver: { !engine.isDraining },
-                inboxVendors: base.vendors.inboxes
+                inboxVendors: base.vendors.inboxes,
+                fingerprint: { texts.fingerprint(of: $0, from: $1) }
             ),
             node: base.node
         )
@@ -274,6 +279,13 @@ extension GatewayNode {
             GatewayResponder(
                 mounts: VendorMounts(base.vendors.adapters),
                 pages: PageEndpoint(find: { (id) async throws(StoreError) in try await directory.page(id) }),
+                reports: ReportEndpoint(
+                    upstreams: provisioning.upstreams,
+                    adapters: base.vendors.byVendor,
+                    handler: handler,
+                    limiter: limiter,
+                    logger: base.logger
+                ),
                 vendors: VendorEndpoint(
                     directory: provisioning.cache,
                     upstreams: UpstreamSide(proxy: proxy, observer: observer, forwardsAs: proxy.name),
@@ -300,7 +312,7 @@ extension GatewayNode {
         )
     }
 
-    private func identified<Base: HTTPResponder>(
+    func identified<Base: HTTPResponder>(
         _ responder: Base,
         _ tracer: GatewayTracer? = nil
     ) -> IdentifiedResponder<Base> where Base.Context == CallContext {
@@ -313,7 +325,7 @@ extension GatewayNode {
         )
     }
 
-    private func nativeAPI() -> NativeAPI {
+    func nativeAPI() -> NativeAPI {
         let call = base.database.call
         let queries = PostgresQueryStore(call: call)
         var api = NativeAPI(
@@ -424,6 +436,8 @@ extension GatewayNode {
                 logger: base.logger
             ),
             RefusedProofService(proofs: proofs, handler: handler, logger: base.logger),
+            migrationService(),
+            figures,
             observer,
             sampler,
             provisioning.recorder,
@@ -467,21 +481,5 @@ extension GatewayNode {
             )
         }
         return services
-    }
-
-    private func webhookDispatcher() -> any Service {
-        let (secrets, keyRing, log) = (secrets, base.keyRing, WebhookLog(logger: base.logger))
-        return WebhookDispatcher(
-            store: PostgresWebhookStore(engine: base.database.engine),
-            caller: HTTPWebhookCaller(addressGuard: webhooks.addresses),
-            node: base.node,
-            clock: ContinuousClock(),
-            encode: { [callbacks = base.vendors.callbacks] vendor, deliveries, settings in
-                callbacks[vendor]?.trackingCallback(for: deliveries, settings: settings)
-            },
-            open: { tenant, id, secret in secrets.open(secret, of: id, in: tenant) },
-            derive: { keyRing.senderSecret($0, $1, $2, $3) },
-            observe: { log.note($0) }
-        )
     }
 }

@@ -15,6 +15,7 @@ final class GatewayResponder: HTTPResponder {
 
     private let mounts: VendorMounts
     private let pages: PageEndpoint?
+    private let reports: ReportEndpoint?
     private let vendors: VendorEndpoint
     private let native: NativeRouter
     private let proxies: TrustedProxies
@@ -24,6 +25,7 @@ final class GatewayResponder: HTTPResponder {
     init(
         mounts: VendorMounts,
         pages: PageEndpoint? = nil,
+        reports: ReportEndpoint? = nil,
         vendors: VendorEndpoint,
         native: NativeAPI,
         proxies: TrustedProxies = TrustedProxies(),
@@ -35,6 +37,7 @@ final class GatewayResponder: HTTPResponder {
         self.proxied = proxied
         self.logger = logger
         self.pages = pages
+        self.reports = reports
         self.vendors = vendors
         self.native = NativeRouter(native)
     }
@@ -50,6 +53,11 @@ final class GatewayResponder: HTTPResponder {
         if path.hasPrefix("/r/"), let pages {
             let response = await pages.respond(to: path, method: request.method)
             if response.status.code >= 400 { noteRefusal(response, "no such page", context) }
+            return response
+        }
+        if let reports, let id = ReportEndpoint.id(in: path) {
+            let response = await reports.respond(to: request, id, context.client, context.channel)
+            if response.status.code >= 400 { noteRefusal(response, "report refused", context) }
             return response
         }
         if let match = await match(request) {

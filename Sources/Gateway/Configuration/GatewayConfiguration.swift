@@ -31,6 +31,8 @@ package struct GatewayConfiguration: Sendable {
     /// False: clients without a certificate are served too.
     var mustClientsShowCertificate: Bool
     var adminListen: [ListenAddress]
+    /// The web console.
+    package var console: ConsoleConfiguration
     var addressFile: String?
     /// A file to which the rows of the audit are appended. Nil: none.
     var auditFile: String?
@@ -57,6 +59,8 @@ package struct GatewayConfiguration: Sendable {
     var retryScale: Double
     /// Seconds after which an unresponsive node loses its slices: the delay that a crash adds to a message.
     var leaseSeconds: Int
+    /// The time between two evaluations of a migration's gates, and between two additions of the counts that they compare.
+    var migrationInterval: Duration
     /// The time limit of a drain after SIGTERM, in seconds.
     var drainSeconds: Int
     /// Connections to PostgreSQL per role.
@@ -152,14 +156,17 @@ package struct GatewayConfiguration: Sendable {
         proxyProtocol = try settings.isOn("proxy.protocol", "proxy-protocol", default: false)
         retryScale = try settings.retryScale("retry.scale", "retry-scale")
         leaseSeconds = min(600, max(2, settings.integer("lease.seconds", default: 30)))
+        migrationInterval = .seconds(
+            try settings.number("migration.interval", "migration-interval", in: Self.migrationIntervals) ?? 30
+        )
         limits = try CallLimitSettings(settings)
-        hasFormerLimit =
-            reader.string(forKey: "calls.per.second") != nil
-            || reader.double(forKey: "calls.per.second") != nil
+        hasFormerLimit = Self.hasFormerLimit(reader)
         drainSeconds = settings.integer("drain.seconds", default: 25)
         databaseConnections = min(64, max(1, settings.integer("database.connections", default: 6)))
         databaseNotify = try settings.isOn("database.notify", "database-notify")
         databaseSharedFlush = try settings.isOn("database.shared.flush", "database-shared-flush")
+        console = try ConsoleConfiguration(settings)
+        try console.check(hasTLS: tlsCertificateFile != nil && tlsKeyFile != nil, hasProxies: !trustedProxies.isEmpty)
         try checkAudit()
         guard masterKeyCommand == nil || reader.string(forKey: "master.key.file") == nil else {
             throw ConfigurationProblem(setting: "master-key-command", problem: "excludes --master-key-file")
@@ -173,6 +180,10 @@ package struct GatewayConfiguration: Sendable {
                 problem: "needs --trusted-proxies with the networks of the proxies"
             )
         }
+    }
+
+    private static func hasFormerLimit(_ reader: ConfigReader) -> Bool {
+        reader.string(forKey: "calls.per.second") != nil || reader.double(forKey: "calls.per.second") != nil
     }
 
     private static func syslog(_ text: String?) throws(ConfigurationProblem) -> SyslogAddress? {
@@ -197,6 +208,8 @@ package struct GatewayConfiguration: Sendable {
     private static let auditLag = 60...86_400
     /// Ten years at most: a longer age is none.
     private static let keyAges = 1...3650
+    /// An hour at most: a failure must be found by two evaluations.
+    private static let migrationIntervals = 1...3600
 
     /// The configured copies of the audit.
     package var auditCopies: [AuditCopy] {

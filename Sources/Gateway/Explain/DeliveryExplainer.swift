@@ -55,6 +55,10 @@ package struct DeliveryExplainer: Sendable {
         if trail.delivery.transport?.hasPrefix(CredentialID.upstreamPrefix) ?? false {
             explanation.upstream = try await directory.upstreamCall(of: message.id, to: target, in: tenant)
         }
+        if trail.delivery.snapshot.reason == SuppressionReason.crossVendorDuplicate.rawValue {
+            let (device, identity) = (trail.target?.device, trail.target?.identity)
+            explanation.duplicateOf = try await directory.sentBefore(message.id, to: device, or: identity, in: tenant)
+        }
         explanation.rules = try await rules(of: message, to: target, trail, in: tenant)
         let notification = Notification(
             message: message.id,
@@ -115,6 +119,8 @@ package struct DeliveryExplanation: Sendable {
     package fileprivate(set) var push: Result<PushPicture, AdapterError>?
     /// The call by which an upstream got the message; nil: none did, or it is one of very many calls of the message.
     package fileprivate(set) var upstream: UpstreamTrace?
+    /// The message with the same text that the device was sent before; nil: there was none, or its device is not known any longer.
+    package fileprivate(set) var duplicateOf: MessageID?
     /// How the rules of the app routed the delivery; nil: it has none, or no outcome yet.
     package fileprivate(set) var rules: RouteTrace?
 
@@ -183,6 +189,7 @@ package struct DeliveryExplanation: Sendable {
             let answer = upstream.isAnswered ? upstream.reference ?? "answered" : "no end is recorded"
             rows.append(("upstream", "\(upstream.upstream), called \(Self.text(upstream.calledAt)), \(answer)"))
         }
+        if let duplicateOf { rows.append(("sent before", duplicateOf.description)) }
         if let queue = trail.queue {
             rows.append(("slice", "\(queue.slice), \(queue.state), returned to the queue \(queue.attempts) times"))
         }

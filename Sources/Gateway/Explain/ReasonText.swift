@@ -49,6 +49,11 @@ package enum ReasonText {
             "Nothing: the upstream gets one call for each user of a message."
         ),
         (
+            SuppressionReason.crossVendorDuplicate.rawValue,
+            "The device was sent a message with the same text shortly before, through another dialect or by the vendor.",
+            "Nothing: duplicateGuard of the app is for this. Send the message through one of the two only, or shorten the window (docs/routing.md#cross-vendor-duplicates)."
+        ),
+        (
             FailureReason.interrupted.rawValue,
             "The node that called the upstream ended before it had recorded the answer. The upstream may have pushed the message.",
             "Nothing: the call is not repeated, because no vendor recognizes a repeated message."

@@ -12,6 +12,8 @@ package struct BundleManifest: Sendable, Hashable {
         case users
         /// Lines of `GroupLine`.
         case groups
+        /// Lines of `InboxLine`.
+        case inbox
     }
 
     /// One file.
@@ -51,8 +53,9 @@ package struct BundleManifest: Sendable, Hashable {
         package var what: String
     }
 
-    /// The version of the files that this program reads and writes.
-    package static let version = 1
+    /// The version of the files that this program writes. Version 1 has no inboxes.
+    package static let version = 2
+    private static let readVersions: ClosedRange<Int64> = 1...2
     package static let fileName = "manifest.json"
     /// 4 MiB: some 20,000 files.
     package static let limitBytes = 4 << 20
@@ -103,9 +106,11 @@ package struct BundleManifest: Sendable, Hashable {
         guard bytes.count <= Self.limitBytes, let json = try? JSONParser.parse(bytes), var object = json.object,
             object["format"] == .string(Self.format)
         else { throw Fault(what: "\(name) is not the manifest of a tenant's export") }
-        guard object["version"] == .int(Self.version) else {
+        guard let version = object["version"]?.int, Self.readVersions.contains(version) else {
             let version = object["version"]?.lenientString ?? "none"
-            throw Fault(what: "\(name) has version \(version.prefix(16)); this program reads version \(Self.version)")
+            throw Fault(
+                what: "\(name) has version \(version.prefix(16)); this program reads versions 1 to \(Self.version)"
+            )
         }
         let stated = object["digest"]
         object["digest"] = nil

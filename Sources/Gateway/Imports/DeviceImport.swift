@@ -304,6 +304,7 @@ package struct DeviceImport {
         state.checkpoint.older += written.counts.older
         state.isAllNew = written.counts.created == batch.rows.count
         state.checkpoint.rejected += rejects.count
+        state.checkpoint.optOuts += batch.rows.count(where: \.imported.isOptOut)
         state.checkpoint.offset = batch.end
         state.checkpoint.line = batch.nextLine
         state.checkpoint.headings = headings

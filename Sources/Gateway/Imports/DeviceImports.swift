@@ -171,9 +171,15 @@ package struct DeviceImports: Sendable {
         guard !request.isDryRun else { return .done(answer) }
         let key = request.repeatKey.map { IdempotencyKey(key: $0, bodyHash: meter.digest()) }
         do throws(StoreError) {
-            let (counts, rejected) = (progress.state.checkpoint.counts, progress.state.checkpoint.rejected)
+            let checkpoint = progress.state.checkpoint
             let kept = try await handler.run(
-                ImportRules.end(counts, rejected: rejected, request.scope, by: request.actor),
+                ImportRules.end(
+                    checkpoint.counts,
+                    rejected: checkpoint.rejected,
+                    optOuts: checkpoint.optOuts,
+                    request.scope,
+                    by: request.actor
+                ),
                 in: request.tenant,
                 keeping: key.map { key in Keep<Void>(key) { (_: Void) in answer } }
             )

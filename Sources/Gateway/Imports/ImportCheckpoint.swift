@@ -17,6 +17,8 @@ package struct ImportCheckpoint: Equatable {
     package var unchanged = 0
     package var older = 0
     package var rejected = 0
+    /// Rows by which a user does not want pushes, or has withdrawn a consent.
+    package var optOuts = 0
     /// The size of the rejects file at the checkpoint. Unit: bytes.
     package var rejectBytes = 0
     /// The headings of a CSV file.
@@ -44,9 +46,10 @@ package struct ImportCheckpoint: Equatable {
         var checkpoint = ImportCheckpoint(sourceBytes: sourceBytes)
         (checkpoint.offset, checkpoint.line) = (offset, line)
         (checkpoint.created, checkpoint.updated, checkpoint.rejected) = (created, updated, rejected)
-        // A checkpoint of an earlier version has neither.
+        // A checkpoint of an earlier version does not have these.
         checkpoint.unchanged = number(object, "unchanged") ?? 0
         checkpoint.older = number(object, "older") ?? 0
+        checkpoint.optOuts = number(object, "optOuts") ?? 0
         checkpoint.rejectBytes = rejectBytes
         checkpoint.headings = headings.compactMap(\.string)
         checkpoint.asOf = object["asOf"]?.string
@@ -66,6 +69,7 @@ package struct ImportCheckpoint: Equatable {
             "sourceBytes": .int(sourceBytes), "offset": .int(offset), "line": .int(line), "created": .int(created),
             "updated": .int(updated), "unchanged": .int(unchanged), "older": .int(older),
             "rejected": .int(rejected), "rejectBytes": .int(rejectBytes),
+            "optOuts": .int(optOuts),
             "headings": .array(headings.map { .string($0) }), "asOf": asOf.map { .string($0) } ?? .null,
         ]
         do {

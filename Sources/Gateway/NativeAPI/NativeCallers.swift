@@ -31,6 +31,7 @@ package struct NativeCallers: Sendable {
 
     /// - Throws: `Problem`: without a valid key, after too many wrong ones, or when the store cannot answer now.
     func authenticated(_ request: Request, _ context: CallContext) async throws(Problem) -> NativeCaller {
+        if let account = context.account { return caller(request, context, account, isAccount: true) }
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw .unauthorized
         }
@@ -53,10 +54,20 @@ package struct NativeCallers: Sendable {
             refused(.network, grant)
             throw .forbiddenNetwork
         }
-        return NativeCaller(
+        return caller(request, context, grant, isAccount: false)
+    }
+
+    private func caller(
+        _ request: Request,
+        _ context: CallContext,
+        _ grant: APIKeyGrant,
+        isAccount: Bool
+    ) -> NativeCaller {
+        NativeCaller(
             request: request,
             grant: grant,
-            remoteAddress: address,
+            isAccount: isAccount,
+            remoteAddress: context.remoteAddress,
             channel: context.channel,
             reader: NativeBodyReader(bodies: bodies, limiter: limiter)
         )

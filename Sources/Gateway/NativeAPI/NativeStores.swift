@@ -1,4 +1,5 @@
 package import EngineStore
+package import Migrations
 package import Provisioning
 package import Secrets
 package import Store
@@ -20,9 +21,13 @@ package struct NativeStores: Sendable {
     /// Writes apps and credentials.
     let objects: ObjectProvisioner
     /// Checks and writes the rules of apps.
-    let routes: RouteProvisioner
+    var routes: RouteProvisioner { migrations.routes }
+    /// Plans and changes migrations of apps.
+    let migrations: MigrationProvisioner
     /// Opens credentials, to check them.
     let keyRing: KeyRing
+    /// The node sets it: its own settings are among the weak points.
+    package var posture: PostureReading = { (_) in [] }
 
     package init(
         queries: PostgresQueryStore,
@@ -35,7 +40,7 @@ package struct NativeStores: Sendable {
         operators: PostgresOperatorStore,
         audiences: PostgresAudienceCounter,
         objects: ObjectProvisioner,
-        routes: RouteProvisioner,
+        migrations: MigrationProvisioner,
         keyRing: KeyRing
     ) {
         self.queries = queries
@@ -48,7 +53,7 @@ package struct NativeStores: Sendable {
         self.operators = operators
         self.audiences = audiences
         self.objects = objects
-        self.routes = routes
+        self.migrations = migrations
         self.keyRing = keyRing
     }
 }

@@ -27,6 +27,7 @@ package enum MetricName: String, CaseIterable {
     case observed = "observed_total"
     case observedLost = "observed_lost_total"
     case observedSends = "observed_sends_total"
+    case parity = "parity_total"
 
     // Connections to Apple.
     case apnsReachable = "apns_reachable"
@@ -69,6 +70,10 @@ package enum MetricName: String, CaseIterable {
     case outboxWaiting = "outbox_waiting"
     case outboxOldest = "outbox_oldest_seconds"
     case outboxFull = "outbox_full"
+
+    // Migrations of apps from their vendors.
+    case migrationsByStatus = "migrations_by_status"
+    case migrationGateFailures = "migration_gate_failures_total"
 
     // The event reader.
     case readerLag = "analytics_lag_events"

@@ -17,6 +17,8 @@ package enum RouteWrite: Sendable, Hashable {
     case busy
     /// The app has as many versions as calls may make.
     case full
+    /// The migration with this name decides the overlay.
+    case migrating(String)
     /// The rules have that content already. Nil: the app has no rules.
     case unchanged(version: Int?)
     /// The new version is in force.
@@ -102,6 +104,7 @@ package struct RouteProvisioner: Sendable {
         for _ in 0..<Self.attempts {
             guard let found = try await store.routes(of: app, in: tenant) else { return .missing }
             let current = found.current?.version
+            if let migration = try await store.migration(of: app, in: tenant) { return .migrating(migration) }
             if let expected, expected != current ?? 0 { return .mismatch(version: current ?? 0) }
             let now = try Self.current(found, restoring: restored)
             let changed = change(now ?? RouteSet())
@@ -130,6 +133,95 @@ package struct RouteProvisioner: Sendable {
             guard restored != nil else { throw error }
             return nil
         }
+    }
+
+    // MARK: Migrations
+
+    /// The result of a change of a migration that makes a version of its app's rules.
+    package enum Migrated: Sendable, Hashable {
+        /// The tenant does not have the app.
+        case missing
+        /// Other writes of the rules or of their upstreams came between, several times.
+        case busy
+        /// The rules have that content already: nothing was written.
+        case unchanged
+        /// The migration has changed meanwhile: nothing was written.
+        case outdated
+        case stored(version: Int)
+    }
+
+    /// Replaces the overlay of an app by that of a migration, in one transaction with the migration's own change. It is not limited in the number of versions, because
+    /// a rollback must always be possible.
+    ///
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - overlay: the rules of a stage.
+    ///   - companion: the change of the migration.
+    ///   - tenant: the app's tenant.
+    ///   - actor: the author.
+    /// - Returns: what was done.
+    /// - Throws: `ProvisioningProblem` when the rules cannot be in force, `MasterKeyError`, `StoreError`.
+    package func migrate(
+        _ app: AppID,
+        to overlay: RouteRules,
+        with companion: RouteCompanion,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws -> Migrated {
+        for _ in 0..<Self.attempts {
+            guard let found = try await store.routes(of: app, in: tenant) else { return .missing }
+            let now = try found.current.map { try RouteSet($0) } ?? RouteSet()
+            let upstreams = try await upstreams(of: tenant)
+            let next = RouteSet(base: now.base, overlay: overlay, upstreams: upstreams.facts)
+            guard next != now else { return .unchanged }
+            try check(next)
+            let written = try await store.migrate(
+                RouteDraft(app, next, after: found.current?.version),
+                checkedWith: upstreams.checked(for: next),
+                with: companion,
+                in: tenant,
+                by: actor
+            )
+            switch written {
+            case .stored(let version): return .stored(version: version)
+            case .outdated: return .outdated
+            case .otherRules: continue
+            }
+        }
+        return .busy
+    }
+
+    /// Returns the facts about an upstream of a tenant, and those about the vendor that its credential is for. Nil: the tenant does not have such a credential.
+    ///
+    /// - Throws: `MasterKeyError`, `StoreError`.
+    package func upstream(
+        _ id: CredentialID,
+        of tenant: TenantID
+    ) async throws -> (facts: UpstreamFacts, reportsReceipts: Bool)? {
+        guard let facts = try await upstreams(of: tenant).facts[id] else { return nil }
+        return (facts: facts, reportsReceipts: vendors.upstreams[facts.vendor]?.reportsReceipts ?? false)
+    }
+
+    /// Finds what is wrong with overlays of an app, in front of its base.
+    ///
+    /// - Returns: for the first overlay that cannot be in force its place in the list, and the problem. Nil: all can, or the tenant does not have the app.
+    /// - Throws: `MasterKeyError`, `StoreError`, or `ProvisioningProblem` when this program does not know the rules in force.
+    package func problem(
+        with overlays: [RouteRules],
+        of app: AppID,
+        in tenant: TenantID
+    ) async throws -> (overlay: Int, problem: ProvisioningProblem)? {
+        guard let found = try await store.routes(of: app, in: tenant) else { return nil }
+        let base = try found.current.map { try RouteSet($0).base } ?? RouteRules.none
+        let upstreams = try await upstreams(of: tenant)
+        for (index, overlay) in overlays.enumerated() {
+            do throws(ProvisioningProblem) {
+                try check(RouteSet(base: base, overlay: overlay, upstreams: upstreams.facts))
+            } catch {
+                return (overlay: index, problem: error)
+            }
+        }
+        return nil
     }
 
     private func upstreams(of tenant: TenantID) async throws -> StoredUpstreams {

@@ -1,6 +1,7 @@
 import Commands
 import GatewayHTTP
 import Logging
+import MigrationStore
 import Model
 import NIOConcurrencyHelpers
 import Observability
@@ -58,6 +59,8 @@ final class CallObserver: Service {
         var end: ContinuousClock.Instant?
     }
 
+    /// How well the gateway agrees with the upstreams.
+    let parity: ParityTally
     private let handler: CommandHandler
     private let directory: any CallDirectory
     private let multiStep: [Vendor: any MultiStepVendor]
@@ -70,8 +73,10 @@ final class CallObserver: Service {
         handler: CommandHandler,
         directory: any CallDirectory,
         multiStep: [Vendor: any MultiStepVendor],
+        figures: FigureCounts? = nil,
         logger: Logger
     ) {
+        parity = ParityTally(handler: handler, recent: figures, logger: logger)
         self.handler = handler
         self.directory = directory
         self.multiStep = multiStep
@@ -81,22 +86,23 @@ final class CallObserver: Service {
 
     /// Queues an answered call. Never waits.
     func offer(_ call: ObservedCall) {
-        if call.answer.body.count > Self.answerLimitBytes { return lost(call.adapter.vendor, .large) }
+        if call.answer.body.count > Self.answerLimitBytes { return lost(call, .large) }
         let isTaken = state.withLockedValue { state in
             guard state.count < Self.queueLimit, state.bytes + call.size <= Self.queueLimitBytes else { return false }
             state.count += 1
             state.bytes += call.size
             return true
         }
-        guard isTaken else { return lost(call.adapter.vendor, .full) }
+        guard isTaken else { return lost(call, .full) }
         if case .enqueued = queue.yield(call.unread) { return }
         release(call)
-        lost(call.adapter.vendor, .stopping)
+        lost(call, .stopping)
     }
 
-    /// Counts a proxied call that is not observed.
-    func lost(_ vendor: Vendor, _ loss: Loss) {
-        MetricName.observedLost.count([("vendor", "\(vendor)"), ("reason", loss.rawValue)])
+    /// Counts a proxied call that is not observed, also as one that the gateway has not understood.
+    func lost(_ observed: ObservedCall, _ loss: Loss) {
+        MetricName.observedLost.count([("vendor", "\(observed.adapter.vendor)"), ("reason", loss.rawValue)])
+        if observed.kind != .read { note(.observed, observed, differs: true) { ["lost": .string(loss.rawValue)] } }
     }
 
     func run() async throws {
@@ -113,8 +119,17 @@ final class CallObserver: Service {
         queue.finish()
     }
 
-    /// Performs the queued calls until the queue is finished.
+    /// Performs the queued calls until the queue is finished, and stores the figures of parity.
     func work() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.parity.keepStoring() }
+            await self.performAll()
+            group.cancelAll()
+        }
+        await parity.store()
+    }
+
+    private func performAll() async {
         let lanes = (0..<Self.laneCount).map { _ in
             AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .bufferingOldest(Self.laneLimit))
         }
@@ -128,15 +143,17 @@ final class CallObserver: Service {
             for await observed in calls {
                 // The commands are read again when they are performed: here they would stay in memory while the call waits.
                 let commands = commands(of: observed.unread)
-                guard !commands.isEmpty else {
+                let reads = commands.isEmpty ? comparedReads(observed.unread) : []
+                guard !commands.isEmpty || !reads.isEmpty else {
                     release(observed)
                     count(observed, "nothing")
+                    noteUnread(observed.unread)
                     continue
                 }
-                let lane = lanes[Self.lane(of: commands, observed, &turn)]
+                let lane = lanes[Self.lane(of: commands + reads, observed, &turn)]
                 if case .enqueued = lane.continuation.yield(observed) { continue }
                 release(observed)
-                lost(observed.adapter.vendor, .full)
+                lost(observed, .full)
             }
             for lane in lanes { lane.continuation.finish() }
         }
@@ -192,16 +209,20 @@ final class CallObserver: Service {
     private func perform(_ observed: ObservedCall) async {
         defer { release(observed) }
         if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
-            return lost(observed.adapter.vendor, .stopping)
+            return lost(observed, .stopping)
         }
-        let replies = await replies(to: commands(of: observed), observed)
-        if replies.contains(where: Self.isUnavailable) { return lost(observed.adapter.vendor, .store) }
+        let commands = commands(of: observed)
+        guard !commands.isEmpty else { return await compareRead(observed) }
+        let replies = await replies(to: commands, observed)
+        if replies.contains(where: Self.isUnavailable) { return lost(observed, .store) }
         // Last, because it may wait for the store.
         if observed.kind == .send { await countProof(of: observed) }
         let isRefused = replies.contains { reply in
             if case .refused = reply { true } else { false }
         }
         count(observed, isRefused ? "refused" : "stored")
+        if observed.kind != .read { note(.observed, observed, differs: isRefused) { ["lost": "refused"] } }
+        noteAgreement(observed, commands, replies)
         if isRefused {
             logger.debug(
                 "a proxied call is not known here",
@@ -213,8 +234,8 @@ final class CallObserver: Service {
         }
     }
 
-    /// Performs commands and their sequels at the time of the call. Returns the last replies.
-    private func replies(to commands: [Command], _ observed: ObservedCall) async -> [Reply] {
+    /// Performs commands and their sequels at the time of the call. Returns the last replies; none if `readsOnly` and a sequel would change something.
+    func replies(to commands: [Command], _ observed: ObservedCall, readsOnly: Bool = false) async -> [Reply] {
         let binding = observed.binding
         let scope = CallScope(
             tenant: binding.tenant,
@@ -232,12 +253,13 @@ final class CallObserver: Service {
             let next = (try? vendor.sequel(to: replies, of: observed.call, settings: scope.settings)) ?? []
             let sequel = admitted(next, observed)
             if sequel.isEmpty { break }
+            if readsOnly, !sequel.allSatisfy(\.isPureRead) { return [] }
             replies = await handler.perform(sequel, in: scope, at: observed.call.receivedAt).replies
         }
         return replies
     }
 
-    private static func isUnavailable(_ reply: Reply) -> Bool {
+    static func isUnavailable(_ reply: Reply) -> Bool {
         if case .refused(.unavailable) = reply { true } else { false }
     }
 
@@ -258,6 +280,7 @@ final class CallObserver: Service {
             passes = decoded != nil
         case .device: passes = true
         }
+        note(.senders, observed, differs: !passes) { [:] }
         let proof = passes ? "passes" : "fails"
         MetricName.observedSends.count([("vendor", "\(observed.adapter.vendor)"), ("proof", proof)])
     }

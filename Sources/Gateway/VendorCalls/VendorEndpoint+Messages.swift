@@ -1,5 +1,6 @@
 import Commands
 import GatewayHTTP
+import MigrationStore
 import Model
 
 /// Calls about messages, which belong to the side that sent the message (docs/routing.md#the-side-that-sent-a-message).
@@ -25,6 +26,10 @@ extension VendorEndpoint {
         if let reference = dialect?.reference(in: call, settings: binding.settings) {
             let scope = AppScope(app: binding.app, vendor: adapter.vendor)
             owner = try await handler.owner(of: reference, in: scope, of: binding.tenant)
+            if following.kind == .receipt {
+                let figure = ParityFigure(.unknown, samples: 1, differences: owner == .unknown ? 1 : 0)
+                upstreams.observer?.parity.add(figure, of: binding, adapter.vendor, at: call.receivedAt)
+            }
         }
         let isReceipt = following.kind == .receipt
         var proxying = CallRouter.Proxying(
@@ -74,6 +79,15 @@ extension VendorEndpoint {
     ) async -> VendorResponse? {
         guard let miss = hold.miss, replies.contains(where: \.isMiss) else { return nil }
         return await proxied(call, adapter, binding, miss, shown, &record, &hold, isRemembered: false)
+    }
+
+    /// Notes whether the receipts of a served call are about known messages: others show that a sender bypasses the gateway.
+    @inline(never)
+    func noteReceipts(_ replies: [Reply], _ call: VendorRequest, _ adapter: any VendorAdapter, _ binding: BoundCall) {
+        guard binding.routes != nil, let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter,
+            dialect.kind(of: call, settings: binding.settings) == .receipt
+        else { return }
+        observer.noteReceipts(replies, of: call, dialect, binding)
     }
 
     private func knows(_ credential: CredentialID, in tenant: TenantID) -> Bool {

@@ -29,10 +29,10 @@ extension VendorEndpoint {
         else { return }
         switch proxying.kind {
         case .other: return
-        case .read: if !dialect.observesReads { return }
+        // Other reads are compared, and most of them are not.
+        case .read: if !dialect.observesReads, !observer.parity.takesRead(at: call.receivedAt) { return }
         case .device, .user, .receipt, .message, .send: break
         }
-        if isRemembered { return observer.lost(adapter.vendor, .store) }
         var observed = ObservedCall(
             call: call,
             adapter: dialect,
@@ -41,6 +41,7 @@ extension VendorEndpoint {
             kind: proxying.kind,
             answer: answer
         )
+        if isRemembered { return observer.lost(observed, .store) }
         if proxying.kind == .send, let certificates, let channel = hold.channel, !binding.senders.certificates.isEmpty {
             observed.call.certificate = await certificates.certificate(of: channel)
         }
@@ -59,7 +60,7 @@ extension VendorEndpoint {
 
     private static func offer(_ observed: ObservedCall, to observer: CallObserver) {
         guard let answer = observed.answer.inflated(limitBytes: CallObserver.answerLimitBytes) else {
-            return observer.lost(observed.adapter.vendor, .compressed)
+            return observer.lost(observed, .compressed)
         }
         var readable = observed
         readable.answer = answer

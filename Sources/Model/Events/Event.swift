@@ -33,6 +33,8 @@ package enum EventKind: String, Sendable, Hashable, CaseIterable {
     case tokenQuarantined = "token_quarantined"
     /// Another version of an app's rules is in force.
     case routesChanged = "routes_changed"
+    /// A migration of an app has another state or step, or its step is complete.
+    case migrationChanged = "migration_changed"
 }
 
 /// One entry of a tenant's event log.

@@ -31,6 +31,19 @@ package struct ObservedMessage: Sendable, Hashable {
     }
 }
 
+/// How many targets of an observed send the gateway could have pushed to.
+package struct ObservedReach: Sendable, Hashable {
+    /// The targets that the call names and the upstream knows. For an audience: the registrations that the gateway knows in the call's dialect.
+    package var known: Int
+    /// Those of the named targets to whom the gateway could have pushed. Nil: the call names an audience.
+    package var reachable: Int?
+
+    package init(known: Int, reachable: Int?) {
+        self.known = known
+        self.reachable = reachable
+    }
+}
+
 /// The side that sent a message.
 package enum MessageOwner: Sendable, Hashable {
     /// No message with the name is known.

@@ -120,8 +120,8 @@ package enum SubmissionReply: Sendable, Hashable {
     /// Committed, where the call's dialect numbers messages or unknown addressees are omitted.
     case addressed(AddressedSubmission)
     indirect case report(MessageReport)
-    /// The result of `observe`. `isNew` is false if the message was known.
-    case observed(isNew: Bool)
+    /// The result of `observe`. `isNew` is false if the message was known. `reach`: nil if the call and the answer say too little to compare.
+    case observed(isNew: Bool, reach: ObservedReach?)
 }
 
 /// The additional result of a submission.

@@ -20,4 +20,6 @@ package enum SuppressionReason: String, Sendable, Hashable, CaseIterable {
     case routed
     /// The upstream pushes to all devices of the user, and another target of the same message stands for this one.
     case sameUser
+    /// The device was sent a message with the same text, which came before through another entry point (`duplicateGuard`).
+    case crossVendorDuplicate
 }

@@ -35,6 +35,27 @@ package protocol UpstreamAdapter: UpstreamVendor {
     /// Whether the upstream's answers to reads establish something too: a poll marks the messages that it returns as received.
     var observesReads: Bool { get }
 
+    /// The replies from which `encode` writes the answer that the gateway would have given to an observed call.
+    ///
+    /// - Parameters:
+    ///   - replies: those to the observed commands, or to their last sequel.
+    ///   - request: the call as it arrived, body included.
+    ///   - response: the upstream's answer, by which it accepted the call.
+    ///   - settings: those of the binding.
+    /// - Returns: nil if the answers to this call cannot be compared.
+    func comparable(
+        _ replies: [Reply],
+        to request: VendorRequest,
+        response: VendorResponse,
+        settings: BindingSettings
+    ) -> [Reply]?
+
+    /// The names of the fields in which the gateway's answer to a call differs from the upstream's. Times, IDs, the order of JSON and texts for people do not count.
+    func differences(ours: VendorResponse, theirs: VendorResponse, for request: VendorRequest) -> [String]
+
+    /// The number of targets of an audience that the answer to a send states; nil: it states none.
+    func audienceCount(in response: VendorResponse) -> Int?
+
     /// The name of the message that a receipt, a read or a change of a message is about, as stored names are spelled; nil: it names none.
     func reference(in request: VendorRequest, settings: BindingSettings) -> String?
 
@@ -69,6 +90,11 @@ package protocol UpstreamAdapter: UpstreamVendor {
 
     /// The outcome of every target of a call that the upstream answered.
     func outcome(of call: UpstreamCall, response: VendorResponse) -> UpstreamResult
+
+    /// The receipts that a call of the vendor reports. It is the input of a stranger who knows the address.
+    ///
+    /// - Returns: nil if the call cannot be read, or if the vendor reports nothing later.
+    func reports(in call: VendorRequest, settings: UpstreamSettings) -> [UpstreamReport]?
 }
 
 extension UpstreamAdapter {
@@ -81,6 +107,20 @@ extension UpstreamAdapter {
     ) -> [Command] { [] }
 
     package var observesReads: Bool { false }
+
+    package func comparable(
+        _ replies: [Reply],
+        to request: VendorRequest,
+        response: VendorResponse,
+        settings: BindingSettings
+    ) -> [Reply]? { replies }
+
+    package func differences(ours: VendorResponse, theirs: VendorResponse, for request: VendorRequest) -> [String] {
+        AnswerComparison().differences(ours: ours, theirs: theirs)
+    }
+
+    package func audienceCount(in response: VendorResponse) -> Int? { nil }
+    package func reports(in call: VendorRequest, settings: UpstreamSettings) -> [UpstreamReport]? { nil }
 
     package func reference(in request: VendorRequest, settings: BindingSettings) -> String? { nil }
 

@@ -8,11 +8,15 @@ package protocol UpstreamVendor: VendorAdapter {
 
     /// Whether a send that names users can be limited to their devices of one platform.
     var splitsPlatforms: Bool { get }
+
+    /// Whether receipts of the messages that the vendor sends reach the gateway, once the app's calls do: without them, a migration cannot compare receipts.
+    var reportsReceipts: Bool { get }
 }
 
 extension UpstreamVendor {
     package func addressesUsers(_ settings: UpstreamSettings) -> Bool { false }
     package var splitsPlatforms: Bool { false }
+    package var reportsReceipts: Bool { true }
 }
 
 /// The fields of a vendor's upstream credential. `push-gateway vendors` prints them.

@@ -54,6 +54,8 @@ package struct ObserveMessage: StoreWrite {
         /// Nil: the call names no targets.
         package var recipients: Int?
         package var targets: [Target]
+        /// How it is compared with messages of other entry points. Nil: it is not.
+        package var duplicateGuard: NewMessage.DuplicateGuard?
 
         package init(
             id: MessageID,
@@ -114,6 +116,8 @@ package struct ObserveMessage: StoreWrite {
             p["p_targets"] = { .ids($1.targets.map(\.target)) }
             p["p_identities"] = { .ids($1.targets.map(\.identity)) }
             p["p_addresses"] = { .strings($1.targets.map { $0.address?.canonical }) }
+            p["p_fingerprint"] = { .bytes($1.duplicateGuard?.fingerprint.bytes) }
+            p["p_window"] = { .interval($1.duplicateGuard?.window) }
         }
     )
 

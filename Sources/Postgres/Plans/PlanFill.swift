@@ -199,6 +199,8 @@ package struct PlanFill: Sendable {
                 SELECT 'plan', 'shop', 'native', pg_temp.id('m', n), pg_temp.id('m', n), '{}' FROM generate_series(1, 4000) n;
             INSERT INTO gateway.campaign (tenant_id, app_id, vendor, campaign_id, name, body, created_at, updated_at)
                 SELECT 'plan', 'shop', 'native', 'campaign-' || n, '', '{}', now(), now() FROM generate_series(1, 4000) n;
+            INSERT INTO gateway.message_template (tenant_id, app_id, name, content, revision, changed_by, changed_at)
+                SELECT 'plan', 'shop', 'template-' || n, '{}', 1, '', now() FROM generate_series(1, 4000) n;
             INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, created_at)
                 SELECT 'plan', 'shop', 'native', 'key-' || n, '', now() FROM generate_series(1, 20000) n;
             INSERT INTO gateway.audit (tenant_id, audit_id, actor, action, subject, position, hash)
@@ -211,9 +213,31 @@ package struct PlanFill: Sendable {
             INSERT INTO gateway.sender (tenant_id, app_id, vendor, sender_id, name, callback_url)
                 SELECT 'plan', 'shop', 'native', 'sender-' || n, 'name-' || n, 'https://example.com' FROM generate_series(1, 4000) n
             """,
-            outbox,
+            outbox, parity, migrations,
             "VACUUM ANALYZE",
         ]
+    }
+
+    /// The hours of five figures in 37 days.
+    private var parity: String {
+        """
+        INSERT INTO gateway.parity_count (tenant_id, app_id, metric, hour, dialect, samples, differences)
+            SELECT 'plan', 'shop', m, 490000 + n, 'ipns', 100, 1
+            FROM unnest(ARRAY['observed', 'payload', 'reach', 'responses', 'unknown']) m, generate_series(1, 900) n
+        """
+    }
+
+    /// Migrations that have ended, and a week of counts for the gates of one.
+    private var migrations: String {
+        """
+        INSERT INTO gateway.migration (tenant_id, migration_id, app_id, upstream, plan, state)
+            SELECT 'plan', 'migration-' || n, 'shop', 'old', '{}', '{"status": "completed"}' FROM generate_series(1, 1000) n;
+        INSERT INTO gateway.migration_history (tenant_id, migration_id, revision, status, step, note, actor)
+            SELECT 'plan', 'migration-' || n % 1000 + 1, n, 'completed', 0, '', 'gateway' FROM generate_series(1, 20000) n;
+        INSERT INTO gateway.observed_figure (tenant_id, app_id, figure, at, samples, differences)
+            SELECT 'plan', CASE n % 10 WHEN 0 THEN 'other' ELSE 'shop' END, 'observed', now() - n * interval '30 seconds', 1, 1
+            FROM generate_series(1, 20000) n
+        """
     }
 
     /// An upstream that does not answer, with three waiting calls of each of 10,000 users.

@@ -10,7 +10,6 @@ package enum RouteExecution {
 
     /// The first thing that this version does not carry out, with its place. Nil: all of it.
     package static func unsupported(in rules: RouteRules) -> (place: String, what: String)? {
-        if rules.duplicateWindow != nil { return ("duplicateGuard", "duplicateGuard") }
         for (index, rule) in rules.calls.enumerated() {
             if let what = unsupported(in: rule) { return ("calls[\(index)]", what) }
         }

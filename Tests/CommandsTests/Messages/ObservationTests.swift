@@ -21,6 +21,12 @@ import Testing
         return await world.reply(.submission(.observe(message)))
     }
 
+    /// Whether the message was new; nil: it was refused.
+    private func isNew(_ reply: Reply?) -> Bool? {
+        guard case .submission(.observed(let isNew, _)) = reply else { return nil }
+        return isNew
+    }
+
     private func message(_ world: CommandWorld, _ reference: String) async throws -> MessageFacts? {
         try await world.stores.queries.message(reference, in: world.tenant)
     }
@@ -44,14 +50,17 @@ import Testing
         let addressees = ["k1", "k9", "no"].map { Addressee(.deviceKey(VendorDeviceKey($0))) }
         let submission = Submission(content: Self.text, audience: .listed(addressees))
         let observed = ObservedMessage(submission, references: ["m-1"], unknown: [.deviceKey("no")])
-        #expect(await observe(world, observed) == .submission(.observed(isNew: true)))
+        let first = await observe(world, observed)
+        // One of the two that the upstream knows can be reached here.
+        #expect(first == .submission(.observed(isNew: true, reach: ObservedReach(known: 2, reachable: 1))))
         let found = try #require(try await message(world, "m-1"))
         #expect(found.state == .observed)
         let rows = try await deliveries(world, found.id)
         #expect(rows.map(\.state) == [.sent, .sent])
         #expect(Set(rows.map(\.identity)) == [device.identity, nil])
         // A repetition is the same message.
-        #expect(await observe(world, observed) == .submission(.observed(isNew: false)))
+        let second = await observe(world, observed)
+        #expect(isNew(second) == false)
         // Nothing is left to send, and nothing can be controlled.
         let control = SubmissionCommand.control(.cancel, message: found.id.description)
         #expect(await world.reply(.submission(control)) == .submission(.controlled(false)))
@@ -98,10 +107,8 @@ import Testing
         var groups = Submission(content: Self.text, audience: .groups(["31"]))
         groups.numbering = Numbering(tokens: [token])
         for (name, submission) in [("m-10", tokens), ("m-11", groups)] {
-            #expect(
-                await observe(world, ObservedMessage(submission, references: [name]))
-                    == .submission(.observed(isNew: true))
-            )
+            let reply = await observe(world, ObservedMessage(submission, references: [name]))
+            #expect(isNew(reply) == true)
             let id = try #require(try await message(world, name)).id
             #expect(try await deliveries(world, id).isEmpty)
             #expect(await receipt(world, name) == .receipt(.recorded))
@@ -208,5 +215,27 @@ import Testing
         #expect(again == .sender(.enrolled(key: "key-1", isNew: false)))
         // Another back end may have the name here.
         #expect(await world.sender(.adopt(AdoptedSender(id: "SVR-2", name: "shop"))) == .sender(.registered("SVR-2")))
+    }
+
+    // A rollout risks the targets that the upstream reaches and the gateway does not.
+    @Test func theReachCountsNamedTargetsAndEveryone() async throws {
+        let world = try await CommandWorld.make()
+        await world.device("k1", digit: "a")
+        await world.device("k2", digit: "b")
+        let addressees = ["k1", "k2", "k9"].map { Addressee(.deviceKey(VendorDeviceKey($0))) }
+        let named = Submission(content: Self.text, audience: .listed(addressees))
+        let reply = await observe(world, ObservedMessage(named, references: ["m-20"]))
+        #expect(reply == .submission(.observed(isNew: true, reach: ObservedReach(known: 3, reachable: 2))))
+        let all = Submission(content: Self.text, audience: .everyone)
+        let everyone = await observe(world, ObservedMessage(all, references: ["m-21"]))
+        guard case .submission(.observed(_, let reach)) = everyone else {
+            Issue.record("the message was not stored")
+            return
+        }
+        #expect(reach == ObservedReach(known: 2, reachable: nil))
+        // Groups of the upstream may have other members here.
+        let groups = Submission(content: Self.text, audience: .groups(["31"]))
+        let some = await observe(world, ObservedMessage(groups, references: ["m-22"]))
+        #expect(some == .submission(.observed(isNew: true, reach: nil)))
     }
 }

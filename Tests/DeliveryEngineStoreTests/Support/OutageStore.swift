@@ -158,6 +158,15 @@ final class OutageStore: DeliveryStore {
         return try await inner.called(users, by: message, tenant: tenant)
     }
 
+    func earlier(
+        than lease: SliceLease,
+        for targets: [Int: TargetFacts],
+        by node: NodeID
+    ) async throws(StoreError) -> EarlierFinding {
+        try check()
+        return try await inner.earlier(than: lease, for: targets, by: node)
+    }
+
     func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? {
         try check()
         return try await inner.image(media, tenant: tenant)

@@ -201,6 +201,11 @@ final class ScriptedDeliveryStore: DeliveryStore {
         by message: MessageID,
         tenant: TenantID
     ) async throws(StoreError) -> [Int: Bool] { [:] }
+    func earlier(
+        than lease: SliceLease,
+        for targets: [Int: TargetFacts],
+        by node: NodeID
+    ) async throws(StoreError) -> EarlierFinding { .found(EarlierMessages()) }
     func image(_ media: MediaReference, tenant: TenantID) async throws(StoreError) -> InlineImage? { nil }
     func begin(_ order: UpstreamOrder, of lease: SliceLease, by node: NodeID) async throws(StoreError) -> UpstreamStart
     {

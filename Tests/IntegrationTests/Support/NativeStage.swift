@@ -9,6 +9,8 @@ import EngineStore
 import Explain
 import Foundation
 import Logging
+import MigrationStore
+import Migrations
 import Model
 import NIOCore
 import NIOHTTP1
@@ -165,6 +167,12 @@ struct NativeStage: Sendable {
         let adapters = VendorCatalog.product.byVendor
         let queries = PostgresQueryStore(call: database.call)
         let devices = PostgresDeviceStore(call: database.call)
+        let routes = RouteProvisioner(
+            store: PostgresRouteStore(engine: database.engine),
+            directory: directory,
+            keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
+        )
+        let migrations = PostgresMigrationStore(engine: database.engine)
         return GatewayResponder(
             mounts: VendorMounts(VendorCatalog.product.adapters),
             vendors: VendorEndpoint(
@@ -196,10 +204,15 @@ struct NativeStage: Sendable {
                         directory: directory,
                         keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                     ),
-                    routes: RouteProvisioner(
-                        store: PostgresRouteStore(engine: database.engine),
-                        directory: directory,
-                        keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
+                    migrations: MigrationProvisioner(
+                        store: migrations,
+                        routes: routes,
+                        meter: MigrationMeter(
+                            store: migrations,
+                            queries: queries,
+                            audit: PostgresAuditStore(call: database.call)
+                        ),
+                        clock: clock
                     ),
                     keyRing: try KeyRing([MasterKey(bytes: masterKeyBytes)])
                 ),

@@ -122,6 +122,11 @@ DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstr
     WHERE u.tenant_id = $1 LIMIT 5000);
 
 -- role gateway_engine
+DELETE FROM gateway.parity_count WHERE tenant_id = $1 AND (app_id, metric, hour, dialect) IN (
+    SELECT c.app_id, c.metric, c.hour, c.dialect FROM gateway.parity_count c
+    WHERE c.tenant_id = $1 AND c.hour < $2 * 24 ORDER BY c.hour LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
     SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
     WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT 5000);
@@ -395,7 +400,7 @@ SELECT (extract(epoch FROM now() - at) * 1000)::bigint AS age FROM gateway.audit
 WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT 1;
 
 -- role gateway_call
-SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34, p_awaits => $35, p_by => $36, p_share => $37, p_share_limit => $38);
+SELECT * FROM gateway.accept_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_sender => $5, p_content => $6, p_collapse => $7, p_lane => $8, p_accepted => $9, p_due => $10, p_due_day => $11, p_expires => $12, p_fallback => $13, p_recipients => $14, p_media_id => $15, p_media_hash => $16, p_key => $17, p_body_hash => $18, p_holder => $19, p_lease => $20, p_node => $21, p_slice_numbers => $22, p_slice_kinds => $23, p_slice_ends => $24, p_targets => $25, p_addresses => $26, p_sup_targets => $27, p_sup_identities => $28, p_sup_devices => $29, p_sup_addresses => $30, p_sup_reasons => $31, p_audience => $32, p_due_local => $33, p_slice_dues => $34, p_awaits => $35, p_by => $36, p_share => $37, p_share_limit => $38, p_fingerprint => $39, p_window => $40);
 
 -- role gateway_call
 SELECT * FROM gateway.acknowledge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
@@ -507,6 +512,12 @@ SELECT * FROM gateway.resolve_call($1, $2, $3, $4);
 
 -- role gateway_engine
 SELECT * FROM gateway.resolve_page($1);
+
+-- role gateway_engine
+SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
+
+-- role gateway_engine
+SELECT * FROM gateway.guard_slice($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_engine
 SELECT * FROM gateway.route_slice($1, $2, $3, $4, $5);
@@ -663,6 +674,9 @@ LEFT JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = a.app_id AND r.
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
 
 -- role gateway_call
+SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position < $2 ORDER BY a.position DESC LIMIT $3;
+
+-- role gateway_call
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3;
 
 -- role gateway_call
@@ -676,6 +690,9 @@ SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS su
 SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
+
+-- role gateway_call
+SELECT add_parity AS count FROM gateway.add_parity($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT adopt_group AS is_new FROM gateway.adopt_group($1, $2, $3, $4, $5);
@@ -1254,7 +1271,7 @@ SELECT gateway.make_delivery_partitions($1, $2) AS count;
 SELECT gateway.make_event_partitions($1, $2) AS count;
 
 -- role gateway_call
-SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_upstream => $5, p_refs => $6, p_number => $7, p_paid => $8, p_content => $9, p_collapse => $10, p_lane => $11, p_accepted => $12, p_due => $13, p_due_day => $14, p_due_local => $15, p_expires => $16, p_fallback => $17, p_recipients => $18, p_targets => $19, p_identities => $20, p_addresses => $21) AS outcome;
+SELECT gateway.observe_message(p_tenant => $1, p_app => $2, p_vendor => $3, p_id => $4, p_upstream => $5, p_refs => $6, p_number => $7, p_paid => $8, p_content => $9, p_collapse => $10, p_lane => $11, p_accepted => $12, p_due => $13, p_due_day => $14, p_due_local => $15, p_expires => $16, p_fallback => $17, p_recipients => $18, p_targets => $19, p_identities => $20, p_addresses => $21, p_fingerprint => $22, p_window => $23) AS outcome;
 
 -- role gateway_engine
 SELECT gateway.sweep_media($1, $2::interval, 100) AS count;
@@ -1379,6 +1396,11 @@ LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4;
 
 -- role gateway_call
+SELECT i.identity_id, i.key FROM gateway.identity i
+WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.key > $4 AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL
+ORDER BY i.key LIMIT $5;
+
+-- role gateway_call
 SELECT i.key, i.state, i.user_id, i.attributes, d.token, d.token_state
 FROM gateway.identity i
 JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
@@ -1429,6 +1451,9 @@ SELECT import_people AS outcomes FROM gateway.import_people($1, $2, $3, $4, $5, 
 
 -- role gateway_call
 SELECT import_rows AS outcomes FROM gateway.import_rows(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19, p_clients => $20, p_registered => $21, p_as_of => $22, p_accepts => $23, p_groups => $24, p_badges => $25, p_consents => $26, p_source => $27);
+
+-- role gateway_call
+SELECT import_unread AS outcomes FROM gateway.import_unread($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
 -- role gateway_engine
 SELECT k.due_day, k.message_id, k.target_id, k.is_early, k.is_received, k.is_read
@@ -1582,7 +1607,8 @@ WHERE m.tenant_id = $1 AND m.message_id = $2;
 
 -- role gateway_engine
 SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id, (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r WHERE r.tenant_id = $1 AND r.message_id = m.message_id) AS numbers, m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-    a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed
+    a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed,
+    m.duplicate_of IS NOT NULL AS is_duplicate
 FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
 WHERE m.tenant_id = $1 AND m.message_id = $2;
 
@@ -1601,6 +1627,12 @@ ORDER BY t.outcome, t.reason NULLS FIRST;
 SELECT m.user_id FROM gateway.group_member m
 WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = $4 AND m.user_id > $5
 ORDER BY m.user_id LIMIT $6;
+
+-- role gateway_call
+SELECT metric, hour, dialect, sample FROM gateway.parity_samples($1, $2, $3, $4);
+
+-- role gateway_call
+SELECT metric, samples, differences FROM gateway.parity_measure($1, $2, $3);
 
 -- role gateway_engine
 SELECT move_due AS count FROM gateway.move_due($1, $2, $3, $4);
@@ -2561,6 +2593,21 @@ SELECT tenant_id, retention::text AS retention FROM gateway.tenant ORDER BY tena
 -- role gateway_engine
 SELECT u.id FROM unnest($2::text[], $3::bigint[]) AS u(id, version) WHERE NOT EXISTS (
     SELECT FROM gateway.credential c WHERE c.tenant_id = $1 AND c.credential_id = u.id AND c.version = u.version);
+
+-- role gateway_call
+SELECT u.key, m.message_id, m.content, m.collapse_id, m.due_at, m.expires_at, v.variables,
+    (SELECT r.ref FROM gateway.message_ref r
+        WHERE r.tenant_id = $1 AND r.message_id = m.message_id AND r.app_id = m.app_id AND r.vendor = $4
+        ORDER BY r.ref LIMIT 1) AS number
+FROM unnest($2::uuid[], $3::text[]) WITH ORDINALITY AS u(id, key, place)
+CROSS JOIN LATERAL (
+    SELECT x.message_id FROM gateway.inbox_open x
+    WHERE x.tenant_id = $1 AND x.identity_id = u.id ORDER BY x.message_id DESC LIMIT 100) AS o
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = o.message_id
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = u.id
+LEFT JOIN gateway.message_variable v
+    ON v.tenant_id = $1 AND v.message_id = m.message_id AND v.user_id = i.user_id
+ORDER BY u.place, o.message_id;
 
 -- role gateway_engine
 SELECT u.place FROM unnest($2::text[], $3::bytea[]) WITH ORDINALITY AS u(name, hash, place)
@@ -3599,3 +3646,10 @@ SELECT l.quarter, l.app_id, l.vendor, l.kind, l.histogram, q.first
 FROM gateway.latency l JOIN z ON z.app_id = l.app_id
 CROSS JOIN LATERAL (SELECT gateway.first_quarter(l.quarter, z.zone) AS first) q
 WHERE l.tenant_id = $1 AND l.quarter >= $2 AND l.quarter < $3 AND q.first <> l.quarter LIMIT $4;
+
+-- role gateway_call
+SELECT t.reference, c.message_id, m.app_id FROM unnest($3::text[]) AS t(reference)
+CROSS JOIN LATERAL (
+    SELECT u.message_id FROM gateway.upstream_call u
+    WHERE u.tenant_id = $1 AND u.upstream = $2 AND u.reference = t.reference LIMIT 1) AS c
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = c.message_id;

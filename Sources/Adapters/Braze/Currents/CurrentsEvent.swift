@@ -44,7 +44,7 @@ struct CurrentsEvent {
         // No event of this format: events of a message as a whole or of the app, suppressed deliveries, received pushes, moves and confirmations of users.
         case .moved, .vouched, .possession, .accepted, .messageCanceled, .messagePaused, .messageResumed,
             .messageRequeued, .approvalNeeded, .messageApproved, .suppressed,
-            .received, .routesChanged:
+            .received, .routesChanged, .migrationChanged:
             return []
         }
     }

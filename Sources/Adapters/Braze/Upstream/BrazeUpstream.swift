@@ -21,6 +21,9 @@ extension BrazeAdapter: UpstreamAdapter {
     /// By `messages.apple_push` and `messages.android_push`.
     package var splitsPlatforms: Bool { true }
 
+    /// The SDK reports opens to the vendor, and only those of the messages that it knows.
+    package var reportsReceipts: Bool { false }
+
     package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
         BrazeCallKind.kind(of: request)
     }

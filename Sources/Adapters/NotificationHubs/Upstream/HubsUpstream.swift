@@ -13,6 +13,9 @@ extension HubsAdapter: UpstreamAdapter {
         )
     }
 
+    /// The vendor has telemetry of its sends, and no receipts of devices.
+    package var reportsReceipts: Bool { false }
+
     package func kind(of request: VendorRequest, settings: BindingSettings) -> CallKind {
         HubsCallKind.kind(of: request)
     }

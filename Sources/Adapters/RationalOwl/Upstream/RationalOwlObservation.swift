@@ -66,7 +66,7 @@ struct RationalOwlObservation {
         }
     }
 
-    private static func isRegistration(_ call: RationalOwlCall) -> Bool {
+    static func isRegistration(_ call: RationalOwlCall) -> Bool {
         switch call {
         case .installApp, .deviceRegister, .serverRegister, .clientRegister: true
         default: false  // nothing that could exist already

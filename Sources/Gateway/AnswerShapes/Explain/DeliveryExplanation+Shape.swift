@@ -29,6 +29,9 @@ extension DeliveryExplanation {
                 upstreamCall,
                 "The call by which an upstream got the message, which it pushes by itself."
             ) { $0.upstream },
+            .optionalID("duplicateOf", "The message with the same text that the device was sent before.") {
+                $0.duplicateOf?.description
+            },
             .init("push", pushSchema, writePart: { $0.pushJSON(withContent: $1) }),
             .optionalShape("waits", HoursWords.shape, "The hours for which the delivery waits.") { explanation in
                 explanation.trail.queue.flatMap { explanation.waiting($0) }

@@ -9,11 +9,14 @@ enum NativeOperations {
         ExpectationOperations.all,
         AppOperations.all,
         RouteOperations.all,
+        ParityOperations.all,
+        MigrationOperations.all,
         DeviceTokenOperations.all,
         UserOperations.all,
         GroupOperations.all,
         AudienceSizeOperations.all,
         CampaignOperations.all,
+        TemplateOperations.all,
         ActivityOperations.all,
         ChannelOperations.all,
         ReceiptOperations.all,
@@ -26,5 +29,6 @@ enum NativeOperations {
         KeyOperations.all,
         CredentialOperations.all,
         OperatorOperations.all,
+        PostureOperations.all,
     ].flatMap(\.self)
 }

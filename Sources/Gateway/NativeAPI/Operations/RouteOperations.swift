@@ -385,6 +385,8 @@ extension NativeAPI {
         case .mismatch(version: 0): throw .preconditionFailed("the app has no rules")
         case .mismatch(version: let version): throw .preconditionFailed("version \(version) is in force")
         case .busy: throw .unavailable(1)
+        case .migrating(let migration):
+            throw .invalid("app", "the migration '\(migration)' decides its overlay; roll it back or complete it first")
         case .full:
             throw .invalid("app", "at most \(RouteLimits.versions) versions by calls; use a provisioning file")
         case .unchanged, .stored:

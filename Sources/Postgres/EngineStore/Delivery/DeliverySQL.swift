@@ -72,7 +72,8 @@ enum DeliverySQL {
     static let message = StoreSQL.tenant(
         """
         SELECT \(StoreSQL.messageColumns), m.state, m.lane, m.fallback, a.platforms::text AS platforms,
-            a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed
+            a.defaults::text AS defaults, a.shares_devices, a.route_version IS NOT NULL OR a.retired_at IS NOT NULL AS is_routed,
+            m.duplicate_of IS NOT NULL AS is_duplicate
         FROM gateway.message m JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = m.app_id
         WHERE m.tenant_id = $1 AND m.message_id = $2
         """
@@ -179,6 +180,12 @@ enum DeliverySQL {
         WHERE m.tenant_id = $1 AND m.message_id = $2
         """
     )
+
+    /// The facts about earlier messages with the same text for the targets of the slice. Only for duplicates.
+    static let guardSlice = StoreSQL.function("guard_slice", 8)
+
+    /// The message with the same text that a device was sent before.
+    static let sentBefore = StoreSQL.function("sent_before", 4, columns: "sent_before AS earlier")
 
     /// Calls to upstreams of the slice that have no end: a node ended while they were in flight.
     static let interrupted = StoreSQL.tenant(

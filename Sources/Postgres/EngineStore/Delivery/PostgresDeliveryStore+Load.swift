@@ -55,6 +55,7 @@ extension PostgresDeliveryStore {
             )
             work.trace = ContentCoding.trace(in: document)
             work.isRouted = try row.bool("is_routed")
+            work.isDuplicate = try row.bool("is_duplicate")
             return work
         }
     }

@@ -16,6 +16,8 @@ package struct PostgresDeliveryStore: DeliveryStore {
         case versionsOfSlices
         /// Calls to upstreams are made without a record.
         case recordsOfCalls
+        /// A duplicate is pushed like any other message.
+        case duplicates
     }
 
     let omitted: Set<Omission>

@@ -200,6 +200,15 @@ enum MaintenanceSQL {
         """
     )
 
+    /// Counts of calls for the gates of migrations, which compare those of the last seven days.
+    static let dropFigures = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.observed_figure WHERE tenant_id = $1 AND (app_id, figure, at) IN (
+            SELECT f.app_id, f.figure, f.at FROM gateway.observed_figure f
+            WHERE f.tenant_id = $1 AND f.at < now() - interval '8 days' ORDER BY f.at LIMIT \(rows))
+        """
+    )
+
     /// Counts of messages that were due before the quarter hour `$2`: about as many rows as the limit, at whole quarter hours.
     static let dropCounts = StoreSQL.tenant(counts("counter"))
     static let dropReasons = StoreSQL.tenant(counts("counter_reason"))
@@ -281,6 +290,15 @@ enum MaintenanceSQL {
         DELETE FROM gateway.property_count WHERE tenant_id = $1 AND (day, app_id, property, value, variant) IN (
             SELECT c.day, c.app_id, c.property, c.value, c.variant FROM gateway.property_count c
             WHERE c.tenant_id = $1 AND c.day < $2 ORDER BY c.day LIMIT \(rows))
+        """
+    )
+
+    /// Figures of the agreement with upstreams.
+    static let dropParity = StoreSQL.tenant(
+        """
+        DELETE FROM gateway.parity_count WHERE tenant_id = $1 AND (app_id, metric, hour, dialect) IN (
+            SELECT c.app_id, c.metric, c.hour, c.dialect FROM gateway.parity_count c
+            WHERE c.tenant_id = $1 AND c.hour < $2 * 24 ORDER BY c.hour LIMIT \(rows))
         """
     )
 

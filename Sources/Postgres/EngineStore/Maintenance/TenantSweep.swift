@@ -147,7 +147,8 @@ struct TenantSweep: Sendable {
             + [
                 MaintenanceSQL.dropLatencies(tenant, day), MaintenanceSQL.dropSketches(tenant, day),
                 MaintenanceSQL.dropDeviceChanges(tenant, day), MaintenanceSQL.dropPropertyCounts(tenant, day),
-                MaintenanceSQL.dropMarks(tenant, firstDay),
+                MaintenanceSQL.dropParity(tenant, day), MaintenanceSQL.dropMarks(tenant, firstDay),
+                MaintenanceSQL.dropFigures(tenant),
             ].map { Sweep(step: .figures, statement: $0, limit: rows) }
     }
 }

@@ -67,7 +67,7 @@ package struct PostgresRouteStore: Sendable {
     ///   - restored: the version whose content it has; nil: that of none.
     ///   - tenant: the app's tenant.
     ///   - actor: the caller.
-    /// - Returns: the number of the version. Nil: another version is in force, or a credential has changed; nothing was written.
+    /// - Returns: the number of the version. Nil: another version is in force, a credential has changed, or a migration of the app runs; nothing was written.
     /// - Throws: `StoreError`.
     package func put(
         _ draft: RouteDraft,
@@ -81,9 +81,11 @@ package struct PostgresRouteStore: Sendable {
             .strings(upstreams.map(\.credential.rawValue)),
             .int64s(upstreams.map(\.version))
         )
-        let reads = [ProvisioningSQL.lock(), changed]
+        // A migration that runs has the overlay.
+        let migrating = RouteSQL.migration(.id(tenant), .id(draft.app))
+        let reads = [ProvisioningSQL.lock(), changed, migrating]
         let transaction = Transaction(tenant: nil, reads) { (results) throws(PostgresError) in
-            guard try results.result(1).isEmpty else { return .commit }
+            guard try results.result(1).isEmpty, try results.result(2).isEmpty else { return .commit }
             return Step([RouteSQL.put([draft], .api, in: tenant, by: actor)]) { (written) throws(PostgresError) in
                 let changes = try RouteChange.all(of: [draft], .api, restored: restored, written.result(0))
                 guard let changes, let change = changes.first else { return .commit }
@@ -97,6 +99,77 @@ package struct PostgresRouteStore: Sendable {
             let results = try await engine.run(transaction)
             guard results.count > reads.count else { return nil }
             return try results.result(reads.count).first?.optionalInt("version")
+        }
+    }
+
+    /// Returns the migration that decides the overlay of an app; nil: calls may change it.
+    ///
+    /// - Throws: `StoreError`.
+    package func migration(of app: AppID, in tenant: TenantID) async throws(StoreError) -> String? {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(RouteSQL.migration(.id(tenant), .id(app)), tenant: nil).first?.optionalText(
+                "migration_id"
+            )
+        }
+    }
+
+    /// The result of a version that a migration makes.
+    package enum Migrated: Sendable, Hashable {
+        case stored(version: Int)
+        /// Another version is in force, or a credential has changed; nothing was written.
+        case otherRules
+        /// The migration has changed meanwhile; nothing was written.
+        case outdated
+    }
+
+    private static let outdated = "migration"
+
+    /// Stores the next version of an app's rules together with the change of the migration that makes it. It runs in the lock of provisioning.
+    ///
+    /// - Parameters:
+    ///   - draft: the version.
+    ///   - upstreams: the credentials whose facts the check of the rules has used.
+    ///   - companion: the change of the migration.
+    ///   - tenant: the app's tenant.
+    ///   - actor: the author.
+    /// - Returns: the version, or why nothing was written.
+    /// - Throws: `StoreError`.
+    package func migrate(
+        _ draft: RouteDraft,
+        checkedWith upstreams: [CheckedUpstream],
+        with companion: RouteCompanion,
+        in tenant: TenantID,
+        by actor: AuditActor
+    ) async throws(StoreError) -> Migrated {
+        let changed = RouteSQL.changedUpstreams(
+            .id(tenant),
+            .strings(upstreams.map(\.credential.rawValue)),
+            .int64s(upstreams.map(\.version))
+        )
+        let reads = [ProvisioningSQL.lock(), changed]
+        let transaction = Transaction(tenant: nil, reads) { (results) throws(PostgresError) in
+            guard try results.result(1).isEmpty else { return .commit }
+            // The app before the migration, in the order of locks.
+            return Step([RouteSQL.put([draft], .migration, in: tenant, by: actor)]) { (written) throws(PostgresError) in
+                let changes = try RouteChange.all(of: [draft], .migration, written.result(0))
+                guard let changes, let change = changes.first else { return .commit }
+                return Step([companion.condition]) { (moved) throws(PostgresError) in
+                    guard try moved.result(0).affectedRows == 1 else { throw .abandoned(Self.outdated) }
+                    let audit = [change.record].written(by: actor, in: tenant)
+                    let rest = companion.others(change.version)
+                    let events = [RouteSQL.event(change, in: tenant)] + Array(rest.suffix(1))
+                    return Step(Array(rest.dropLast()) + [audit] + events + [ProvisioningSQL.notify()])
+                }
+            }
+        }
+        do throws(PostgresError) {
+            let results = try await engine.run(transaction)
+            guard results.count > reads.count else { return .otherRules }
+            let version = try results.result(reads.count).first?.optionalInt("version")
+            return version.map { .stored(version: $0) } ?? .otherRules
+        } catch {
+            if error.code == .abandoned, error.reason == Self.outdated { return .outdated }
+            throw StoreError(error)
         }
     }
 }

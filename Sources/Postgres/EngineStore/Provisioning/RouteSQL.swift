@@ -38,6 +38,11 @@ enum RouteSQL {
         """
     )
 
+    /// The migration that decides the overlay of an app.
+    static let migration = StoreSQL.tenant(
+        "SELECT m.migration_id FROM gateway.migration m WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.is_active"
+    )
+
     /// For calls of one tenant.
     static let rules = StoreSQL.tenant(
         """

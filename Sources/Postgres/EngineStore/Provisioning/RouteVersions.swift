@@ -1,5 +1,5 @@
 package import Model
-import PostgresClient
+package import PostgresClient
 package import Routing
 import Store
 
@@ -102,5 +102,18 @@ package struct CheckedUpstream: Sendable, Hashable {
     package init(_ credential: CredentialID, version: Int64) {
         self.credential = credential
         self.version = version
+    }
+}
+
+/// The change of the migration that makes a version of an app's rules, in the transaction that stores the version.
+package struct RouteCompanion: Sendable {
+    /// It must change one row. Otherwise nothing is written.
+    package var condition: Statement
+    /// The statements that follow it, with the number of the version; nil: none was made. The last one writes an event.
+    package var others: @Sendable (_ version: Int?) -> [Statement]
+
+    package init(condition: Statement, others: @escaping @Sendable (_ version: Int?) -> [Statement]) {
+        self.condition = condition
+        self.others = others
     }
 }

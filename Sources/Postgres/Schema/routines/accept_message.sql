@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION gateway.accept_message(
     p_holder text, p_lease interval, p_node text,
     p_sup_targets uuid[], p_sup_identities uuid[], p_sup_devices uuid[], p_sup_addresses text[], p_sup_reasons text[],
     p_audience json DEFAULT NULL, p_due_local bigint DEFAULT NULL, p_slice_dues timestamptz[] DEFAULT NULL,
-    p_awaits boolean DEFAULT false, p_by text DEFAULT NULL, p_share bigint DEFAULT NULL, p_share_limit bigint DEFAULT NULL)
+    p_awaits boolean DEFAULT false, p_by text DEFAULT NULL, p_share bigint DEFAULT NULL, p_share_limit bigint DEFAULT NULL,
+    p_fingerprint bytea DEFAULT NULL, p_window interval DEFAULT NULL)
 RETURNS TABLE (outcome text, message_id uuid, recipients bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -31,6 +32,8 @@ DECLARE
     v_is_counted boolean := v_expands OR v_count > 2000;
     v_reasons json;
     v_kinds text[] := ARRAY['accepted'];
+    v_earlier uuid;
+    v_compared timestamptz;
 BEGIN
     IF p_key IS NOT NULL THEN
         INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, message_id, recipients, created_at)
@@ -48,14 +51,22 @@ BEGIN
         END IF;
     END IF;
 
+    IF p_fingerprint IS NOT NULL THEN
+        v_earlier := gateway.earlier_message(p_tenant, p_app, p_fingerprint, p_vendor, p_due, p_window);
+        -- Behind the lock of the text, so that the times have the order of the commits.
+        v_compared := clock_timestamp();
+    END IF;
     INSERT INTO gateway.message
             (tenant_id, message_id, app_id, vendor, sender_id, state, lane, content, collapse_id, fallback, accepted_at,
-            due_at, due_day, expires_at, recipients, audience, due_local, is_counted, paused_at, awaits_approval, submitted_by)
+            due_at, due_day, expires_at, recipients, audience, due_local, is_counted, paused_at, awaits_approval, submitted_by,
+            fingerprint, entry_point, compared_at, duplicate_of, duplicate_window)
         VALUES (p_tenant, p_id, p_app, p_vendor, p_sender,
             CASE WHEN v_slices = 0 THEN 'done' WHEN p_awaits THEN 'paused' WHEN p_due > p_accepted AND p_holder IS NULL THEN 'scheduled'
                 WHEN v_expands THEN 'expanding' ELSE 'sending' END,
             p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires, p_recipients, p_audience, p_due_local,
-            v_is_counted, CASE WHEN p_awaits THEN p_accepted END, p_awaits AND v_slices > 0, p_by);
+            v_is_counted, CASE WHEN p_awaits THEN p_accepted END, p_awaits AND v_slices > 0, p_by,
+            p_fingerprint, CASE WHEN p_fingerprint IS NOT NULL THEN p_vendor END, v_compared, v_earlier,
+            CASE WHEN v_earlier IS NOT NULL THEN p_window END);
     IF v_slices > 1 OR v_expands THEN
         INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_id);
     END IF;

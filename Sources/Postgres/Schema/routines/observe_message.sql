@@ -6,22 +6,33 @@
 CREATE OR REPLACE FUNCTION gateway.observe_message(
     p_tenant text, p_app text, p_vendor text, p_id uuid, p_upstream text, p_refs text[], p_number bigint, p_paid boolean,
     p_content json, p_collapse text, p_lane smallint, p_accepted timestamptz, p_due timestamptz, p_due_day integer, p_due_local bigint,
-    p_expires timestamptz, p_fallback json, p_recipients bigint, p_targets uuid[], p_identities uuid[], p_addresses text[])
+    p_expires timestamptz, p_fallback json, p_recipients bigint, p_targets uuid[], p_identities uuid[], p_addresses text[],
+    p_fingerprint bytea DEFAULT NULL, p_window interval DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_count integer := cardinality(p_targets);
     v_stored integer;
+    v_entry text := 'observed:' || p_vendor;
+    v_earlier uuid;
+    v_compared timestamptz;
 BEGIN
     PERFORM FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app AND a.retired_at IS NULL;
     IF NOT FOUND THEN RETURN 'unknownApp'; END IF;
     PERFORM FROM gateway.message_ref r
         WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = ANY (p_refs) LIMIT 1;
     IF FOUND THEN RETURN 'known'; END IF;
+    -- The upstream has pushed it already, so that an earlier message is for the explanation only.
+    IF p_fingerprint IS NOT NULL THEN
+        v_earlier := gateway.earlier_message(p_tenant, p_app, p_fingerprint, v_entry, p_due, p_window);
+        v_compared := clock_timestamp();
+    END IF;
     INSERT INTO gateway.message
             (tenant_id, message_id, app_id, vendor, state, lane, content, collapse_id, fallback, accepted_at, due_at, due_day, expires_at,
-            recipients, due_local, observed_from)
+            recipients, due_local, observed_from, fingerprint, entry_point, compared_at, duplicate_of,
+            duplicate_window)
         VALUES (p_tenant, p_id, p_app, p_vendor, 'done', p_lane, p_content, p_collapse, p_fallback, p_accepted, p_due, p_due_day, p_expires,
-            p_recipients, p_due_local, p_upstream);
+            p_recipients, p_due_local, p_upstream, p_fingerprint, CASE WHEN p_fingerprint IS NOT NULL THEN v_entry END,
+            v_compared, v_earlier, CASE WHEN v_earlier IS NOT NULL THEN p_window END);
     INSERT INTO gateway.message_ref (tenant_id, app_id, vendor, ref, message_id, owner, is_paid)
         SELECT p_tenant, p_app, p_vendor, u.ref, p_id, p_upstream, p_paid FROM unnest(p_refs) AS u(ref) ORDER BY u.ref
         ON CONFLICT (tenant_id, app_id, vendor, ref) DO NOTHING;

@@ -20,7 +20,7 @@ DECLARE
 BEGIN
     SELECT state, expires_at INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message FOR NO KEY UPDATE;
-    SELECT lane, due_day, targets, addresses, done, first_target, due_at, route_version INTO s FROM gateway.slice
+    SELECT lane, due_day, targets, addresses, done, first_target, due_at, route_version, guarded_at INTO s FROM gateway.slice
         WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no AND epoch = p_epoch AND state = 'ready' FOR UPDATE;
     IF NOT FOUND THEN RETURN 0; END IF;
     SELECT array_agg(u.place::integer ORDER BY u.place) FILTER (WHERE x.target IS NOT NULL) AS places,
@@ -43,7 +43,7 @@ BEGIN
     SELECT max(no) + 1 INTO v_next FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message;
     INSERT INTO gateway.slice
             (tenant_id, message_id, no, lane, kind, due_day, targets, addresses, state, next_at, resume_at, attempts, held_by,
-            dead_reason, first_target, due_at, route_version, epoch)
+            dead_reason, first_target, due_at, route_version, guarded_at, epoch)
         VALUES (p_tenant, p_message, v_next, s.lane, 'deliver', s.due_day, v.targets,
             CASE WHEN cardinality(s.addresses) > 0 THEN v.addresses ELSE '{}' END, 'ready',
             CASE WHEN m.state = 'canceled' THEN now()
@@ -51,7 +51,7 @@ BEGIN
                 WHEN p_dead IS NOT NULL THEN greatest(m.expires_at, now() + interval '1 hour')
                 WHEN m.state = 'paused' THEN m.expires_at ELSE v_due END,
             CASE WHEN m.state = 'paused' AND p_dead IS NULL THEN v_due END, p_attempts, p_held, p_dead,
-            s.first_target, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END, s.route_version,
+            s.first_target, CASE WHEN p_moves_due THEN v_due ELSE s.due_at END, s.route_version, s.guarded_at,
             -- Its targets had a lease (`route_slice`).
             1);
     INSERT INTO gateway.message_open (tenant_id, message_id) VALUES (p_tenant, p_message) ON CONFLICT DO NOTHING;

@@ -14,6 +14,7 @@
 --   preference_changed                                                patch_identities, set_preferences, set_many_preferences
 --   token_invalidated token_quarantined                               condemn_tokens
 --   routes_changed                                                    the transaction of `put_routes`
+--   migration_changed                                                 the transaction that changes a migration (`PostgresMigrationStore`)
 -- A delivery's identity, user and address are not copied into the event. Readers join its row, so an erasure also removes them from old events.
 
 -- The events of one transaction that have the same app, vendor, sender, kind and previous state. They have the positions `last - count + 1` to `last`.

@@ -47,11 +47,21 @@ CREATE TABLE gateway.message (
     submitted_by text,
     -- The upstream that sent the message, of which the gateway has seen the call and the answer; null: the gateway sends it.
     observed_from text,
+    -- Only for messages of apps with `duplicateGuard`: a digest of the text, and the dialect with the side that sends it. Null: the message is compared with none.
+    fingerprint bytea,
+    entry_point text,
+    -- When it was compared: of two messages with the same text, the one with the earlier time came first (`earlier_message`).
+    compared_at timestamptz,
+    -- The newest message with the same text that came before, through another entry point, and how far before this one such messages may be due. Null: there was
+    -- none.
+    duplicate_of uuid,
+    duplicate_window interval,
     PRIMARY KEY (tenant_id, message_id)
 ) WITH (fillfactor = 80);
 SELECT gateway.colocate('gateway.message');
 ALTER TABLE gateway.message ADD FOREIGN KEY (tenant_id, app_id) REFERENCES gateway.app ON DELETE CASCADE;
 CREATE INDEX message_app ON gateway.message (tenant_id, app_id, message_id DESC);
+CREATE INDEX message_fingerprint ON gateway.message (tenant_id, app_id, fingerprint, entry_point, message_id) WHERE fingerprint IS NOT NULL;
 ALTER TABLE gateway.message ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.message USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));

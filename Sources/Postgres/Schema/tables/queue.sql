@@ -57,6 +57,8 @@ CREATE TABLE gateway.slice (
     -- The version of the app's rules (`route_set`) by which its targets find their paths, from its first lease on (`route_slice`); null: it has not been read, or
     -- the app has no rules. A retry slice inherits it. A slice that is returned without a try has none.
     route_version integer,
+    -- When the slice was first read under a lease, if its message is a duplicate (`guard_slice`). A retry slice inherits it.
+    guarded_at timestamptz,
     PRIMARY KEY (tenant_id, message_id, no)
 )
 -- Of the four updates of a slice, those of a claim and of the end change an index. With 80, 45 of 100 updates are heap-only; 50 is the limit, and 100 gives 44.

@@ -30,6 +30,8 @@ package struct AcceptMessage: StoreWrite {
         p["p_by"] = { .string($1.submitter) }
         p["p_share"] = { .int($1.share?.recipients) }
         p["p_share_limit"] = { .int($1.share?.limit) }
+        p["p_fingerprint"] = { .bytes($1.duplicateGuard?.fingerprint.bytes) }
+        p["p_window"] = { .interval($1.duplicateGuard?.window) }
     }
 
     private static func declareMessage(_ p: inout RoutineParameters<StoreCall, NewMessage>) {

@@ -36,7 +36,7 @@ package struct FindApp: StoreRead {
         let routes = PlatformRouteCoding.decode(try row.object("platforms"))
         let defaults = try row.object("defaults")
         let rules = try Self.rules(row)
-        return AppFacts(
+        var facts = AppFacts(
             hasCredential: routes.values.contains { !$0.credentials.isEmpty },
             identityCount: try row.int("identities"),
             timing: TimingCoding.read(defaults),
@@ -48,6 +48,8 @@ package struct FindApp: StoreRead {
                 Dictionary(uniqueKeysWithValues: Lane.allCases.map { ($0, rules.preferredDialects(in: $0)) })
             } ?? [:]
         )
+        facts.duplicateWindow = rules?.rules.duplicateWindow
+        return facts
     }
 
     /// The app's rules; nil: it has none, or this program does not know them.
@@ -76,6 +78,8 @@ package struct AppFacts: Sendable, Hashable {
     package var upstreamDialects: Set<Vendor>
     /// The dialects that the rules prefer, by lane.
     package var preferredDialects: [Lane: [Vendor]]
+    /// The time within which a message of the same text through another entry point counts as the same one. Nil: nothing is compared.
+    package var duplicateWindow: Duration?
 
     package init(
         hasCredential: Bool,

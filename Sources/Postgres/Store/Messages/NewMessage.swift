@@ -23,6 +23,8 @@ package struct NewMessage: Sendable, Hashable {
     package var share: Share?
     /// The place of its call in a sampled trace. Nil: it is not traced.
     package var trace: TraceContext?
+    /// How it is compared with messages of other entry points. Nil: it is not.
+    package var duplicateGuard: DuplicateGuard?
 
     package init(
         id: MessageID,
@@ -58,6 +60,17 @@ package struct NewMessage: Sendable, Hashable {
         package init(recipients: Int, limit: Int) {
             self.recipients = recipients
             self.limit = limit
+        }
+    }
+
+    /// The digest by which a message is compared with those of other entry points, and how far before it they may be due.
+    package struct DuplicateGuard: Sendable, Hashable {
+        package var fingerprint: MessageFingerprint
+        package var window: Duration
+
+        package init(fingerprint: MessageFingerprint, window: Duration) {
+            self.fingerprint = fingerprint
+            self.window = window
         }
     }
 

@@ -124,6 +124,10 @@ package enum UpstreamContract {
             let isFitting = message.references.allSatisfy { (1...160).contains($0.utf8.count) && isPrintable($0) }
             guard isFitting else { return "observes \(message.references)" }
         }
+        // An answer agrees with itself, whatever its bytes are.
+        let names = adapter.differences(ours: response, theirs: response, for: request)
+        guard names.isEmpty else { return "differs from itself in \(names)" }
+        _ = adapter.comparable([], to: request, response: response, settings: .unbound)
         return nil
     }
 

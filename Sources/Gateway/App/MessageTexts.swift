@@ -1,0 +1,44 @@
+import ApplePayload
+import FoundationEssentials
+import Model
+import Routing
+
+/// Reads what messages of all dialects show, for `duplicateGuard`.
+struct MessageTexts: Sendable {
+    let adapters: [Vendor: any VendorAdapter]
+
+    /// The digest of a message; nil: it shows no text.
+    ///
+    /// Templates are filled in for a target without a name and attributes. Where the message excludes such a target, its text counts as it is written.
+    func fingerprint(of content: Content, from vendor: Vendor) -> MessageFingerprint? {
+        let notification = Notification(
+            message: MessageID(rawValue: Self.nobody.rawValue),
+            origin: vendor,
+            content: content,
+            sentAt: Timestamp(milliseconds: 0)
+        )
+        var shown = content
+        if let normalized = try? adapters[vendor]?.normalized(notification, for: Self.target) {
+            shown = normalized.content
+        }
+        // A payload in Apple's format.
+        if shown.body.isEmpty, shown.title == nil, let document = shown.raw?.object {
+            shown = NormalizedContent(reading: document, of: shown, vendor: vendor).content
+        }
+        return MessageFingerprint(of: shown, further: content.raw?.object ?? JSONObject())
+    }
+
+    private static let nobody = TargetID(rawValue: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+
+    private static var target: TargetFacts {
+        TargetFacts(
+            target: nobody,
+            identity: IdentityID(rawValue: nobody.rawValue),
+            device: nil,
+            app: "",
+            vendor: .native,
+            key: "",
+            destination: PushDestination(platform: .ios, environment: .production, token: nil, tokenState: .none)
+        )
+    }
+}

@@ -1,0 +1,189 @@
+package import Migration
+package import MigrationStore
+package import Model
+package import Store
+
+/// Measures what the gates of a migration compare, from the rows of the store. A figure without data is absent, which is never a success.
+package struct MigrationMeter: Sendable {
+    /// Seven days: a longer step is judged by its last days, so that a fault is not lost among weeks of good figures.
+    package static let window = Duration.seconds(7 * 86_400)
+
+    /// The migration that is measured, and its step.
+    package struct Subject: Sendable, Hashable {
+        package var tenant: TenantID
+        package var scope: AppScope
+        package var upstream: CredentialID
+        /// When the step came into force.
+        package var since: Timestamp
+
+        package init(tenant: TenantID, scope: AppScope, upstream: CredentialID, since: Timestamp) {
+            self.tenant = tenant
+            self.scope = scope
+            self.upstream = upstream
+            self.since = since
+        }
+    }
+
+    private static let figures: Set<MigrationMetric> = [.observed, .payload, .reach, .responses, .senders, .unknown]
+    private static let outcomes: Set<MigrationMetric> = [.failures, .receipts]
+
+    private let store: PostgresMigrationStore
+    private let queries: PostgresQueryStore
+    private let audit: PostgresAuditStore
+
+    package init(store: PostgresMigrationStore, queries: PostgresQueryStore, audit: PostgresAuditStore) {
+        self.store = store
+        self.queries = queries
+        self.audit = audit
+    }
+
+    /// Measures some metrics.
+    ///
+    /// - Throws: `StoreError`.
+    package func measure(
+        _ metrics: Set<MigrationMetric>,
+        of subject: Subject,
+        now: Timestamp
+    ) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
+        var subject = subject
+        subject.since = max(subject.since, now + (.zero - Self.window))
+        var found: [MigrationMetric: MigrationMeasurement] = [:]
+        if !metrics.isDisjoint(with: Self.figures) { found = try await counted(subject) }
+        if !metrics.isDisjoint(with: Self.outcomes) {
+            found.merge(try await pushes(subject, now)) { first, _ in first }
+        }
+        for metric in metrics where found[metric] == nil { found[metric] = try await other(metric, subject, now) }
+        return found.filter { metrics.contains($0.key) }
+    }
+
+    /// The figures that nodes count about observed calls.
+    private func counted(_ subject: Subject) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
+        let figures = try await store.figures(of: subject.scope.app, in: subject.tenant, since: subject.since)
+        var found: [MigrationMetric: MigrationMeasurement] = [:]
+        for figure in figures where figure.samples > 0 {
+            let metric = Self.metric(figure.metric)
+            let share = Double(figure.differences) / Double(figure.samples)
+            // The share of differences, and its complement where a gate wants agreement.
+            found[metric] = MigrationMeasurement(metric.wantsMore ? 1 - share : share, samples: figure.samples)
+        }
+        return found
+    }
+
+    private static func metric(_ metric: ParityMetric) -> MigrationMetric {
+        switch metric {
+        case .observed: .observed
+        case .responses: .responses
+        case .reach: .reach
+        case .payload: .payload
+        case .unknown: .unknown
+        case .senders: .senders
+        }
+    }
+
+    /// The figures of pushes to devices of the vendor's dialect, by transport.
+    private func pushes(
+        _ subject: Subject,
+        _ now: Timestamp
+    ) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
+        let range = QuarterRange(subject.since..<max(now + .milliseconds(1), subject.since))
+        let rows = try await queries.funnel(
+            of: [FunnelPart(range: range, day: "")],
+            FunnelFilter(apps: [subject.scope.app], deviceVendors: [subject.scope.vendor.rawValue]),
+            by: [.transport],
+            in: subject.tenant
+        )
+        guard let rows else { return [:] }
+        return PushShares(rows).measurements
+    }
+
+    private func other(
+        _ metric: MigrationMetric,
+        _ subject: Subject,
+        _ now: Timestamp
+    ) async throws(StoreError) -> MigrationMeasurement? {
+        switch metric {
+        case .devices:
+            let found = try await audit.comparison(subject.scope, in: subject.tenant)
+            return found?.summary.difference.map { MigrationMeasurement($0, samples: 1) }
+        case .backlog:
+            let calls = try await store.waitingCalls(for: subject.upstream, in: subject.tenant)
+            return MigrationMeasurement(calls.oldest / .seconds(1), samples: 1)
+        case .p99: return try await latency(subject, now)
+        case .optOuts:
+            let found = try await store.imports(subject.scope, in: subject.tenant, since: subject.since)
+            return found.imports > 0 ? MigrationMeasurement(Double(found.optOuts), samples: found.imports) : nil
+        // Measured together with others; absent means no data.
+        case .observed, .responses, .reach, .payload, .failures, .receipts, .unknown, .senders: return nil
+        }
+    }
+
+    /// The 99th percentile of the time to the outcome of pushes. Latencies are not counted by transport; calls to an upstream are among them.
+    private func latency(_ subject: Subject, _ now: Timestamp) async throws(StoreError) -> MigrationMeasurement? {
+        let answer = try await queries.latencies(
+            in: QuarterRange(subject.since..<max(now + .milliseconds(1), subject.since)),
+            apps: [subject.scope.app],
+            vendors: [],
+            by: [],
+            groupLimit: 16,
+            of: subject.tenant
+        )
+        guard case .groups(let groups) = answer, let found = groups.first(where: { $0.kind == .delivery }),
+            let milliseconds = found.histogram.percentile(0.99)
+        else { return nil }
+        return MigrationMeasurement(Double(milliseconds) / 1000, samples: Int(clamping: found.histogram.count))
+    }
+}
+
+/// The pushes of both sides, and their outcomes. Pure.
+package struct PushShares: Sendable, Hashable {
+    /// The pushes of one side.
+    package struct Side: Sendable, Hashable {
+        package var delivered: Int64 = 0
+        package var received: Int64 = 0
+        package var failed: Int64 = 0
+
+        mutating func add(_ counts: StageCounts) {
+            delivered &+= counts.sum([.accepted, .uncertain])
+            received &+= counts[.received]
+            failed &+= counts.sum([.rejected, .unsendable])
+        }
+    }
+
+    /// Those that the gateway made itself.
+    package var moved = Side()
+    /// Those that the vendor made, for the gateway or for a caller.
+    package var others = Side()
+
+    package init() {}
+
+    /// - Parameter rows: counts by transport.
+    package init(_ rows: [CountedDeliveries]) {
+        for row in rows {
+            guard let transport = row.group.values[.transport], transport != FunnelFilter.noTransport,
+                !transport.isEmpty
+            else { continue }
+            // `upstream:CREDENTIAL` and `observed:DIALECT`.
+            if transport.contains(":") { others.add(row.counts) } else { moved.add(row.counts) }
+        }
+    }
+
+    /// `failures` of the gateway's pushes, and `receipts`: the rate of receipts of the moved ones, divided by that of the others. The rollout is a random split, so that
+    /// both would be equal.
+    package var measurements: [MigrationMetric: MigrationMeasurement] {
+        var found: [MigrationMetric: MigrationMeasurement] = [:]
+        let ended = moved.delivered &+ moved.failed
+        if ended > 0 {
+            found[.failures] = MigrationMeasurement(Double(moved.failed) / Double(ended), samples: Int(clamping: ended))
+        }
+        if moved.delivered > 0, others.delivered > 0 {
+            let rate = Double(moved.received) / Double(moved.delivered)
+            let other = Double(others.received) / Double(others.delivered)
+            // No receipt of the vendor's pushes: there is nothing to compare with.
+            if other > 0 {
+                let samples = Int(clamping: min(moved.delivered, others.delivered))
+                found[.receipts] = MigrationMeasurement(rate / other, samples: samples)
+            }
+        }
+        return found
+    }
+}

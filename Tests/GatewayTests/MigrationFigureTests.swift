@@ -1,0 +1,77 @@
+import Migration
+import Migrations
+import Model
+import Testing
+
+@testable import push_gateway
+
+/// The figures of pushes that gates compare, and the screen of `migration status`.
+@Suite struct MigrationFigureTests {
+    private func row(_ transport: String?, _ counts: [FunnelStage: Int64]) -> CountedDeliveries {
+        var stages = StageCounts()
+        for (stage, count) in counts { stages[stage] = count }
+        let group = FunnelGroup(transport.map { [.transport: $0] } ?? [:])
+        return CountedDeliveries(part: 0, group: group, deviceVendor: "upmc", counts: stages)
+    }
+
+    @Test func receiptsOfBothSidesAreCompared() {
+        let shares = PushShares([
+            row("apns", [.accepted: 390, .uncertain: 10, .received: 200, .rejected: 90, .unsendable: 10]),
+            row("upstream:old", [.accepted: 100, .received: 60]),
+            row("observed:upmc", [.accepted: 200, .received: 90]),
+            row("none", [.suppressed: 50]), row(nil, [.accepted: 7]),
+        ])
+        let found = shares.measurements
+        #expect(found[.failures] == MigrationMeasurement(0.2, samples: 500))
+        // Half of the moved pushes were received, and half of the others.
+        #expect(found[.receipts] == MigrationMeasurement(1, samples: 300))
+    }
+
+    // Without data nothing is known, which is not a good figure.
+    @Test func oneSideAloneIsNoComparison() {
+        #expect(PushShares([]).measurements.isEmpty)
+        let moved = row("apns", [.accepted: 500, .received: 400])
+        #expect(PushShares([moved]).measurements.keys.sorted { $0.rawValue < $1.rawValue } == [.failures])
+        #expect(PushShares([moved, row("observed:upmc", [.accepted: 500])]).measurements[.receipts] == nil)
+        #expect(PushShares([row("observed:upmc", [.accepted: 500])]).measurements.isEmpty)
+    }
+
+    private static let answer: JSON = [
+        "id": "leave", "app": "shop", "from": "old", "status": "running", "step": 2, "steps": 6, "stage": "rollout 1 %",
+        "since": "2026-11-26T18:00:00.000Z", "remainingSeconds": 18_730, "ready": false, "reason": .null,
+        "gates": [
+            [
+                "metric": "failures", "limit": .number("0.02"), "atLeast": false, "verdict": "passed",
+                "value": .number("0.0041"), "samples": 1240, "needed": 200, "missing": 0,
+            ],
+            [
+                "metric": "receipts", "limit": .number("0.97"), "atLeast": true, "verdict": "missing", "value": .null,
+                "samples": .null, "needed": 200, "missing": 188,
+            ],
+        ],
+        "rollback": ["waitingCalls": 12, "oldestSeconds": 3, "missesCalls": false],
+        "history": [
+            [
+                "at": "2026-11-26T18:00:00.000Z", "actor": "key:ops", "status": "running",
+                "note": "rollout 1 % is in force", "routeVersion": 43,
+            ]
+        ],
+    ]
+
+    @Test func theStatusIsOneScreen() {
+        let text = MigrationText.text(Self.answer, changes: 5)
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.count <= 24)
+        #expect(lines.first == "leave: shop leaves old")
+        #expect(lines[1] == "running: step 3 of 6, rollout 1 %, since 2026-11-26T18:00:00.000Z, 5h 12m left")
+        #expect(text.contains("188 samples are missing") && text.contains("<= 0.02") && text.contains("1240 of 200"))
+        #expect(text.contains("a rollback now: 12 calls wait for the upstream, the oldest for 3s"))
+        #expect(lines.last?.hasSuffix("running: rollout 1 % is in force, rules 43") == true)
+        #expect(MigrationText.text([:], changes: 0).contains("the upstream has received every call"))
+    }
+
+    @Test(
+        arguments: [(0, "0s"), (59, "59s"), (60, "1m 0s"), (3_725, "1h 2m"), (1_296_000, "15d 0h")] as [(Int64, String)]
+    )
+    func timesHaveTwoUnits(_ seconds: Int64, _ text: String) { #expect(MigrationText.duration(seconds) == text) }
+}

@@ -1,0 +1,145 @@
+import Commands
+import Logging
+import Model
+import Routing
+import Testing
+import UpstreamSupport
+
+@testable import Gateway
+
+/// How well the gateway agrees with an upstream, over real sockets and in the database (docs/routing.md#parity).
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ParityTests {
+    private static let proxied = [CallRule(action: .proxy, upstream: "old")]
+
+    private static func registration(_ device: String) -> [UInt8] {
+        let token = String(repeating: "6d", count: 31) + device.suffix(2)
+        return Array(#"{"device":"\#(device)","token":"\#(token)","user":"u-\#(device)"}"#.utf8)
+    }
+
+    private static func answer(_ body: String) -> RawServer.Answer {
+        .text("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    }
+
+    private func report(_ stage: ProxyStage) async throws -> ParityReport {
+        let request = ParityRules.shown("shop", since: Timestamp(seconds: 0))
+        return try #require(try await stage.handler.run(request, in: stage.tenant))
+    }
+
+    private func figure(_ metric: ParityMetric, _ stage: ProxyStage) async throws -> ParityFigure? {
+        try await report(stage).figures.first { $0.metric == metric }
+    }
+
+    /// Waits until a metric has so many samples, at most a minute.
+    private func waits(_ metric: ParityMetric, _ samples: Int, _ stage: ProxyStage) async throws -> ParityFigure? {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            if let found = try await figure(metric, stage), found.samples >= samples { return found }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        Issue.record("\(metric): not \(samples) samples in time")
+        return try await figure(metric, stage)
+    }
+
+    @Test func aWrongFieldOfAnAnswerIsNamed() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, observes: true) { stage in
+            stage.directory.set(Self.proxied)
+            upstream.script([Self.answer(#"{"relay":"registered"}"#)])
+            _ = try await stage.call("register", [], Self.registration("D-91"))
+            // Control: an answer with the same fields agrees.
+            #expect(try await waits(.responses, 1, stage) == ParityFigure(.responses, samples: 1, differences: 0))
+            upstream.script([Self.answer(#"{"relay":"registered by hong@example.com"}"#)])
+            _ = try await stage.call("register", [], Self.registration("D-92"))
+            #expect(try await waits(.responses, 2, stage) == ParityFigure(.responses, samples: 2, differences: 1))
+            let sample = try #require(try await report(stage).samples.first { $0.metric == .responses })
+            #expect(sample.facts["fields"] == ["relay"])
+            #expect(sample.facts["call"] == "register")
+            // The text of the answer is personal data.
+            #expect(!JSONWriter.text(.object(sample.facts)).contains("hong"))
+            #expect(try await figure(.observed, stage) == ParityFigure(.observed, samples: 2, differences: 0))
+        }
+        await upstream.stop()
+    }
+
+    // The vendor accepts a call that the gateway cannot read.
+    @Test func aCallThatOnlyTheVendorUnderstandsIsCounted() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, observes: true) { stage in
+            stage.directory.set(Self.proxied)
+            upstream.script([Self.answer(#"{"relay":"registered"}"#)])
+            _ = try await stage.call("register", [], Array(#"{"device":"D-93"}"#.utf8))
+            #expect(try await waits(.observed, 1, stage) == ParityFigure(.observed, samples: 1, differences: 1))
+            let answers = try await waits(.responses, 1, stage)
+            #expect(answers == ParityFigure(.responses, samples: 1, differences: 1))
+            let sample = try #require(try await report(stage).samples.first { $0.metric == .responses })
+            #expect(sample.facts["fields"] == ["status", "relay"])
+        }
+        await upstream.stop()
+    }
+
+    @Test func readsAreComparedAndChangeNothing() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, observes: true) { stage in
+            stage.directory.set(Self.proxied)
+            upstream.script([Self.answer(#"{"relay":"known"}"#)])
+            let answer = try await stage.call("read", [], Array(#"{"device":"D-94"}"#.utf8))
+            #expect(answer.text == #"{"relay":"known"}"#)
+            // The gateway does not know the device.
+            #expect(try await waits(.responses, 1, stage) == ParityFigure(.responses, samples: 1, differences: 1))
+            stage.directory.set(nil)
+            #expect(try await stage.call("read", [], Array(#"{"device":"D-94"}"#.utf8)).status == 400)
+        }
+        await upstream.stop()
+    }
+
+    @Test func sendsShowTheirReachTheirPayloadAndTheirSender() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, observes: true) { stage in
+            stage.directory.set(Self.proxied)
+            upstream.script([Self.answer(#"{"relay":"registered"}"#)])
+            _ = try await stage.call("register", [], Self.registration("D-95"))
+            _ = try await waits(.responses, 1, stage)
+            upstream.script([Self.answer(#"{"id":"m-95"}"#)])
+            let send = Array(#"{"users":["u-D-95","nobody"],"text":"x"}"#.utf8)
+            _ = try await stage.call("send", [], send)
+            #expect(try await waits(.reach, 2, stage) == ParityFigure(.reach, samples: 2, differences: 1))
+            // The dialect writes no payloads, and the call has no key.
+            #expect(try await waits(.payload, 1, stage) == ParityFigure(.payload, samples: 1, differences: 1))
+            #expect(try await waits(.senders, 1, stage) == ParityFigure(.senders, samples: 1, differences: 1))
+        }
+        await upstream.stop()
+    }
+
+    // Receipts of a back end that still has the vendor's address.
+    @Test func receiptsForUnknownMessagesAreCountedOnBothSides() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, observes: true) { stage in
+            stage.directory.set(Self.proxied)
+            upstream.script([Self.answer(#"{"relay":"registered"}"#)])
+            _ = try await stage.call("register", [], Self.registration("D-96"))
+            _ = try await waits(.responses, 1, stage)
+            let receipt = Array(#"{"device":"D-96","message":"elsewhere"}"#.utf8)
+            upstream.script([Self.answer(#"{"relay":"received"}"#)])
+            _ = try await stage.call("receipt", [], receipt)
+            #expect(try await waits(.unknown, 1, stage) == ParityFigure(.unknown, samples: 1, differences: 1))
+            stage.directory.set([CallRule(kinds: [.receipt], action: .serve)])
+            _ = try await stage.call("receipt", [], receipt)
+            #expect(try await waits(.unknown, 2, stage) == ParityFigure(.unknown, samples: 2, differences: 2))
+        }
+        await upstream.stop()
+    }
+
+    @Test func twentyReadsOfASecondAreCompared() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port) { stage in
+            let tally = ParityTally(
+                handler: stage.handler,
+                logger: Logger(label: "parity") { _ in SwiftLogNoOpLogHandler() }
+            )
+            let second = Timestamp(seconds: 1_000)
+            #expect((0..<30).count { _ in tally.takesRead(at: second) } == ParityTally.readsPerSecond)
+            #expect(tally.takesRead(at: Timestamp(seconds: 1_001)))
+        }
+        await upstream.stop()
+    }
+}

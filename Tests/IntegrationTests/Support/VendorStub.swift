@@ -1,0 +1,162 @@
+import CommandSupport
+import Foundation
+import Model
+import Testing
+
+/// The stub of a vendor as a process, with its control calls (`Clients/vendorstubs`). It shares no code with the gateway.
+struct VendorStub: Sendable {
+    let url: String
+    let control: HTTPCaller
+    private let process: ChildProcess
+
+    /// Starts the stub of `arguments[0]` and waits until it is ready.
+    static func start(_ arguments: [String], _ world: World) async throws -> VendorStub {
+        let log = world.material.path("vendor-\(UUID().uuidString).log")
+        let process = try PythonClient(world).start(
+            script: "vendorstubs/__main__",
+            arguments + ["--port", "0"],
+            logFile: log
+        )
+        var ready: JSON?
+        try await eventually("the stub is ready") {
+            let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+            ready = text.split(separator: "\n").lazy.compactMap { try? JSONParser.parse(String($0)) }
+                .first { $0["control"] != nil }
+            return ready != nil
+        }
+        let url = try #require(ready?["url"]?.string)
+        let port = try #require(ready?["control"]?.int)
+        return VendorStub(url: url, control: HTTPCaller(base: "http://127.0.0.1:\(port)"), process: process)
+    }
+
+    func stop() async {
+        await control.close()
+        _ = await process.stop()
+    }
+
+    func calls(to path: String) async throws -> [JSON] {
+        let all = try await control.call("GET", "/_stub/calls").json?["calls"]?.array ?? []
+        return all.filter { $0["target"]?.string?.hasPrefix(path) ?? false }
+    }
+
+    /// The tokens to which the vendor pushes.
+    func pushedTokens() async throws -> [String] {
+        let all = try await control.call("GET", "/_stub/pushes").json?["pushes"]?.array ?? []
+        return all.compactMap { $0["token"]?.string?.lowercased() }
+    }
+
+    /// The body of a recorded call.
+    static func body(of call: JSON) -> JSON? {
+        call["body"]?.string.flatMap { Data(base64Encoded: $0) }.flatMap { try? JSONParser.parse(Array($0)) }
+    }
+
+    /// The text of the body of a recorded call.
+    static func text(of call: JSON) -> String {
+        let data = call["body"]?.string.flatMap { Data(base64Encoded: $0) } ?? Data()
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+extension World {
+    /// Provisions the upstream `old`, and puts the first rules of the app in force.
+    func place(
+        _ credential: JSON,
+        _ rules: JSON,
+        app: String = "shop",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await administer()
+        try await eventually("the key has the scope", sourceLocation: sourceLocation) {
+            try await native("PUT", "/v1/credentials/old", credential).status == 201
+        }
+        try await eventually("the upstream is opened", sourceLocation: sourceLocation) {
+            try gatewayLog().contains("upstream opened")
+        }
+        try await rule(rules, app: app, after: 0, sourceLocation: sourceLocation)
+    }
+
+    /// Gives the key of the tests the scope of an administrator.
+    func administer() async throws {
+        _ = try await value(
+            """
+            WITH u AS (UPDATE gateway.api_key SET scopes = scopes || '{admin}' RETURNING 1)
+            SELECT count(*)::text AS value FROM u
+            """
+        )
+    }
+
+    /// Puts rules of an app in force, behind the version `version`.
+    func rule(
+        _ rules: JSON,
+        app: String = "shop",
+        after version: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        var put: HTTPCaller.Answer?
+        try await eventually("the key has the scope", sourceLocation: sourceLocation) {
+            let answer = try await http.call(
+                "PUT",
+                "/v1/apps/\(app)/routes",
+                rules,
+                headers: ["If-Match": "\"\(version)\""],
+                bearer: apiKey
+            )
+            put = answer
+            return answer.status != 403
+        }
+        let status = put?.status ?? 0
+        try #require(status == 200 || status == 201, "\(put?.text ?? "")", sourceLocation: sourceLocation)
+        // All calls follow new rules within a second.
+        try await Task.sleep(for: .milliseconds(1500))
+    }
+
+    /// The deliveries of a message as `state transport reason`, in the order of the device keys.
+    func deliveries(of message: String) async throws -> [String] {
+        let text = try await value(
+            """
+            SELECT coalesce(string_agg(concat_ws(' ', d.state, d.transport, d.reason), ',' ORDER BY i.key), '') AS value
+            FROM gateway.delivery d LEFT JOIN gateway.identity i ON i.tenant_id = d.tenant_id AND i.identity_id = d.identity_id
+            WHERE d.message_id = '\(message)'::uuid
+            """
+        )
+        return text.split(separator: ",").map(String.init)
+    }
+
+    /// Imports devices of a dialect as an operator does.
+    func importDevices(
+        _ vendor: String,
+        _ devices: [(key: String, token: String, user: String)],
+        app: String = "shop",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let lines = devices.map { device in
+            JSONWriter.text([
+                "key": .string(device.key), "platform": "ios", "token": .string(device.token),
+                "user": .string(device.user),
+            ])
+        }
+        let answer = try await BrazeCaller(world: self).call(
+            "/v1/apps/\(app)/imports?vendor=\(vendor)",
+            lines.joined(separator: "\n") + "\n",
+            key: apiKey,
+            type: "application/x-ndjson"
+        )
+        try #require((200...202).contains(answer.status), "\(answer.text)", sourceLocation: sourceLocation)
+    }
+
+    /// Sends in the native API, and returns the message's id.
+    func send(
+        _ body: String,
+        to audience: JSON,
+        app: String = "shop",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let answer = try await native(
+            "POST",
+            "/v1/messages",
+            ["app": .string(app), "to": audience, "body": .string(body)]
+        )
+        try #require(answer.status == 202, "\(answer.text)", sourceLocation: sourceLocation)
+        return try #require(answer.json?["id"]?.string, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,1 @@
+Vendors can report later what became of messages that were sent through an upstream: `POST /upstream/NAME` takes RationalOwl's tracking callback, and its states become receipts. `push-gateway credential list --reports` prints the path (docs/routing.md#later-reports).

@@ -1,0 +1,1 @@
+`push-gateway tenant export` also writes the messages that devices have not fetched (UPMC, iPNS), with their numbers, and `tenant import` puts them into the inboxes at the other gateway. The manifest has version 2; version 1 is still read.
