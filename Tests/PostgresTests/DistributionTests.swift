@@ -362,6 +362,15 @@ import Testing
         #expect(rules.breaches(in: statement.sql).contains(statement.rule), "\(statement.sql)")
     }
 
+    @Test func anInsertWithARowOfTheTenantHasNoFindings() {
+        let rules = StatementRules(distributed: ["device", "message"])
+        let sql = """
+            INSERT INTO gateway.device (tenant_id, device_id) SELECT x.tenant_id, u.id FROM gateway.message x
+            CROSS JOIN unnest($3) AS u(id) WHERE x.tenant_id = $1 AND x.message_id = $2
+            """
+        #expect(rules.breaches(in: sql) == [])
+    }
+
     @Test func aLookupWithAPrecomputedValueHasNoFindings() {
         let rules = StatementRules(distributed: ["device", "identity", "slice"])
         let sql = """

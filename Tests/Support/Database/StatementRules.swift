@@ -87,7 +87,10 @@ package struct StatementRules: Sendable {
             // Citus: "subqueries are not supported within INSERT queries".
             let hasValues = insert.contains(/\) VALUES \(/)
             rule("subquery in VALUES", hasValues)
-            let isCopy = !hasValues && !insert.contains("ON CONFLICT") && !insert.contains("RETURNING")
+            // With the tenant of a colocated row, it runs where the rows are.
+            let isColocated = insert.contains(/\bSELECT [a-z]+\.tenant_id\b/)
+            let isCopy =
+                !hasValues && !isColocated && !insert.contains("ON CONFLICT") && !insert.contains("RETURNING")
             rule("INSERT … SELECT without ON CONFLICT or RETURNING", isCopy)
         }
         return found
