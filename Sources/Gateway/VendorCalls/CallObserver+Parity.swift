@@ -45,7 +45,7 @@ extension CallObserver {
         {
             noteAnswer(adapter.encode(own, for: observed.call, settings: settings), observed)
         }
-        if observed.kind == .receipt {
+        if observed.kind == .receipt, !observed.isReceiptCounted {
             noteReceipts(replies, of: observed.call, adapter, observed.binding)
         }
         for case .submission(.observe(let message)) in commands { notePayload(of: message, observed) }

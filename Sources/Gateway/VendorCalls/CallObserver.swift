@@ -1,7 +1,6 @@
 import Commands
 import GatewayHTTP
 import Logging
-import MigrationStore
 import Model
 import NIOConcurrencyHelpers
 import Observability
@@ -16,6 +15,8 @@ struct ObservedCall: Sendable {
     var kind: CallKind
     /// Its body is whole.
     var answer: VendorResponse
+    /// Whether the endpoint has counted the receipt for parity.
+    var isReceiptCounted = false
 
     /// The call without what was read of its body, which takes many times the memory of the body.
     var unread: ObservedCall {

@@ -18,6 +18,8 @@ struct CallHold: Sendable {
     var miss: CallRouter.Proxying?
     /// The upstream that sent the message of a receipt, or may have: it receives the receipt too. Nil: the rules decide.
     var followed: CredentialID?
+    /// Whether the receipt has been counted for parity already, by the side that sent its message.
+    var isReceiptCounted = false
     /// The connection of the call; nil: it did not arrive at a listener.
     var channel: (any Channel)?
 }

@@ -1,6 +1,5 @@
 import Commands
 import GatewayHTTP
-import MigrationStore
 import Model
 
 /// Calls about messages, which belong to the side that sent the message (docs/routing.md#the-side-that-sent-a-message).
@@ -27,6 +26,7 @@ extension VendorEndpoint {
             let scope = AppScope(app: binding.app, vendor: adapter.vendor)
             owner = try await handler.owner(of: reference, in: scope, of: binding.tenant)
             if following.kind == .receipt {
+                hold.isReceiptCounted = true
                 let figure = ParityFigure(.unknown, samples: 1, differences: owner == .unknown ? 1 : 0)
                 upstreams.observer?.parity.add(figure, of: binding, adapter.vendor, at: call.receivedAt)
             }
@@ -83,8 +83,14 @@ extension VendorEndpoint {
 
     /// Notes whether the receipts of a served call are about known messages: others show that a sender bypasses the gateway.
     @inline(never)
-    func noteReceipts(_ replies: [Reply], _ call: VendorRequest, _ adapter: any VendorAdapter, _ binding: BoundCall) {
-        guard binding.routes != nil, let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter,
+    func noteReceipts(
+        _ replies: [Reply],
+        _ call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall,
+        _ hold: CallHold
+    ) {
+        guard binding.routes != nil, !hold.isReceiptCounted, let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter,
             dialect.kind(of: call, settings: binding.settings) == .receipt
         else { return }
         observer.noteReceipts(replies, of: call, dialect, binding)

@@ -39,7 +39,8 @@ extension VendorEndpoint {
             binding: binding,
             upstream: proxying.upstream,
             kind: proxying.kind,
-            answer: answer
+            answer: answer,
+            isReceiptCounted: hold.isReceiptCounted
         )
         if isRemembered { return observer.lost(observed, .store) }
         if proxying.kind == .send, let certificates, let channel = hold.channel, !binding.senders.certificates.isEmpty {

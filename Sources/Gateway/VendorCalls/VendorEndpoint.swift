@@ -283,7 +283,7 @@ final class VendorEndpoint: Sendable {
             switch try await perform(commands, of: call, by: adapter, binding.userTokens, in: scope, names, order) {
             case .success(let replies):
                 if let answer = await missed(replies, call, adapter, binding, shown, &record, &hold) { return answer }
-                noteReceipts(replies, call, adapter, binding)
+                noteReceipts(replies, call, adapter, binding, hold)
                 record.answered(replies)
                 return adapter.encode(replies, for: call, settings: settings)
             case .failure(let excess): return limited(excess, call, adapter, &record, settings)
