@@ -90,7 +90,8 @@ extension VendorEndpoint {
         _ binding: BoundCall,
         _ hold: CallHold
     ) {
-        guard binding.routes != nil, !hold.isReceiptCounted, let observer = upstreams.observer, let dialect = adapter as? any UpstreamAdapter,
+        guard binding.routes != nil, !hold.isReceiptCounted, let observer = upstreams.observer,
+            let dialect = adapter as? any UpstreamAdapter,
             dialect.kind(of: call, settings: binding.settings) == .receipt
         else { return }
         observer.noteReceipts(replies, of: call, dialect, binding)
