@@ -90,7 +90,7 @@ import Testing
         _ = try await put(fixture, plan())
         _ = try await put(fixture, plan("again"))
         #expect(try await write(fixture, change(1)))
-        #expect(try await store(fixture).active(of: "shop", in: fixture.acme) == "leave")
+        #expect(try await PostgresRouteStore(engine: fixture.engine).migration(of: "shop", in: fixture.acme) == "leave")
         let error = await #expect(throws: StoreError.self) { _ = try await write(fixture, change(1, of: "again")) }
         #expect(error?.code == .conflict)
         #expect(try await write(fixture, change(2, "rolledBack", isActive: false)))

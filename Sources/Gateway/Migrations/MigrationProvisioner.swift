@@ -202,7 +202,8 @@ package struct MigrationProvisioner: Sendable {
         in tenant: TenantID
     ) async throws(StoreError) -> String? {
         if change.state.status.isActive, !migration.stored.isActive,
-            let other = try await store.active(of: migration.plan.app, in: tenant), other != migration.stored.id
+            let other = try await routes.store.migration(of: migration.plan.app, in: tenant),
+            other != migration.stored.id
         {
             return "the migration '\(other)' of the app has not ended"
         }

@@ -45,11 +45,6 @@ enum MigrationSQL {
         """
     )
 
-    /// The migration that decides the overlay of an app.
-    static let active = StoreSQL.tenant(
-        "SELECT m.migration_id FROM gateway.migration m WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.is_active"
-    )
-
     /// Migrations that are due, as a hint: over all tenants, without locks.
     static let due = StoreSQL.global(
         """

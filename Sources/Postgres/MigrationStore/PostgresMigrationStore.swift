@@ -59,16 +59,6 @@ package struct PostgresMigrationStore: Sendable {
         }
     }
 
-    /// Returns the name of the migration that decides the overlay of an app.
-    ///
-    /// - Throws: `StoreError`.
-    package func active(of app: AppID, in tenant: TenantID) async throws(StoreError) -> String? {
-        try await asStore { () throws(PostgresError) in
-            let found = try await engine.run(MigrationSQL.active(.id(tenant), .id(app)), tenant: nil)
-            return try found.first?.optionalText("migration_id")
-        }
-    }
-
     /// Returns the number of migrations in each state, over all tenants.
     ///
     /// - Throws: `StoreError`.
