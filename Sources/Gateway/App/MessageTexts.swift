@@ -1,5 +1,4 @@
 import ApplePayload
-import FoundationEssentials
 import Model
 import Routing
 
@@ -12,13 +11,13 @@ struct MessageTexts: Sendable {
     /// Templates are filled in for a target without a name and attributes. Where the message excludes such a target, its text counts as it is written.
     func fingerprint(of content: Content, from vendor: Vendor) -> MessageFingerprint? {
         let notification = Notification(
-            message: MessageID(rawValue: Self.nobody.rawValue),
+            message: .none,
             origin: vendor,
             content: content,
             sentAt: Timestamp(milliseconds: 0)
         )
         var shown = content
-        if let normalized = try? adapters[vendor]?.normalized(notification, for: Self.target) {
+        if let normalized = try? adapters[vendor]?.normalized(notification, for: .unknown(in: "", .native)) {
             shown = normalized.content
         }
         // A payload in Apple's format.
@@ -26,19 +25,5 @@ struct MessageTexts: Sendable {
             shown = NormalizedContent(reading: document, of: shown, vendor: vendor).content
         }
         return MessageFingerprint(of: shown, further: content.raw?.object ?? JSONObject())
-    }
-
-    private static let nobody = TargetID(rawValue: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
-
-    private static var target: TargetFacts {
-        TargetFacts(
-            target: nobody,
-            identity: IdentityID(rawValue: nobody.rawValue),
-            device: nil,
-            app: "",
-            vendor: .native,
-            key: "",
-            destination: PushDestination(platform: .ios, environment: .production, token: nil, tokenState: .none)
-        )
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GatewayHTTP
 import HTTPTypes
 import Model
@@ -180,18 +179,8 @@ struct PayloadTrial {
         let content = submission.content
         let hasText = !content.body.isEmpty || content.title != nil || content.raw != nil || content.isSilent
         guard submission.template == nil, content.activity == nil, hasText else { return nil }
-        let identity = IdentityID(rawValue: Self.zero)
-        let target = TargetFacts(
-            target: TargetID(identity),
-            identity: identity,
-            device: nil,
-            app: binding.app,
-            vendor: adapter.vendor,
-            key: "parity",
-            destination: PushDestination(platform: .ios, environment: .production, token: nil, tokenState: .none)
-        )
         let notification = Notification(
-            message: MessageID(rawValue: Self.zero),
+            message: .none,
             origin: adapter.vendor,
             content: content,
             sentAt: time,
@@ -199,13 +188,15 @@ struct PayloadTrial {
             numbers: message.references.first.map { [adapter.vendor: $0] } ?? [:]
         )
         do throws(AdapterError) {
-            let payload = try adapter.payload(for: notification, to: target, settings: binding.settings)
+            let payload = try adapter.payload(
+                for: notification,
+                to: .unknown(in: binding.app, adapter.vendor, key: "parity"),
+                settings: binding.settings
+            )
             return payload.reduced.isEmpty ? .fits : .differs(reason: "reduced", fields: payload.reduced)
         } catch {
             if error.code == .withheld { return nil }
             return .differs(reason: "\(error.code)", fields: error.field.map { [$0] } ?? [])
         }
     }
-
-    private static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
