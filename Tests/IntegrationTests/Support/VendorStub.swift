@@ -34,8 +34,9 @@ struct VendorStub {
         _ = await process.stop()
     }
 
+    /// The recorded calls whose path begins so.
     func calls(to path: String) async throws -> [JSON] {
-        let all = try await control.call("GET", "/_stub/calls").json?["calls"]?.array ?? []
+        let all = try await control.call("GET", "/_stub/calls?limit=200000").json?["calls"]?.array ?? []
         return all.filter { $0["target"]?.string?.hasPrefix(path) ?? false }
     }
 
