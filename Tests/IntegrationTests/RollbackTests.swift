@@ -80,8 +80,9 @@ struct RollbackTests {
         }
         try release.edit("routines/accept_message.sql") { text in
             text.replacing(
-                "p_share_limit bigint DEFAULT NULL)",
-                with: "p_share_limit bigint DEFAULT NULL,\n    p_color text DEFAULT 'green')"
+                /\)\nRETURNS TABLE/,
+                with: ",\n    p_color text DEFAULT 'green')\nRETURNS TABLE",
+                maxReplacements: 1
             )
         }
         return release
