@@ -252,6 +252,13 @@ var parts: [Part] = [
     ),
     .library("APNs", [.ours("ApplePayload"), .ours("Bytes"), .ours("HTTP2"), .ours("Model"), locks]),
 
+    // The pages of the web console: values in, HTML and SVG out.
+    .library(
+        "WebConsole",
+        [.ours("Model"), .product("Mustache", .mustache), crypto],
+        resources: [.copy("Resources")]
+    ),
+
     // Files of devices: readers without a store, which tests feed with any bytes.
     .library("DeviceFiles", [.ours("Model")]),
 
@@ -279,10 +286,16 @@ var parts: [Part] = [
         path: "Sources/Postgres/Store",
         [.ours("DeliveryEngine"), .ours("Model"), .ours("PostgresClient"), .ours("Routing")]
     ),
-    // Operations of `Store` for what upstreams do.
+    // Operations of `Store` for what upstreams do, and for back ends that send.
     .library(
         "ObservationStore",
         path: "Sources/Postgres/Observation",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
+    // Templates of messages.
+    .library(
+        "TemplateStore",
+        path: "Sources/Postgres/TemplateStore",
         [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
     .library(
@@ -301,6 +314,12 @@ var parts: [Part] = [
         "MigrationStore",
         path: "Sources/Postgres/MigrationStore",
         [.ours("EngineStore"), .ours("Model"), .ours("PostgresClient"), .ours("Store")]
+    ),
+    // Accounts of the web console and their sessions.
+    .library(
+        "AccountStore",
+        path: "Sources/Postgres/AccountStore",
+        [.ours("Model"), .ours("PostgresClient"), .ours("Store")]
     ),
     .library(
         "EngineStore",
@@ -390,15 +409,16 @@ var parts: [Part] = [
         "AnswerShapes",
         path: "Sources/Gateway/AnswerShapes",
         [
-            .ours("APNs"), .ours("ApplePayload"), .ours("CaptureStore"), .ours("Commands"), .ours("EngineStore"),
-            .ours("Explain"), .ours("Model"), .ours("Store"),
+            .ours("APNs"), .ours("ApplePayload"), .ours("CaptureStore"), .ours("Commands"), .ours("DeliveryEngine"),
+            .ours("EngineStore"), .ours("Explain"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
+            .ours("Model"), .ours("Store"),
         ]
     ),
     .library(
         "NativeHTTP",
         path: "Sources/Gateway/NativeAPI",
         [
-            .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"),
+            .ours("CaptureStore"), .ours("EngineStore"), .ours("Store"), .ours("TemplateStore"),
             .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("AppleCalls"), .ours("ApplePayload"),
             .ours("CallAudit"),
             .ours("Commands"), .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("GatewayHTTP"),
@@ -408,11 +428,22 @@ var parts: [Part] = [
             lifecycle, locks, log, metrics, nioCore,
         ]
     ),
+    // The web console: accounts, sessions, and the pages of `WebConsole` over calls of the native API in this process.
+    .library(
+        "ConsoleHTTP",
+        path: "Sources/Gateway/Console",
+        [
+            .ours("AccountStore"), .ours("CallAudit"), .ours("Commands"), .ours("GatewayHTTP"), .ours("Model"),
+            .ours("NativeHTTP"), .ours("Observability"), .ours("Secrets"), .ours("Store"), .ours("WebConsole"), crypto,
+            cryptoExtras, hummingbird, httpTypes, lifecycle, locks, log, nioCore, nioPosix,
+        ]
+    ),
     .library(
         "Gateway",
         path: "Sources/Gateway",
         exclude: [
-            "AnswerShapes", "AppleCalls", "CallAudit", "Explain", "HTTP", "Imports", "Migrations", "NativeAPI",
+            "AnswerShapes", "AppleCalls", "CallAudit", "Console", "Explain", "HTTP", "Imports", "Migrations",
+            "NativeAPI",
             "Observability",
             "Provisioning", "Secrets",
         ],
@@ -420,11 +451,13 @@ var parts: [Part] = [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("ObservationStore"),
             .ours("PostgresClient"), .ours("Store"),
             .ours("APNs"), .ours("Adapters"), .ours("AppleCalls"), .ours("ApplePayload"), .ours("CallAudit"),
-            .ours("Commands"), .ours("DeliveryEngine"), .ours("Explain"), .ours("Forwarding"), .ours("GatewayHTTP"),
+            .ours("AccountStore"), .ours("Commands"), .ours("ConsoleHTTP"), .ours("DeliveryEngine"), .ours("Explain"),
+            .ours("Forwarding"), .ours("GatewayHTTP"),
             .ours("HTTP2"), .ours("Imports"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"),
-            .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("Webhooks"), hummingbird, hummingbirdCore,
+            .ours("Secrets"), .ours("SignedTokens"), .ours("Traces"), .ours("WebConsole"), .ours("Webhooks"),
+            hummingbird, hummingbirdCore,
             nioSSL, tracing,
             .product("Configuration", .configuration),
             .product("SystemPackage", .system), unixSignals, crypto, httpClient, httpTypes, lifecycle, locks, log,
@@ -457,7 +490,8 @@ var parts: [Part] = [
     .executable(
         "push-gateway",
         [
-            .ours("CaptureStore"), .ours("DatabaseSchema"), .ours("EngineStore"), .ours("PostgresBackup"),
+            .ours("AccountStore"), .ours("CaptureStore"), .ours("ConsoleHTTP"), .ours("DatabaseSchema"),
+            .ours("EngineStore"), .ours("PostgresBackup"),
             .ours("PostgresClient"), .ours("Store"), .ours("TransferStore"),
             .ours("Adapters"), .ours("AnswerShapes"), .ours("CommandSupport"), .ours("Commands"), .ours("DeviceFiles"),
             .ours("Explain"), .ours("Gateway"), .ours("HTTP2"),
@@ -519,6 +553,7 @@ var parts: [Part] = [
     .tests("ModelTests", [.ours("Model"), .ours("TestKit"), httpTypes]),
     .tests("DeviceFilesTests", [.ours("DeviceFiles"), .ours("Model"), .ours("TestKit")]),
     .tests("MigrationTests", [.ours("Migration"), .ours("Model"), .ours("Routing"), .ours("TestKit")]),
+    .tests("WebConsoleTests", [.ours("Model"), .ours("TestKit"), .ours("WebConsole")]),
     .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
@@ -595,10 +630,11 @@ var parts: [Part] = [
     .tests(
         "PostgresTests",
         [
-            .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"), .ours("DatabaseSupport"),
+            .ours("AccountStore"), .ours("CaptureStore"), .ours("Commands"), .ours("DatabaseSchema"),
+            .ours("DatabaseSupport"),
             .ours("DeliveryEngine"), .ours("EmbeddedPostgres"),
             .ours("EngineStore"), .ours("Model"), .ours("PostgresBackup"), .ours("PostgresClient"), .ours("Routing"),
-            .ours("MigrationStore"), .ours("ObservationStore"), .ours("Store"),
+            .ours("MigrationStore"), .ours("ObservationStore"), .ours("Store"), .ours("TemplateStore"),
             .ours("TestKit"), .ours("TransferStore"), locks, log,
         ],
         resources: [.copy("Fixtures")]
@@ -608,8 +644,9 @@ var parts: [Part] = [
         "GatewayTests",
         [
             .ours("DatabaseSupport"), .ours("EngineStore"), .ours("PostgresClient"), .ours("Store"),
-            coreMetrics, .ours("APNs"), .ours("Adapters"), .ours("AnswerShapes"), .ours("CallAudit"),
-            .ours("CommandSupport"),
+            coreMetrics, .ours("APNs"), .ours("AccountStore"), .ours("Adapters"), .ours("AnswerShapes"),
+            .ours("CallAudit"),
+            .ours("CommandSupport"), .ours("ConsoleHTTP"), .ours("WebConsole"),
             .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"),
             .ours("Imports"), .ours("Migration"), .ours("Migrations"),
@@ -622,7 +659,8 @@ var parts: [Part] = [
     .tests(
         "IntegrationTests",
         [
-            .ours("APNs"), .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"),
+            .ours("APNs"), .ours("AccountStore"), .ours("ConsoleHTTP"), .ours("DatabaseSchema"),
+            .ours("EmbeddedPostgres"), .ours("EngineStore"),
             .ours("PostgresClient"),
             .ours("Store"),
             .ours("Adapters"), .ours("CommandSupport"), .ours("Commands"), .ours("Coverage"), .ours("DatabaseSupport"),
@@ -633,7 +671,7 @@ var parts: [Part] = [
             .ours("Provisioning"),
             .ours("AppleCalls"), .ours("Forwarding"), .ours("RationalOwl"), .ours("Routing"), .ours("Secrets"),
             .ours("TestKit"),
-            .ours("TestVendors"), .ours("UPMC"), .ours("UpstreamSupport"),
+            .ours("TestVendors"), .ours("UPMC"), .ours("UpstreamSupport"), .ours("WebConsole"),
             .ours("apns-simulator"), .ours("push-gateway"), hummingbird, lifecycle,
             .ours("Outgoing"), .ours("Webhooks"), crypto, httpClient, httpTypes, locks, log, nioCore, nioHTTP1,
             nioPosix,

@@ -14,6 +14,9 @@ package struct DemoStage: CustomStringConvertible {
     let https: HTTPCaller
     let control: HTTPCaller
     let adminAddress: String
+    /// The address of the web console.
+    let console: String
+    private let program: String
     private let processes: [ChildProcess]
 
     package var description: String {
@@ -21,6 +24,7 @@ package struct DemoStage: CustomStringConvertible {
         HTTP        \(http.base)
         HTTPS       \(https.base)   certificate \(directory)/gateway-cert.pem
         admin       http://\(adminAddress)/readyz  /metrics
+        console     \(console)
         simulator   \(control.base)/_simulator/requests
         API key     \(apiKey)
         bindings    \(directory)/tenants.yaml
@@ -62,6 +66,8 @@ package struct DemoStage: CustomStringConvertible {
                 https: HTTPCaller(base: "https://\(served.https)", trustRootsFile: material.path("gateway-cert.pem")),
                 control: HTTPCaller(base: "http://\(simulated.control)"),
                 adminAddress: served.admin,
+                console: "http://\(served.console)",
+                program: program,
                 processes: processes
             )
         } catch {
@@ -97,7 +103,7 @@ package struct DemoStage: CustomStringConvertible {
         _ program: String,
         _ material: StageMaterial,
         _ processes: inout [ChildProcess]
-    ) async throws -> (http: String, https: String, admin: String) {
+    ) async throws -> (http: String, https: String, admin: String, console: String) {
         let process = try ChildProcess(
             "push-gateway serve",
             program: program,
@@ -105,6 +111,7 @@ package struct DemoStage: CustomStringConvertible {
                 "serve", "--data-dir", material.path("data"), "--listen", "127.0.0.1:0",
                 "--tls-listen", "127.0.0.1:0", "--tls-cert", material.path("gateway-cert.pem"),
                 "--tls-key", material.path("gateway-key.pem"), "--admin-listen", "127.0.0.1:0",
+                "--console-listen", "127.0.0.1:0",
                 "--address-file", material.path("gateway.json"),
             ],
             logFile: material.path("gateway.log")
@@ -112,9 +119,9 @@ package struct DemoStage: CustomStringConvertible {
         processes.append(process)
         let addresses = try await readAddressFile(material.path("gateway.json"), of: process)
         guard let http = addresses["http"]?.string, let https = addresses["https"]?.string,
-            let admin = addresses["admin"]?.string
+            let admin = addresses["admin"]?.string, let console = addresses["console"]?.string
         else { throw StageFailure("the gateway's address file lacks addresses") }
-        return (http, https, admin)
+        return (http, https, admin, console)
     }
 
     /// The bindings of the demo's app, and further apps, as lines of the tenants file. JSON is valid YAML. `edit` changes each binding.
@@ -138,6 +145,13 @@ package struct DemoStage: CustomStringConvertible {
             }
         }
         return shop + apps
+    }
+
+    /// A link by which the first owner of the tenant chooses a password for the web console. It works once, for 15 minutes.
+    ///
+    /// - Throws: `StageFailure` with the command's message.
+    package func invitation() async throws -> String {
+        try await StageMaterial(directory: directory).inviteOwner(program, console: console)
     }
 
     /// Stops everything in order and removes the directory.

@@ -37,6 +37,8 @@ struct Demo: AsyncParsableCommand {
             Console.print("\nEvery step held.")
             if stay {
                 Console.print(stage.description)
+                Console.print("\nOpen the web console within 15 minutes, and choose the password of 'demo':")
+                Console.print(try await stage.invitation() + "\n")
                 Console.print("Running; ^C ends it.")
                 await TerminationSignal.wait()
             }

@@ -15,6 +15,7 @@ struct PushGateway: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             Serve.self, Demo.self, Apply.self, RoutesCommand.self, MigrationCommand.self, Key.self,
+            AccountCommand.self,
             CredentialCommand.self,
             MasterKeyCommand.self, Send.self,
             MessageCommand.self,

@@ -31,6 +31,19 @@ struct Serve: AsyncParsableCommand {
     var tlsClientRequired: Bool?
     @Option(help: "host:port for /healthz, /readyz and /metrics; may be repeated. Default 127.0.0.1:8081.")
     var adminListen: [String] = []
+    @Option(
+        help: "host:port for the web console; may be repeated; beyond 127.0.0.1 with TLS only. Default: no console."
+    )
+    var consoleListen: [String] = []
+    @Flag(inversion: .prefixedNo, help: "Every account of the console needs one-time codes. Default: it does not.")
+    var consoleCodesRequired: Bool?
+    @Option(
+        help: """
+            log2 of the rounds of the console's password hashes, 12 to 18; each step doubles their time and memory. \
+            Default 15.
+            """
+    )
+    var consolePasswordRounds: Int?
     @Option(help: "File for the listeners' addresses as JSON, written when the gateway is ready.")
     var addressFile: String?
     @Option(help: "File to which the rows of the audit are appended, one JSON object per line.")
@@ -111,6 +124,9 @@ struct Serve: AsyncParsableCommand {
         if !listen.isEmpty { flags["listen"] = listen.joined(separator: ",") }
         if !tlsListen.isEmpty { flags["tls.listen"] = tlsListen.joined(separator: ",") }
         if !adminListen.isEmpty { flags["admin.listen"] = adminListen.joined(separator: ",") }
+        if !consoleListen.isEmpty { flags["console.listen"] = consoleListen.joined(separator: ",") }
+        flags["console.codes.required"] = consoleCodesRequired.map { "\($0)" }
+        flags["console.password.rounds"] = consolePasswordRounds.map(String.init)
         flags["tls.cert"] = tlsCert
         flags["tls.key"] = tlsKey
         flags["tls.client.ca"] = tlsClientCa

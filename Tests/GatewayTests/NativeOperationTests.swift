@@ -60,6 +60,7 @@ import Testing
             "putCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
             "planMigration", "startMigration", "advanceMigration", "pauseMigration", "resumeMigration",
             "rollbackMigration", "completeMigration",
+            "putTemplate", "deleteTemplate",
         ]
         // Two reads have a body, because names of people must not be in URLs.
         for operation in operations where operation.method != .get && operation.scope != .read {
@@ -104,10 +105,13 @@ import Testing
         "showMigration": "settings and counts",
         "testRoutes": "decisions about names of the call; nothing is looked up",
         "showParity": "counts, and masked answers",
+        "checkCredential": "findings about the credential of the call; nothing is stored",
         "listGroups": "names and counts of groups, no members",
         "showGroup": "the same",
         "listCampaigns": "templates, which are addressed to nobody",
         "showCampaign": "the same",
+        "listTemplates": "the same",
+        "showTemplate": "the same",
         "listChannels": "channels of Apple, which have no members",
         "showChannel": "the same",
         "showFunnel": "counts",
@@ -130,6 +134,7 @@ import Testing
         "showBindings": "the same",
         "showQueue": "counts",
         "listNodes": "processes",
+        "showPosture": "settings, no secrets",
         "countAudience": "a count",
         "listAudit": "a reader that follows the audit would never reach its end",
     ]

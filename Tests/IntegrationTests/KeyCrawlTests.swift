@@ -23,11 +23,12 @@ struct KeyCrawlTests {
         "putCredential", "showCredential", "deleteCredential", "putApp", "deleteApp", "putRoutes", "rollbackRoutes",
         "planMigration", "startMigration", "advanceMigration", "pauseMigration", "resumeMigration",
         "rollbackMigration", "completeMigration",
+        "showPosture",
     ]
     /// Operations that span the apps of a tenant: never for a key that is limited to an app.
     private static let tenantWide: Set<String> = [
         "listApps", "eraseUser", "listWebhooks", "showWebhook", "vouchIdentity", "showVendors",
-        "showQueue",
+        "showQueue", "checkCredential",
     ]
     /// Operations that span the apps of a tenant unless the call names one.
     private static let filtered: Set<String> = [

@@ -153,6 +153,21 @@ struct NativeWritesTests {
         }
     }
 
+    /// The last entry first, page by page, and the filters.
+    private static func expectSearches(_ stage: NativeStage, _ count: Int) async throws {
+        func positions(_ query: String) async throws -> [Int64] {
+            let page = try await stage.native(.GET, "/v1/audit?\(query)")
+            return page.json?["entries"]?.array?.compactMap { $0["position"]?.int } ?? []
+        }
+        let last = Int64(count)
+        #expect(try await positions("order=newest&limit=2") == [last, last - 1])
+        #expect(try await positions("order=newest&limit=1&after=\(last)") == [last - 1])
+        #expect(try await positions("order=newest&limit=1000").count == count)
+        #expect(try await positions("subject=app%20shop&action=write").count == 1)
+        #expect(try await positions("actor=provisioning&limit=1") == [1])
+        #expect(try await positions("actor=nobody").isEmpty)
+    }
+
     @Test func theAuditIsReadByAdminsAndOnlyTheirOwn() async throws {
         try await NativeStage.on { stage in
             let refused = try await stage.native(.GET, "/v1/audit", as: stage.readKey)
@@ -162,6 +177,7 @@ struct NativeWritesTests {
             let page = try await stage.native(.GET, "/v1/audit?limit=2&after=1")
             #expect(page.json?["entries"]?.array?.compactMap { $0["position"]?.int } == [2, 3])
             #expect(page.json?["next"]?.int == 3)
+            try await Self.expectSearches(stage, all.count)
             let device = try await stage.register("k", token: "aa01")
             _ = try await stage.native(.DELETE, "/v1/devices/\(device)")
             #expect(try await stage.audit(after: Int64(all.count)) == ["key:backend erase device \(device)"])
@@ -180,7 +196,7 @@ struct NativeWritesTests {
             // I6
             let other = try await stage.native(.GET, "/v1/audit?limit=1000", as: stage.otherKey)
             #expect(!other.text.contains(device) && other.text.contains("tenant other"))
-            for bad in ["after=-1", "after=x", "limit=0", "limit=1001"] {
+            for bad in ["after=-1", "after=x", "limit=0", "limit=1001", "order=x", "actor=", "subjekt=x"] {
                 #expect(try await stage.native(.GET, "/v1/audit?\(bad)").status == 422, "\(bad)")
             }
         }

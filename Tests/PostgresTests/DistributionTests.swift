@@ -22,7 +22,8 @@ import Testing
             Set(catalog.names(.local))
                 == [
                     "node", "singleton", "provider_token", "master_key", "schema_version", "schema_routine",
-                    "log_generation",
+                    "log_generation", "account", "account_role", "console_session", "account_invitation",
+                    "account_attempt",
                 ]
         )
         #expect(catalog.names(.distributed).first == SchemaCatalog.anchor)

@@ -1,6 +1,7 @@
 import DatabaseSupport
 import Foundation
 import Model
+import ObservationStore
 import Testing
 
 @testable import PostgresClient

@@ -2,6 +2,7 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
+import ObservationStore
 import Testing
 
 @testable import PostgresClient

@@ -18,7 +18,7 @@ import Testing
         "idempotency", "audit", "audit_key", "audit_subject", "audit_checkpoint", "audit_copy", "identity_tag",
         "user_group",
         "group_member", "group_count", "webhook",
-        "capture", "captured_exchange", "variant", "campaign", "schedule", "message_label",
+        "capture", "captured_exchange", "variant", "campaign", "message_template", "schedule", "message_label",
         "event_reader", "receipt_mark", "latency", "device_sketch", "device_change", "client_version",
         "property_count", "outbox_upstream", "outbox_queue", "outbox", "upstream_call",
         "upstream_user", "parity_count",

@@ -108,17 +108,51 @@ package struct StageMaterial {
     ///   - environment: the other secrets that the file names.
     /// - Throws: `StageFailure` with the command's message.
     package func apply(_ program: String, _ apiKey: String, environment: [String: String] = [:]) async throws {
-        let apply = try ChildProcess(
-            "push-gateway apply",
-            program: program,
-            arguments: ["apply", "--data-dir", path("data"), "--file", path("tenants.yaml")],
-            logFile: path("apply.log"),
+        _ = try await run(
+            program,
+            ["apply", "--data-dir", path("data"), "--file", path("tenants.yaml")],
             environment: environment.merging(["DEMO_API_KEY": apiKey]) { _, own in own }
         )
-        for _ in 0..<600 where apply.isRunning { try await Task.sleep(for: .milliseconds(50)) }
-        guard !apply.isRunning, await apply.stop() == 0 else {
-            let log = FileManager.default.contents(atPath: path("apply.log")) ?? Data()
-            throw StageFailure("apply failed: \(String(decoding: log.suffix(500), as: UTF8.self))")
+    }
+
+    /// Invites the first owner of the demo's tenant to the web console with `push-gateway account`.
+    ///
+    /// - Parameters:
+    ///   - program: the program `push-gateway`.
+    ///   - console: the address of the console.
+    /// - Returns: the link, which works once within 15 minutes.
+    /// - Throws: `StageFailure` with the command's message.
+    package func inviteOwner(_ program: String, console: String) async throws -> String {
+        let log = try await run(
+            program,
+            ["account", "invite", "demo", "--tenant", "acme", "--url", console, "--data-dir", path("data")]
+        )
+        guard let link = log.split(separator: "\n").first(where: { $0.hasPrefix(console) }) else {
+            throw StageFailure("account invite printed no link: \(log.suffix(500))")
         }
+        return String(link)
+    }
+
+    /// Runs a command of the gateway, and returns its output.
+    private func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) async throws -> String {
+        let name = arguments[0]
+        let log = path("\(name).log")
+        let command = try ChildProcess(
+            "push-gateway \(name)",
+            program: program,
+            arguments: arguments,
+            logFile: log,
+            environment: environment
+        )
+        for _ in 0..<600 where command.isRunning { try await Task.sleep(for: .milliseconds(50)) }
+        let hasEnded = !command.isRunning
+        let status = await command.stop()
+        let text = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
+        guard hasEnded, status == 0 else { throw StageFailure("\(name) failed: \(text.suffix(500))") }
+        return text
     }
 }

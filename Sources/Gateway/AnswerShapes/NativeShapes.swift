@@ -58,7 +58,16 @@ package enum NativeShapes {
     ]
 
     /// A message in a list.
-    package static let messageSummary = AnswerShape<MessageFacts>("MessageSummary", messageMembers)
+    package static let messageSummary = AnswerShape<MessageFacts>(
+        "MessageSummary",
+        messageMembers + [
+            .init(
+                "funnel",
+                funnel.schema.described("Counts by stage; absent without `counts`."),
+                isRequired: false
+            ) { $0.isCounted ? funnel.json($0.funnel) : nil }
+        ]
+    )
 
     package static let message = AnswerShape<MessageFacts>(
         "Message",

@@ -311,7 +311,7 @@ extension GatewayNode {
         )
     }
 
-    private func identified<Base: HTTPResponder>(
+    func identified<Base: HTTPResponder>(
         _ responder: Base,
         _ tracer: GatewayTracer? = nil
     ) -> IdentifiedResponder<Base> where Base.Context == CallContext {
@@ -324,7 +324,7 @@ extension GatewayNode {
         )
     }
 
-    private func nativeAPI() -> NativeAPI {
+    func nativeAPI() -> NativeAPI {
         let call = base.database.call
         let queries = PostgresQueryStore(call: call)
         var api = NativeAPI(
@@ -480,21 +480,5 @@ extension GatewayNode {
             )
         }
         return services
-    }
-
-    private func webhookDispatcher() -> any Service {
-        let (secrets, keyRing, log) = (secrets, base.keyRing, WebhookLog(logger: base.logger))
-        return WebhookDispatcher(
-            store: PostgresWebhookStore(engine: base.database.engine),
-            caller: HTTPWebhookCaller(addressGuard: webhooks.addresses),
-            node: base.node,
-            clock: ContinuousClock(),
-            encode: { [callbacks = base.vendors.callbacks] vendor, deliveries, settings in
-                callbacks[vendor]?.trackingCallback(for: deliveries, settings: settings)
-            },
-            open: { tenant, id, secret in secrets.open(secret, of: id, in: tenant) },
-            derive: { keyRing.senderSecret($0, $1, $2, $3) },
-            observe: { log.note($0) }
-        )
     }
 }

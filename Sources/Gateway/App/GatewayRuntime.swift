@@ -87,12 +87,15 @@ package struct GatewayRuntime {
         let node = try await GatewayNode.make(configuration, vendors, database, logger)
         let addresses = BoundAddresses(
             expected: configuration.listen.count + configuration.tlsListen.count + configuration.adminListen.count
+                + configuration.console.listen.count
         )
         // The group stops the last service first: `/readyz` and `/metrics` answer until everything else has ended.
         var services = adminListeners(node, addresses, logger)
         services += node.services()
         let manager = ServiceManager(logger: logger)
-        services += try listeners(node, addresses, hangups, manager, logger)
+        let console = try ConsoleListeners(node)
+        services += console.services(node, addresses, logger)
+        services += try listeners(node, addresses, hangups, manager, console.identity, logger)
         services.append(
             AddressFileService(
                 addresses: addresses,
@@ -126,6 +129,7 @@ package struct GatewayRuntime {
         _ addresses: BoundAddresses,
         _ hangups: UnixSignalsSequence,
         _ manager: ServiceManager,
+        _ console: ListenerCertificate?,
         _ logger: Logger
     ) throws -> [any Service] {
         let responder = node.responder()
@@ -149,7 +153,7 @@ package struct GatewayRuntime {
         if let identity { services += configuration.tlsListen.map { service(.https, $0, identity) } }
         services.append(
             ReloadService(
-                identity: identity,
+                identities: [identity, console].compactMap(\.self),
                 provisioning: node.provisioning.service,
                 hangups: hangups,
                 manager: manager,

@@ -43,8 +43,8 @@ struct ReloadService: Service {
     /// 10 s between looks at the files: a renewed certificate is in use long before the old one ends.
     static let interval = Duration.seconds(10)
 
-    /// Nil: the node does not have an HTTPS listener.
-    let identity: ListenerCertificate?
+    /// The certificates of the listeners that have TLS.
+    let identities: [ListenerCertificate]
     let provisioning: ProvisioningService
     /// Trapped since before the node was ready.
     let hangups: UnixSignalsSequence
@@ -76,7 +76,10 @@ struct ReloadService: Service {
     }
 
     private func renew(isRequested: Bool) {
-        guard let identity else { return }
+        for identity in identities { renew(identity, isRequested: isRequested) }
+    }
+
+    private func renew(_ identity: ListenerCertificate, isRequested: Bool) {
         do throws(ListenerCertificate.Fault) {
             if try identity.reload() {
                 logger.notice("TLS certificate replaced")

@@ -9,6 +9,7 @@ enum ConfigurationFile {
         "data.dir", "database.url", "database.call.url", "database.engine.url", "database.connections",
         "database.notify", "database.shared.flush", "master.key.file", "master.key.command",
         "listen", "tls.listen", "tls.cert", "tls.key", "tls.client.ca", "tls.client.required", "admin.listen",
+        "console.listen", "console.codes.required", "console.password.rounds",
         "address.file",
         "audit.file", "audit.syslog", "audit.ca", "audit.lag.seconds", "run.as", "keys.age.days",
         "log.level", "webhook.allow", "upstream.allow",

@@ -31,6 +31,8 @@ package struct GatewayConfiguration: Sendable {
     /// False: clients without a certificate are served too.
     var mustClientsShowCertificate: Bool
     var adminListen: [ListenAddress]
+    /// The web console.
+    package var console: ConsoleConfiguration
     var addressFile: String?
     /// A file to which the rows of the audit are appended. Nil: none.
     var auditFile: String?
@@ -158,13 +160,13 @@ package struct GatewayConfiguration: Sendable {
             try settings.number("migration.interval", "migration-interval", in: Self.migrationIntervals) ?? 30
         )
         limits = try CallLimitSettings(settings)
-        hasFormerLimit =
-            reader.string(forKey: "calls.per.second") != nil
-            || reader.double(forKey: "calls.per.second") != nil
+        hasFormerLimit = Self.hasFormerLimit(reader)
         drainSeconds = settings.integer("drain.seconds", default: 25)
         databaseConnections = min(64, max(1, settings.integer("database.connections", default: 6)))
         databaseNotify = try settings.isOn("database.notify", "database-notify")
         databaseSharedFlush = try settings.isOn("database.shared.flush", "database-shared-flush")
+        console = try ConsoleConfiguration(settings)
+        try console.check(hasTLS: tlsCertificateFile != nil && tlsKeyFile != nil, hasProxies: !trustedProxies.isEmpty)
         try checkAudit()
         guard masterKeyCommand == nil || reader.string(forKey: "master.key.file") == nil else {
             throw ConfigurationProblem(setting: "master-key-command", problem: "excludes --master-key-file")
@@ -178,6 +180,10 @@ package struct GatewayConfiguration: Sendable {
                 problem: "needs --trusted-proxies with the networks of the proxies"
             )
         }
+    }
+
+    private static func hasFormerLimit(_ reader: ConfigReader) -> Bool {
+        reader.string(forKey: "calls.per.second") != nil || reader.double(forKey: "calls.per.second") != nil
     }
 
     private static func syslog(_ text: String?) throws(ConfigurationProblem) -> SyslogAddress? {

@@ -5,26 +5,6 @@ package import Model
 import PostgresClient
 package import Secrets
 
-/// A weak point of an installation.
-package struct SecurityFinding: Sendable, Hashable {
-    package var level: RiskLevel
-    /// The node, a key (`acme key backend`), or a binding (`acme/shop rationalowl`).
-    package var place: String
-    /// The setting and its value.
-    package var finding: String
-    /// The possible harm, in one sentence.
-    package var consequence: String
-    /// The change that closes it, in one sentence.
-    package var remedy: String
-
-    package var json: JSON {
-        [
-            "level": .string(level.rawValue), "place": .string(place), "finding": .string(finding),
-            "risk": .string(consequence), "remedy": .string(remedy),
-        ]
-    }
-}
-
 /// Finds the weak points of an installation: open surfaces, weak settings, missing limits. Pure: facts go in, findings come out.
 package struct SecurityPosture: Sendable {
     /// 90 days without a use: the key is probably forgotten.

@@ -58,6 +58,8 @@ package struct DeviceCondition: Sendable, Hashable {
     package var text: String
     /// The recommended action; nil: none.
     package var action: String?
+    /// Why it is not met, for a reason that deliveries have too; nil: another one.
+    package var reason: String?
 
     /// Whether it prevents a push now.
     package var prevents: Bool { blocks && isMet == false }
@@ -105,13 +107,15 @@ extension DeviceCondition {
         _ text: String? = nil
     ) -> DeviceCondition {
         let entry = ReasonText.entry(reason)
-        return .unmet(
+        var condition = DeviceCondition.unmet(
             name,
             blocks: blocks,
             since: since,
             text ?? entry?.meaning ?? "The push service reported \(reason).",
             action: entry?.advice
         )
+        condition.reason = reason
+        return condition
     }
 
     /// A condition whose state is not known.

@@ -46,7 +46,7 @@ package final class BoundAddresses: Sendable {
     /// - Throws: when the file cannot be written.
     package func write(to path: String) throws {
         var object = JSONObject()
-        for kind in [Listener.Kind.http, .https, .admin] {
+        for kind in [Listener.Kind.http, .https, .admin, .console] {
             if let address = first(kind) { object[kind.rawValue] = .string(address.description) }
         }
         try Data(JSONWriter.bytes(.object(object)) + [0x0A]).write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -10,6 +10,10 @@ package struct CallContext: RequestContext {
     /// The client's address without the port: that of the connection, until `TrustedProxies` has read the headers.
     package var client: ClientAddress
     package let channel: any Channel
+    /// The account for which the console of this process makes the call, with its tenant and rights; nil: the call proves itself. No listener sets it.
+    package var account: APIKeyGrant?
+    /// Whether the console reads again what an open page of the account shows. No listener sets it.
+    package var isRepetition = false
     /// The call's span, if its trace is sampled. The parts that know the route name it.
     package var span: (any Tracing.Span)?
 

@@ -8,7 +8,7 @@ package import ServiceLifecycle
 /// Creates listeners and reports their bound addresses.
 package enum Listener {
     /// The purpose of a listener.
-    package enum Kind: String, Sendable { case http, https, admin }
+    package enum Kind: String, Sendable { case http, https, admin, console }
 
     /// 60 s without a byte close a connection, so that half-open connections do not accumulate.
     package static let idleTimeout = TimeAmount.seconds(60)

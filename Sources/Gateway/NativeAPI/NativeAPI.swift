@@ -94,7 +94,7 @@ package struct NativeAPI: Sendable {
                 guard operation.isCompressible, request.method == .get else { return response }
                 return BodyCompressor.compressed(response, for: request.headers)
             } catch {
-                if error.code == .forbidden { callers.refused(.scope, caller.grant) }
+                if error.code == .forbidden, !caller.isAccount { callers.refused(.scope, caller.grant) }
                 throw error
             }
         } catch {

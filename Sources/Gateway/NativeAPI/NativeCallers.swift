@@ -31,6 +31,11 @@ package struct NativeCallers: Sendable {
 
     /// - Throws: `Problem`: without a valid key, after too many wrong ones, or when the store cannot answer now.
     func authenticated(_ request: Request, _ context: CallContext) async throws(Problem) -> NativeCaller {
+        if let account = context.account {
+            var caller = caller(request, context, account, isAccount: true)
+            caller.isRepetition = context.isRepetition
+            return caller
+        }
         guard let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") else {
             throw .unauthorized
         }
@@ -53,10 +58,20 @@ package struct NativeCallers: Sendable {
             refused(.network, grant)
             throw .forbiddenNetwork
         }
-        return NativeCaller(
+        return caller(request, context, grant, isAccount: false)
+    }
+
+    private func caller(
+        _ request: Request,
+        _ context: CallContext,
+        _ grant: APIKeyGrant,
+        isAccount: Bool
+    ) -> NativeCaller {
+        NativeCaller(
             request: request,
             grant: grant,
-            remoteAddress: address,
+            isAccount: isAccount,
+            remoteAddress: context.remoteAddress,
             channel: context.channel,
             reader: NativeBodyReader(bodies: bodies, limiter: limiter)
         )

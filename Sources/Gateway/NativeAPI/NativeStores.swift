@@ -26,6 +26,8 @@ package struct NativeStores: Sendable {
     let migrations: MigrationProvisioner
     /// Opens credentials, to check them.
     let keyRing: KeyRing
+    /// The node sets it: its own settings are among the weak points.
+    package var posture: PostureReading = { (_) in [] }
 
     package init(
         queries: PostgresQueryStore,

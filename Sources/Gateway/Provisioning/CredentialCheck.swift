@@ -16,8 +16,15 @@ enum CredentialCheck {
     ///
     /// - Throws: `ProvisioningProblem`.
     static func requireFields(of credential: ProvisioningFile.Credential) throws(ProvisioningProblem) {
+        _ = try opened(credential)
+    }
+
+    /// The credential, whose fields were checked; nil: an upstream.
+    ///
+    /// - Throws: `ProvisioningProblem` with the name of the wrong field as the path.
+    static func opened(_ credential: ProvisioningFile.Credential) throws(ProvisioningProblem) -> APNsCredential? {
         // The reader has checked all that can be checked without a call.
-        if case .upstream = credential.secret { return }
+        if case .upstream = credential.secret { return nil }
         let opened: APNsCredential
         do {
             opened = try credential.secret.credential(
@@ -36,6 +43,7 @@ enum CredentialCheck {
         if let fault = opened.credentialCheck().first(where: \.isFatal) {
             throw ProvisioningProblem(path: field(of: fault, credential.secret), problem: fault.description)
         }
+        return opened
     }
 
     private static func field(of secret: CredentialSecret) -> String {

@@ -1,3 +1,4 @@
+package import APNs
 import Adapters
 package import EngineStore
 package import Model
@@ -70,6 +71,22 @@ package struct ObjectProvisioner: Sendable {
                 by: actor
             )
         }
+    }
+
+    /// Checks a credential as `put` does, and whether it can send what it would be used for. Nothing is stored.
+    ///
+    /// - Returns: the findings; nil: an upstream.
+    /// - Throws: `ProvisioningProblem` with the name of a wrong member as its path.
+    package func check(
+        _ credential: CredentialID,
+        _ members: JSONObject,
+        for uses: [CredentialUse],
+        at now: Timestamp
+    ) throws(ProvisioningProblem) -> CredentialPreflight? {
+        let opened = try stated { () throws(ProvisioningProblem) in
+            try CredentialCheck.opened(try reader.credential(Self.named(credential.rawValue, members), ""))
+        }
+        return opened?.preflight(for: uses, at: now)
     }
 
     /// Creates or replaces an app with its bindings.

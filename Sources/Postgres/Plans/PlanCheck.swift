@@ -27,7 +27,8 @@ package struct PlanCheck: Sendable {
         "captured_exchange",
         "identity_count", "message_number", "vendor_sequence", "counter_fold", "node", "singleton", "provider_token",
         "master_key", "log_generation",
-        "schema_version", "schema_routine", "campaign",
+        "schema_version", "schema_routine", "campaign", "message_template", "account", "account_role",
+        "console_session", "account_invitation", "account_attempt",
     ]
 
     private let session: Session

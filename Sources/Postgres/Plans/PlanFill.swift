@@ -199,6 +199,8 @@ package struct PlanFill: Sendable {
                 SELECT 'plan', 'shop', 'native', pg_temp.id('m', n), pg_temp.id('m', n), '{}' FROM generate_series(1, 4000) n;
             INSERT INTO gateway.campaign (tenant_id, app_id, vendor, campaign_id, name, body, created_at, updated_at)
                 SELECT 'plan', 'shop', 'native', 'campaign-' || n, '', '{}', now(), now() FROM generate_series(1, 4000) n;
+            INSERT INTO gateway.message_template (tenant_id, app_id, name, content, revision, changed_by, changed_at)
+                SELECT 'plan', 'shop', 'template-' || n, '{}', 1, '', now() FROM generate_series(1, 4000) n;
             INSERT INTO gateway.idempotency (tenant_id, app_id, vendor, key, body_hash, created_at)
                 SELECT 'plan', 'shop', 'native', 'key-' || n, '', now() FROM generate_series(1, 20000) n;
             INSERT INTO gateway.audit (tenant_id, audit_id, actor, action, subject, position, hash)

@@ -124,7 +124,7 @@ class API:
         for name, value in (path or {}).items():
             url = url.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
         if query:
-            url += "?" + urllib.parse.urlencode(query)
+            url += "?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote)
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         headers = {} if key is None else {"Authorization": "Bearer " + key}
         if data is not None:
@@ -254,6 +254,11 @@ def controls(api: API) -> None:
     check(target == [], "a scheduled message has no outcomes")
     local = dict(later, sendAt={"local": f"{day}T09:00:00"})
     other = api.call("sendMessage", body=local, expect=202)["id"]
+    delayed = api.call("sendMessage", body=dict(later, sendAt={"after": 3600}), expect=202)["id"]
+    check(api.call("showMessage", {"message": delayed})["state"] == "scheduled", "a delayed message is scheduled")
+    check(api.call("cancelMessage", {"message": delayed})["changed"], "and can be canceled")
+    for wrong in ({}, {"after": 1, "local": f"{day}T09:00:00"}, {"after": -1}, {"after": 86_401}):
+        api.call("sendMessage", body=dict(later, sendAt=wrong), expect=422)
     for name in ("pauseMessage", "resumeMessage", "requeueMessage", "cancelMessage", "approveMessage"):
         api.call(name, {"message": queued})
     api.call("withdrawMessage", {"message": other})
@@ -266,7 +271,12 @@ def controls(api: API) -> None:
     api.call("listMessages", query={"vendor": "native", "after": search["next"]})
     api.call("listMessages", query={"vendor": "ipns", "after": search["next"]}, expect=422)
     api.call("listMessages", query={"from": 2, "to": 1}, expect=422)
+    counted = api.call("listMessages", query={"counts": "true", "limit": 1000})["messages"]
+    check(0 < len(counted) <= 50 and all("funnel" in one for one in counted), "counts of a page")
+    shown = api.call("showMessage", {"message": counted[0]["id"]})
+    check(counted[0]["funnel"] == shown["funnel"], "a list counts as a message does")
     newest = api.call("listMessages", query={"limit": 1})
+    check("funnel" not in newest["messages"][0], "a list counts on request only")
     after = api.call("listMessages", query={"after": newest["next"], "app": "shop"})
     identifiers = [one["id"] for one in newest["messages"] + after["messages"]]
     check(identifiers == sorted(identifiers, reverse=True) and len(set(identifiers)) == len(identifiers), "the latest first")
@@ -349,6 +359,36 @@ def campaigns_media_and_imports(api: API) -> None:
     report = api.call("importDevices", {"app": "shop"}, {"dryRun": "true"}, raw=lines, kind="application/x-ndjson")
     check(report["created"] == 1 and report["rejected"] == 1, f"one line is good: {report}")
     api.call("importDevices", {"app": "shop"}, {"format": "csv"}, raw=b"key,colour\nk,red\n", kind="text/csv", expect=422)
+
+
+def templates(api: API) -> None:
+    app = {"app": "shop"}
+    winter = dict(app, template="winter sale/겨울")
+    content = {"title": "Sale", "body": "Dear #{name}", "data": {"b": 1, "a": 2}}
+    made = api.call("putTemplate", winter, body={"content": content}, expect=201)
+    check(made["content"] == content and list(made["content"]) == list(content), f"a template is kept unchanged: {made}")
+    tag = f'"{made["revision"]}"'
+    api.call("putTemplate", winter, body={"content": content}, expect=428)
+    changed = api.call("putTemplate", winter, body={"content": {"body": "New"}}, match=tag)
+    check(changed["revision"] > made["revision"], "a change has a greater revision")
+    api.call("putTemplate", winter, body={"content": content}, match=tag, expect=412)
+    api.call("putTemplate", winter, body={"content": content}, match='"0"', expect=412)
+    api.call("putTemplate", winter, body={"content": content}, match="41", expect=422)
+    api.call("putTemplate", winter, body={"content": {"body": "x" * 17_000}}, match=f'"{changed["revision"]}"', expect=422)
+    api.call("putTemplate", dict(winter, app="none"), body={"content": content}, expect=404)
+    check("content" not in api.call("showTemplate", winter, key=READ_KEY), "content needs its scope")
+    check(api.call("showTemplate", winter)["content"] == {"body": "New"}, "only the change by the owner of the revision")
+    api.call("putTemplate", dict(app, template="draft-1"), body={"content": {}}, match='"0"', expect=201)
+    first = api.call("listTemplates", app, {"limit": 1})
+    check([one["name"] for one in first["templates"]] == ["draft-1"], f"templates by name: {first}")
+    check([one["name"] for one in api.call("listTemplates", app, {"after": first["next"]})["templates"]] == [winter["template"]], "next")
+    api.call("listTemplates", {"app": "none"}, expect=404)
+    api.call("deleteTemplate", winter, match=tag, expect=412)
+    api.call("deleteTemplate", winter, match=f'"{changed["revision"]}"', expect=204)
+    api.call("deleteTemplate", winter, expect=404)
+    api.call("showTemplate", winter, expect=404)
+    again = api.call("putTemplate", winter, body={"content": content}, expect=201)
+    check(again["revision"] > changed["revision"] or again["revision"] != made["revision"], "no revision comes back")
 
 
 def live_activities(api: API) -> None:
@@ -493,8 +533,13 @@ def check_administration(api: API) -> None:
     made = api.call("putCredential", credential, body=body, expect=201)
     check(made["usable"] and made["origin"] == "api", f"the credential can be used: {made}")
     api.call("putCredential", credential, body=body | {"pushesPerSecond": 5})
-    wrong = api.call("putCredential", credential, body=body | {"privateKey": "x"}, expect=422)
-    check(wrong["detail"].startswith("privateKey: "), f"the field is named: {wrong}")
+    for operation in ["putCredential", "checkCredential"]:
+        wrong = api.call(operation, credential, body=body | {"privateKey": "x"}, expect=422)
+        check(wrong["detail"].startswith("privateKey: "), f"the field is named: {wrong}")
+    fit = api.call("checkCredential", {"credential": "apple"}, body=body)
+    check(fit["usable"] and len(fit["uses"]) > 0, f"the uses of the stored one: {fit}")
+    unfit = api.call("checkCredential", {"credential": "apple"}, body=body | {"topics": ["com.example.other"]})
+    check(not unfit["usable"] and "topic" in unfit["findings"][0]["text"], f"the topic is named: {unfit}")
     api.call("putCredential", {"credential": "apple"}, body=body, expect=409)
     check("PRIVATE" not in json.dumps(api.call("showCredential", credential)), "the key is not shown")
     app = {"app": "contract"}
@@ -586,8 +631,14 @@ def events_webhooks_and_captures(api: API) -> None:
     api.call("showBindings", {"app": "none"}, expect=404)
     check(len(api.call("showQueue")["lanes"]) > 0, "the tenant has lanes")
     check(len(api.call("listNodes")["nodes"]) > 0, "a node runs")
+    findings = api.call("showPosture")["findings"]
+    check(any(one["place"].startswith("acme key") for one in findings), f"posture: {findings}")
+    check(all(one["place"].split()[0].split("/")[0] in ("node", "acme") for one in findings), "no other tenant is in the posture")
     entries = api.call("listAudit", query={"limit": 2})
     api.call("listAudit", query={"after": entries["next"]})
+    last = api.call("listAudit", query={"order": "newest", "limit": 1})["entries"]
+    found = api.call("listAudit", query={"order": "newest", "actor": last[0]["actor"], "subject": last[0]["subject"]})
+    check(found["entries"][0]["position"] >= last[0]["position"], f"audit: {found}")
     hook = {"url": "https://events.example/hook", "order": "device", "active": False}
     hook = api.call("createWebhook", body=hook, expect=201)
     check(hook["order"] == "device", "the order is shown")
@@ -629,6 +680,7 @@ def main() -> None:
     devices_and_messages(api)
     users_and_groups(api)
     campaigns_media_and_imports(api)
+    templates(api)
     live_activities(api)
     channels(api)
     events_webhooks_and_captures(api)

@@ -14,10 +14,10 @@ import tempfile
 BASE, EXAMPLES = sys.argv[1], int(sys.argv[2])
 
 # Rules about several fields at once, such as "to is after from", have no form in JSON Schema: a request that breaks one gets 422. 410: offsets of the log
-# that a caller has made up. 412: a version of the routes that is not the present one.
+# that a caller has made up. 412: a version of the routes that is not the present one. 428: a change of a template without its version.
 CONFIGURATION = """
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "401", "403", "404", "409", "410", "412", "422"]
+expected-statuses = ["2xx", "401", "403", "404", "409", "410", "412", "422", "428"]
 """
 
 # `follow` keeps an answer open for five minutes.

@@ -1,5 +1,6 @@
 import DatabaseSupport
 import Model
+import ObservationStore
 import Testing
 
 @testable import Store

@@ -10,9 +10,11 @@ struct LockCheck {
         "api_key", "api_key_day", "api_key_use", "app", "binding", "budget", "campaign", "capture", "counter_hour",
         "credential",
         "event_head", "event_position",
-        "group_count", "identity_count", "lane", "master_key", "message_number", "node", "provider_token",
+        "group_count", "identity_count", "lane", "master_key", "message_number", "message_template", "node",
+        "provider_token",
         "schema_routine",
-        "schema_version", "sender", "singleton", "tenant", "user_group", "vendor_sequence", "webhook",
+        "schema_version", "sender", "singleton", "account", "account_role", "console_session", "account_invitation",
+        "account_attempt", "tenant", "user_group", "vendor_sequence", "webhook",
     ]
 
     private static let blocking = "'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'"

@@ -1,4 +1,18 @@
 -- role gateway_engine
+DELETE FROM gateway.account_attempt WHERE subject = $1;
+
+-- role gateway_engine
+DELETE FROM gateway.account_attempt WHERE subject IN (
+    SELECT subject FROM gateway.account_attempt WHERE failed_at < now() - interval '2 days' ORDER BY failed_at LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.account_invitation WHERE hash = $1 AND ends_at > now() RETURNING name, tenant, role, ends_at;
+
+-- role gateway_engine
+DELETE FROM gateway.account_invitation WHERE hash IN (
+    SELECT hash FROM gateway.account_invitation WHERE ends_at < now() ORDER BY ends_at LIMIT 5000);
+
+-- role gateway_engine
 DELETE FROM gateway.activity_token WHERE tenant_id = $1 AND (device_id, kind, name) IN (
     SELECT a.device_id, a.kind, a.name FROM gateway.activity_token a
     WHERE a.tenant_id = $1 AND a.kind = 'running' AND a.registered_at < now() - interval '1 day' LIMIT 5000);
@@ -39,6 +53,20 @@ DELETE FROM gateway.capture c WHERE c.tenant_id = $1 AND c.ends_at < now() - $2:
 DELETE FROM gateway.challenge WHERE tenant_id = $1 AND device_id IN (
     SELECT c.device_id FROM gateway.challenge c
     WHERE c.tenant_id = $1 AND c.ends_at < now() ORDER BY c.ends_at LIMIT 5000) AND ends_at < now();
+
+-- role gateway_engine
+DELETE FROM gateway.console_session WHERE account_id = $1 AND session_id = $2;
+
+-- role gateway_engine
+DELETE FROM gateway.console_session WHERE hash = $1;
+
+-- role gateway_engine
+DELETE FROM gateway.console_session WHERE hash IN (
+    SELECT hash FROM gateway.console_session WHERE ends_at < now() ORDER BY ends_at LIMIT 5000);
+
+-- role gateway_engine
+DELETE FROM gateway.console_session WHERE hash IN (
+    SELECT s.hash FROM gateway.console_session s WHERE s.account_id = $1 ORDER BY s.created_at DESC OFFSET $2);
 
 -- role gateway_engine
 DELETE FROM gateway.counter WHERE tenant_id = $1 AND quarter < $2 AND quarter <= (
@@ -172,6 +200,15 @@ DELETE FROM gateway.verification WHERE tenant_id = $1 AND (app_id, vendor, phone
 -- role gateway_call
 DELETE FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2;
 
+-- role gateway_engine
+INSERT INTO gateway.account_attempt AS a (subject, failures, failed_at, blocked_until) VALUES ($1, 1, now(), now())
+ON CONFLICT (subject) DO UPDATE SET failed_at = now(),
+    failures = CASE WHEN a.failed_at < now() - interval '1 day' THEN 1 ELSE a.failures + 1 END,
+    blocked_until = CASE WHEN a.failed_at < now() - interval '1 day' OR a.failures < $2 THEN now()
+        ELSE now() + least(interval '1 hour', make_interval(secs => 30 * power(2, least(a.failures - $2, 20)))) END
+WHERE a.blocked_until <= now()
+RETURNING a.failures;
+
 -- role gateway_call
 INSERT INTO gateway.activity_token AS t (tenant_id, device_id, kind, name, app_id, token, registered_at)
 SELECT $1, d.device_id, $3::text, $4::text, d.app_id, $5::text, $6::timestamptz FROM gateway.device d
@@ -224,6 +261,10 @@ INSERT INTO gateway.campaign_mark AS c (tenant_id, app_id, vendor, user_id, camp
 SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (
     SELECT FROM gateway.identity i WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.user_id = $4)
 ON CONFLICT (tenant_id, app_id, vendor, user_id, campaign) DO UPDATE SET at = greatest(c.at, excluded.at);
+
+-- role gateway_engine
+INSERT INTO gateway.console_session (hash, account_id, session_id, proven_at, ends_at, address, browser)
+VALUES ($1, $2, gen_random_uuid(), CASE WHEN $3 THEN NULL ELSE now() END, now() + make_interval(secs => $4), $5, $6);
 
 -- role gateway_engine
 INSERT INTO gateway.counter_fold AS f (tenant_id, minute, kept_from)
@@ -279,6 +320,12 @@ ON CONFLICT DO NOTHING;
 -- role gateway_call
 INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
 VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + $4::bigint - 1)
+ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
+RETURNING last;
+
+-- role gateway_call
+INSERT INTO gateway.message_number AS n (tenant_id, app_id, vendor, last)
+VALUES ($1, $2, $3, floor(extract(epoch FROM now()))::bigint * 10000 + 5000 + $4::bigint - 1)
 ON CONFLICT (tenant_id, app_id, vendor) DO UPDATE SET last = greatest(n.last + $4::bigint, excluded.last)
 RETURNING last;
 
@@ -476,6 +523,9 @@ SELECT * FROM gateway.history_page(p_tenant => $1, p_app => $2, p_vendor => $3, 
 SELECT * FROM gateway.poll_inbox($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- role gateway_call
+SELECT * FROM gateway.put_template($1, $2, $3, $4, $5, $6, $7);
+
+-- role gateway_call
 SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_identities => $7, p_devices => $8, p_platforms => $9, p_environments => $10, p_tokens => $11, p_users => $12, p_names => $13, p_phones => $14, p_raw_phones => $15, p_attributes => $16, p_at => $17);
 
 -- role gateway_call
@@ -600,6 +650,9 @@ WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AN
 ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r;
 
 -- role gateway_engine
+SELECT 1 AS one FROM (SELECT pg_advisory_xact_lock(hashtextextended('gateway.account', 0)) OFFSET 0) AS locked;
+
+-- role gateway_engine
 SELECT 1 AS one FROM gateway.message WHERE tenant_id = $1 AND message_id = $2 FOR NO KEY UPDATE;
 
 -- role gateway_call
@@ -653,6 +706,21 @@ SELECT EXISTS (
         LIMIT 1) x
     WHERE NOT l.is_paused) AS are_waiting;
 
+-- role gateway_engine
+SELECT EXISTS (SELECT FROM gateway.tenant t WHERE t.tenant_id = $1) AS found;
+
+-- role gateway_engine
+SELECT a.account_id, a.name, a.created_at, a.disabled_at, a.code_salt IS NOT NULL AS has_codes,
+    coalesce((SELECT array_agg(r.tenant ORDER BY r.tenant) FROM gateway.account_role r
+        WHERE r.account_id = a.account_id AND ($1::text IS NULL OR r.tenant = $1)), '{}') AS tenants,
+    coalesce((SELECT array_agg(r.role ORDER BY r.tenant) FROM gateway.account_role r
+        WHERE r.account_id = a.account_id AND ($1::text IS NULL OR r.tenant = $1)), '{}') AS roles,
+    (SELECT max(s.seen_at) FROM gateway.console_session s WHERE s.account_id = a.account_id) AS seen_at
+FROM gateway.account a
+WHERE $1::text IS NULL OR EXISTS (
+    SELECT FROM gateway.account_role r WHERE r.account_id = a.account_id AND r.tenant = $1)
+ORDER BY a.name LIMIT 500;
+
 -- role gateway_call
 SELECT a.app_id, a.platforms, a.created_at, a.retired_at FROM gateway.app a
 WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3;
@@ -700,6 +768,12 @@ SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS su
 SELECT a.user_id, a.label, a.name FROM gateway.user_alias a
 WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.vendor = $3 AND a.user_id = ANY ($4)
 ORDER BY a.user_id, a.label, a.name LIMIT $5;
+
+-- role gateway_engine
+SELECT account_id, name, password, code_salt, disabled_at IS NOT NULL AS is_disabled FROM gateway.account WHERE account_id = $1;
+
+-- role gateway_engine
+SELECT account_id, name, password, code_salt, disabled_at IS NOT NULL AS is_disabled FROM gateway.account WHERE name = $1;
 
 -- role gateway_call
 SELECT add_parity AS count FROM gateway.add_parity($1, $2, $3, $4, $5, $6, $7, $8);
@@ -831,6 +905,10 @@ ORDER BY c.tenant_id, c.credential_id;
 SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
     c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, t.pushes_per_second AS tenant_pushes_per_second
 FROM gateway.credential c JOIN gateway.tenant t ON t.tenant_id = c.tenant_id ORDER BY c.tenant_id, c.credential_id;
+
+-- role gateway_engine
+SELECT ceil(extract(epoch FROM greatest(blocked_until - now(), interval '0')))::bigint AS seconds
+FROM gateway.account_attempt WHERE subject = $1;
 
 -- role gateway_call
 SELECT check_verification AS permitted FROM gateway.check_verification($1, $2, $3, $4, $5, $6, $7, $8);
@@ -1681,6 +1759,9 @@ SELECT move_due AS count FROM gateway.move_due($1, $2, $3, $4);
 SELECT name, scopes, networks, expires_at, hash, previous_hash, recipients_per_day FROM gateway.api_key WHERE tenant_id = $1;
 
 -- role gateway_engine
+SELECT name, tenant, role, ends_at FROM gateway.account_invitation WHERE hash = $1 AND ends_at > now();
+
+-- role gateway_engine
 SELECT next_page, copied, horizon FROM gateway.stage_default_rows($1, $2, $3, $4);
 
 -- role gateway_engine
@@ -1885,6 +1966,23 @@ JOIN gateway.identity i ON i.tenant_id = $1 AND i.device_id = d.device_id AND i.
 WHERE EXISTS (
     SELECT FROM gateway.group_member m
     WHERE m.tenant_id = $1 AND m.app_id = $2 AND m.vendor = $3 AND m.group_name = ANY ($6) AND m.user_id = i.user_id)
+LIMIT $5;
+
+-- role gateway_call
+SELECT q.place, q.value AS user_id, r.* FROM (
+    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
+        split_part(u.value, chr(31), 3) AS name
+    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
+LEFT JOIN LATERAL (
+    SELECT x.user_id FROM gateway.user_alias x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
+    LIMIT 1) AS a ON true
+CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
+CROSS JOIN LATERAL (
+    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
+    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
+    LIMIT $5) AS r
 LIMIT $5;
 
 -- role gateway_call
@@ -2147,67 +2245,6 @@ CROSS JOIN LATERAL (
 LIMIT $5;
 
 -- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
-LEFT JOIN LATERAL (
-    SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
-CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
-LEFT JOIN LATERAL (
-    SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
-CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active' AND i.user_id = w.user_id
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
-SELECT q.place, q.value AS user_id, r.* FROM (
-    SELECT u.value, u.place, left(u.value, 1) = chr(31) AS is_alias, split_part(u.value, chr(31), 2) AS label,
-        split_part(u.value, chr(31), 3) AS name
-    FROM unnest($4::text[]) WITH ORDINALITY AS u(value, place) OFFSET 0) AS q
-LEFT JOIN LATERAL (
-    SELECT x.user_id FROM gateway.user_alias x
-    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND q.is_alias AND x.label = q.label AND x.name = q.name
-    LIMIT 1) AS a ON true
-CROSS JOIN LATERAL (SELECT coalesce(a.user_id, q.value) AS user_id OFFSET 0) AS w
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.state = 'active' AND i.user_id = w.user_id
-    LIMIT $5) AS r
-LIMIT $5;
-
--- role gateway_call
 SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
 CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
@@ -2404,6 +2441,9 @@ SELECT record_receipt AS outcome FROM gateway.record_receipt($1, $2, $3, $4, $5,
 SELECT remove_campaign AS count FROM gateway.remove_campaign($1, $2, $3, $4, $5);
 
 -- role gateway_call
+SELECT remove_template AS revision FROM gateway.remove_template($1, $2, $3, $4, $5);
+
+-- role gateway_call
 SELECT report_number AS outcome FROM gateway.report_number($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- role gateway_engine
@@ -2448,6 +2488,16 @@ FROM gateway.schedule s JOIN gateway.message m ON m.tenant_id = $1 AND m.message
 WHERE s.tenant_id = $1 AND s.app_id = $2 AND s.vendor = $3 AND s.schedule_id = $4;
 
 -- role gateway_engine
+SELECT s.session_id, s.account_id, a.name, a.code_salt IS NOT NULL AS has_codes, s.proven_at IS NULL AS awaits_code,
+    (s.proven_at > now() - interval '10 minutes') IS TRUE AS is_proven, s.seen_at < now() - interval '1 minute' AS is_stale,
+    coalesce((SELECT array_agg(r.tenant ORDER BY r.tenant) FROM gateway.account_role r WHERE r.account_id = a.account_id), '{}')
+        AS tenants,
+    coalesce((SELECT array_agg(r.role ORDER BY r.tenant) FROM gateway.account_role r WHERE r.account_id = a.account_id), '{}')
+        AS roles
+FROM gateway.console_session s JOIN gateway.account a ON a.account_id = s.account_id
+WHERE s.hash = $1 AND s.ends_at > now() AND s.seen_at > now() - interval '2 hours' AND a.disabled_at IS NULL;
+
+-- role gateway_engine
 SELECT s.tenant_id, s.app_id, s.vendor, s.sender_id FROM gateway.sender s
 WHERE s.callback_url IS NOT NULL AND s.next_at <= now() AND (
     EXISTS (
@@ -2473,6 +2523,11 @@ SELECT sent_before AS earlier FROM gateway.sent_before($1, $2, $3, $4);
 -- role gateway_call
 SELECT sequence_message AS number FROM gateway.sequence_message($1, $2, $3, $4);
 
+-- role gateway_engine
+SELECT session_id, created_at, seen_at, address, browser FROM gateway.console_session
+WHERE account_id = $1 AND ends_at > now() AND seen_at > now() - interval '2 hours' AND proven_at IS NOT NULL
+ORDER BY created_at DESC;
+
 -- role gateway_call
 SELECT set_badge AS badge FROM gateway.set_badge($1, $2, $3, $4, $5, $6, $7);
 
@@ -2496,6 +2551,15 @@ SELECT split_slice AS count FROM gateway.split_slice($1, $2, $3, $4, $5, $6, $7,
 
 -- role gateway_call
 SELECT start_capture AS outcome FROM gateway.start_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+
+-- role gateway_call
+SELECT t.app_id, t.name, t.content, t.revision, t.changed_by, t.changed_at FROM gateway.message_template t
+WHERE t.tenant_id = $1 AND t.app_id = $2 AND ($3::text IS NULL OR t.name COLLATE "C" > $3)
+ORDER BY t.name COLLATE "C" LIMIT $4;
+
+-- role gateway_call
+SELECT t.app_id, t.name, t.content, t.revision, t.changed_by, t.changed_at FROM gateway.message_template t
+WHERE t.tenant_id = $1 AND t.app_id = $2 AND t.name = $3;
 
 -- role gateway_engine
 SELECT t.place FROM unnest($2::bigint[], $3::uuid[]) AS t(place, device)
@@ -2673,6 +2737,9 @@ ORDER BY t.user_id, t.kind, t.name;
 
 -- role gateway_call
 SELECT tag_device AS count FROM gateway.tag_device($1, $2, $3);
+
+-- role gateway_engine
+SELECT tenant FROM gateway.account_role WHERE account_id = $1 AND tenant <> '' ORDER BY tenant;
 
 -- role gateway_call
 SELECT tenant_id FROM gateway.resolve_challenge($1);
@@ -2871,6 +2938,21 @@ SELECT y.tenant_id, y.webhook_id, y.url FROM (
 WHERE y.turn <= $2 ORDER BY y.turn, y.next_at LIMIT $1;
 
 -- role gateway_engine
+UPDATE gateway.account SET code_salt = $2::bytea, code_step = $3 WHERE account_id = $1;
+
+-- role gateway_engine
+UPDATE gateway.account SET code_step = $2 WHERE account_id = $1 AND code_step < $2 AND code_salt IS NOT NULL;
+
+-- role gateway_engine
+UPDATE gateway.account SET disabled_at = NULL WHERE name = $1 AND disabled_at IS NOT NULL RETURNING account_id;
+
+-- role gateway_engine
+UPDATE gateway.account SET disabled_at = now() WHERE name = $1 AND disabled_at IS NULL RETURNING account_id;
+
+-- role gateway_engine
+UPDATE gateway.account_attempt SET failures = greatest(failures - 1, 0), blocked_until = now() WHERE subject = $1;
+
+-- role gateway_engine
 UPDATE gateway.api_key SET previous_hash = hash, previous_until = now() + make_interval(secs => $4::double precision),
     previous_at = coalesce(secret_at, created_at), hash = $3::bytea, secret_at = now()
 WHERE tenant_id = $1 AND (name = $2 OR key_id::text = $2) AND NOT is_provisioned RETURNING key_id, name;
@@ -2886,6 +2968,12 @@ WHERE tenant_id = $1 AND vendor = $2 AND kind = $3 AND value = $4 AND host = $5 
 -- role gateway_call
 UPDATE gateway.capture c SET ended_at = now(), ended_by = 'stopped'
 WHERE c.tenant_id = $1 AND c.capture_id = $2 AND c.ended_at IS NULL AND c.ends_at > now() RETURNING c.capture_id;
+
+-- role gateway_engine
+UPDATE gateway.console_session SET proven_at = now() WHERE hash = $1 AND proven_at IS NOT NULL;
+
+-- role gateway_engine
+UPDATE gateway.console_session SET seen_at = now() WHERE hash = $1;
 
 -- role gateway_engine
 UPDATE gateway.credential SET refusal = $3, refused_at = least(refused_at, now())

@@ -63,6 +63,11 @@ extension DeviceDiagnosis {
             .optionalShape("identity", identity, "The identity it is about; null: the device.") { $0.identity },
             .text("text", "The state, as a sentence.", example: "The device has a token.") { $0.text },
             .optionalText("action", "The recommended action; null: none.") { $0.action },
+            .optionalText(
+                "reason",
+                "Why it is not met, if deliveries have the same reason; null: another one, or it is met.",
+                example: "Unregistered"
+            ) { $0.reason },
         ]
     )
 

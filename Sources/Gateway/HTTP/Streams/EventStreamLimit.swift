@@ -11,7 +11,7 @@ package final class EventStreamLimit: Sendable {
     package final class Permit: Sendable {
         private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
 
-        init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = NIOLockedValueBox(onRelease) }
+        package init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = NIOLockedValueBox(onRelease) }
 
         package func release() {
             let onRelease = onRelease.withLockedValue { box in

@@ -13,6 +13,10 @@ typealias APIScope = KeyScope.Action
 struct NativeCaller: Sendable {
     var request: Request
     var grant: APIKeyGrant
+    /// Whether the console makes the call for an account, whose name is that of the grant.
+    var isAccount = false
+    /// Whether the console reads again what an open page shows: the audit has the rows of the first reading.
+    var isRepetition = false
     /// The client's address, also when it proves nothing.
     var remoteAddress: String?
     /// The connection of the call; nil in tests without one.
@@ -25,7 +29,7 @@ struct NativeCaller: Sendable {
     let id = CallID.current
 
     var tenant: TenantID { grant.tenant }
-    var actor: AuditActor { .key(grant.name, in: id) }
+    var actor: AuditActor { isAccount ? .account(grant.name, in: id) : .key(grant.name, in: id) }
 
     /// - Throws: `Problem` when the key lacks the scope for every app. `admin` includes every other scope.
     func require(_ scope: APIScope) throws(Problem) {

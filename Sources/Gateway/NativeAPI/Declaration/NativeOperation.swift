@@ -85,7 +85,7 @@ struct NativeOperation: Sendable {
             if let scope {
                 try await api.admit(caller, to: scope, anyReach: allowsLimitedReach, KeyTarget(call.values))
             }
-            guard audited.isRead else { return try await handler(api)(call) }
+            guard audited.isRead, !call.caller.isRepetition else { return try await handler(api)(call) }
             return try await api.audited(audited, id, call) { () async throws(Problem) in try await handler(api)(call) }
         }
     }

@@ -17,33 +17,6 @@ enum AppOperations {
         let limit = CommonInputs.limit
     }
 
-    private static let platform = AnswerShape<ListedApp.Route>(
-        "AppPlatform",
-        [
-            .word("platform", "The platform.") { $0.platform },
-            .text("topic", "Apple's topic.", example: "com.example.shop") { $0.topic },
-            .init(
-                "environments",
-                .list(of: .words(PushEnvironment.allCases.map(\.rawValue))).described(
-                    "The environments with a credential."
-                )
-            ) { .array($0.environments.map { .string($0.rawValue) }) },
-        ]
-    )
-
-    static let app = AnswerShape<ListedApp>(
-        "App",
-        [
-            .text("app", "The app's id.", example: "shop") { $0.app.rawValue },
-            .list("platforms", platform, "The platforms to which the app can send.") { $0.platforms },
-            .time("createdAt", "When it was first provisioned.") { $0.createdAt },
-            .optionalTime("retiredAt", "When it was removed; null: it is in use.") { $0.retiredAt },
-            .word("origin", "`file`: a provisioning file changes it; `api`: calls do.") { $0.origin },
-        ]
-    )
-
-    static let page = AnswerPage("apps", app, next: .text(example: "shop"))
-
     static let list = NativeOperation(
         "listApps",
         .get,
@@ -51,7 +24,7 @@ enum AppOperations {
         scope: .read,
         "List the tenant's apps by id.",
         input: ListInput(),
-        answers: [.json(page.schema, "A page of apps.")],
+        answers: [.json(AppShapes.page.schema, "A page of apps.")],
         NativeAPI.listApps
     )
 
@@ -123,7 +96,8 @@ enum AppOperations {
         input: PutInput(),
         example: ["platforms": ["ios": ["topic": "com.example.web", "production": "apple"]], "approvalAbove": 10000],
         answers: [
-            .json(201, app.schema, "The app was created."), .json(200, app.schema, "The app was replaced."),
+            .json(201, AppShapes.app.schema, "The app was created."),
+            .json(200, AppShapes.app.schema, "The app was replaced."),
         ],
         problems: [.provisioned],
         NativeAPI.putApp
@@ -140,7 +114,7 @@ enum AppOperations {
         scope: .read,
         "Show an app.",
         input: AppInput(),
-        answers: [.json(app.schema, "The app.")],
+        answers: [.json(AppShapes.app.schema, "The app.")],
         problems: [.notFound],
         NativeAPI.showApp
     )
@@ -165,13 +139,13 @@ extension NativeAPI {
         let page = try await asked { () async throws(StoreError) in
             try await queries.apps(in: call.tenant, after: after.map { AppID($0) }, limit: limit)
         }
-        return .json(AppOperations.page.json(page, limit: limit) { .string($0.app.rawValue) })
+        return .json(AppShapes.page.json(page, limit: limit) { .string($0.app.rawValue) })
     }
 
     private func shown(_ app: AppID, in tenant: TenantID) async throws(Problem) -> JSON {
         let found = try await asked { () async throws(StoreError) in try await queries.app(app, in: tenant) }
         guard let found else { throw .notFound("no such app") }
-        return AppOperations.app.json(found)
+        return AppShapes.app.json(found)
     }
 
     func showApp(_ call: NativeCall<AppOperations.AppInput>) async throws(Problem) -> Response {

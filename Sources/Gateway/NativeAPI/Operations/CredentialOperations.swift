@@ -13,7 +13,7 @@ import Store
 
 /// `/v1/credentials`: the keys and certificates for the push service and those of upstreams, with the results of their checks and without their secrets.
 enum CredentialOperations {
-    static let all = [list, put, show, delete]
+    static let all = [list, put, check, show, delete]
 
     struct PageInput: InputFields {
         let after = CommonInputs.afterName
@@ -217,6 +217,45 @@ enum CredentialOperations {
         NativeAPI.putCredential
     ).audited(.act)
 
+    /// The findings about a credential that is not stored.
+    struct Preflight: Sendable {
+        var uses: [CredentialAssignment]
+        /// Nil: an upstream.
+        var findings: CredentialPreflight?
+    }
+
+    static let preflight = AnswerShape<Preflight>(
+        "CredentialPreflight",
+        [
+            .flag("usable", "Whether the checks found nothing that prevents pushes.") {
+                $0.findings?.isUsable ?? true
+            },
+            .list("findings", finding, "The findings of the checks, fatal ones first.") {
+                $0.findings?.findings ?? []
+            },
+            .list("uses", use, "The apps' topics and environments that would use it.") { $0.uses },
+            .texts("topics", "The topics that it names; empty: it names none.", example: "com.example.shop") {
+                $0.findings?.topics ?? []
+            },
+            .optionalTime("expiresAt", "When the certificate expires; null: a key.") { $0.findings?.expiresAt },
+        ]
+    )
+
+    static let check = NativeOperation(
+        "checkCredential",
+        .post,
+        "/v1/credentials/{credential}/check",
+        scope: .read,
+        "Check a credential for the apps that use the one of this name, without storing it.",
+        input: PutInput(),
+        example: [
+            "kind": "apns-token", "teamId": "ABCDE12345", "keyId": "ABCDE12345",
+            "privateKey": "-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n",
+        ],
+        answers: [.json(preflight.schema, "The findings. Nothing is sent to the push service.")],
+        NativeAPI.checkCredential
+    )
+
     struct IDInput: InputFields {
         let credential = CredentialOperations.id
     }
@@ -287,6 +326,21 @@ extension NativeAPI {
             try await stores.objects.put(id, call.values.body, in: call.tenant, by: call.actor)
         }
         return .json(try await checked(id, in: call.tenant), status: outcome == .created ? .created : .ok)
+    }
+
+    func checkCredential(_ call: NativeCall<CredentialOperations.PutInput>) async throws(Problem) -> Response {
+        let id = try call.credential
+        let key = CredentialKey(tenant: call.tenant, credential: id)
+        let listed = try await asked { () async throws(StoreError) in try await explainer.directory.credential(key) }
+        let assigned = listed?.uses ?? []
+        let uses = assigned.map { CredentialUse(topic: $0.topic, environment: $0.environment) }
+        let found: CredentialPreflight?
+        do throws(ProvisioningProblem) {
+            found = try stores.objects.check(id, call.values.body, for: uses, at: clock.now())
+        } catch {
+            throw Problem.invalid(error.path.isEmpty ? "body" : error.path, error.problem)
+        }
+        return .json(CredentialOperations.preflight.json(.init(uses: assigned, findings: found)))
     }
 
     func deleteCredential(_ call: NativeCall<CredentialOperations.IDInput>) async throws(Problem) -> Response {

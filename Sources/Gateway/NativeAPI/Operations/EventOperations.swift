@@ -108,9 +108,43 @@ enum EventOperations {
         NativeAPI.listEvents
     ).audited(.found)
 
+    /// The direction in which the audit is read.
+    enum AuditOrder: String, Sendable, CaseIterable { case oldest, newest }
+
     struct AuditInput: InputFields {
         let after = QueryField.optional("after", .position, default: 0, as: 0, "`next` of the previous page.")
         let limit = CommonInputs.limit
+        let order = QueryField.optional(
+            "order",
+            .word(AuditOrder.self),
+            default: .oldest,
+            as: "oldest",
+            "`oldest`: in the order of commits; `newest`: the last entry first."
+        )
+        let author = QueryField.optional("actor", .text(128, atLeast: 1), "Only entries of this actor.")
+        let action = QueryField.optional("action", .text(64, atLeast: 1), "Only entries with this action.")
+        let subject = QueryField.optional(
+            "subject",
+            .text(256, atLeast: 1),
+            "Only entries whose subject contains this text."
+        )
+    }
+
+    /// The filters of the audit. A page searches 10,000 rows: no index has them.
+    struct AuditSearch: Sendable {
+        static let windows = 10
+        static let windowRows = 1000
+
+        var actor: String?
+        var action: String?
+        var subject: String?
+
+        var isEmpty: Bool { actor == nil && action == nil && subject == nil }
+
+        func matches(_ entry: AuditEntry) -> Bool {
+            (actor.map { entry.actor == $0 } ?? true) && (action.map { entry.action == $0 } ?? true)
+                && (subject.map { entry.subject.contains($0) } ?? true)
+        }
     }
 
     static let auditPage = AnswerPage("entries", NativeShapes.audit, next: .integer(example: 42), title: "Audit")
@@ -121,7 +155,7 @@ enum EventOperations {
         .get,
         "/v1/audit",
         scope: .admin,
-        "List administrative actions, in the order of commits.",
+        "List administrative actions, in the order of commits or the last one first.",
         input: AuditInput(),
         answers: [.json(auditPage.schema, "A page of entries.")],
         NativeAPI.listAudit
@@ -208,11 +242,46 @@ extension NativeAPI {
     }
 
     func listAudit(_ call: NativeCall<EventOperations.AuditInput>) async throws(Problem) -> Response {
-        let after = try call.after
         let limit = try call.limit
-        let entries = try await asked { () async throws(StoreError) in
-            try await audit.entries(in: call.tenant, after: after, limit: limit)
+        let search = EventOperations.AuditSearch(
+            actor: try call.author,
+            action: try call.action,
+            subject: try call.subject
+        )
+        let order = try call.order
+        let size = search.isEmpty ? limit : EventOperations.AuditSearch.windowRows
+        var position = try call.after
+        var found: [AuditEntry] = []
+        for _ in 0..<(search.isEmpty ? 1 : EventOperations.AuditSearch.windows) {
+            let rows = try await auditRows(call.tenant, order, from: position, limit: size)
+            for row in rows where found.count < limit {
+                position = row.position
+                if search.matches(row) { found.append(row) }
+            }
+            if found.count == limit { break }
+            if rows.count < size { return Self.auditAnswer(found, next: nil) }
         }
-        return .json(EventOperations.auditPage.json(entries, limit: limit) { .int($0.position) })
+        return Self.auditAnswer(found, next: position)
+    }
+
+    private static func auditAnswer(_ entries: [AuditEntry], next: Int64?) -> Response {
+        .json([
+            EventOperations.auditPage.name: .array(entries.map { NativeShapes.audit.json($0) }),
+            "next": next.map { .int($0) } ?? .null,
+        ])
+    }
+
+    /// The rows behind a position in the direction of the order; 0: from its beginning.
+    private func auditRows(
+        _ tenant: TenantID,
+        _ order: EventOperations.AuditOrder,
+        from position: Int64,
+        limit: Int
+    ) async throws(Problem) -> [AuditEntry] {
+        try await asked { () async throws(StoreError) -> [AuditEntry] in
+            if order == .oldest { return try await audit.entries(in: tenant, after: position, limit: limit) }
+            let end = position == 0 ? Int64.max : position
+            return try await audit.entries(in: tenant, before: end, limit: limit)
+        }
     }
 }

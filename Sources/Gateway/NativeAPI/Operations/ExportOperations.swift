@@ -44,17 +44,6 @@ enum ExportOperations {
         let after = ExportOperations.after
     }
 
-    static let delivery = AnswerShape<ExportedDelivery>(
-        "ExportedDelivery",
-        [
-            .text("cursor", "`after` of the call that continues with the next line.", example: "…") { $0.cursor.text },
-            .id("message", "The message's id.") { $0.cursor.message.description },
-            .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .text("vendor", "The vendor of the call that sent it.", example: "native") { $0.vendor.rawValue },
-            .optionalText("user", "The user.", example: "u-1") { $0.facts.user?.rawValue },
-        ] + AnswerShape.members(NativeShapes.deliveryMembers) { $0.facts }
-    )
-
     static let deliveries = NativeOperation(
         "exportDeliveries",
         .get,
@@ -62,7 +51,7 @@ enum ExportOperations {
         scope: .read,
         "Export the deliveries of messages that were due in a range, in the order of messages and targets, as lines.",
         input: DeliveriesInput(),
-        answers: [lines(delivery.schema)],
+        answers: [lines(ExportShapes.delivery.schema)],
         problems: [.rateLimited],
         NativeAPI.exportDeliveries
     ).audited(.read)
@@ -78,27 +67,6 @@ enum ExportOperations {
         let after = ExportOperations.after
     }
 
-    static let event = AnswerShape<EventRecord>(
-        "ExportedEvent",
-        [
-            .text("cursor", "`after` of the call that continues with the next line.", example: "42") { "\($0.offset)" },
-            .time("at", "When it happened.") { $0.at },
-            .text("kind", "The kind of event.", example: "sent") { $0.kind },
-            .text("app", "The app.", example: "shop") { $0.app.rawValue },
-            .optionalText("vendor", "The vendor; null: an event of a device.", example: "native") {
-                $0.vendor?.rawValue
-            },
-            .optionalText("sender", "The back end that sent the message.") { $0.sender?.rawValue },
-            .optionalID("message", "The message's id.") { $0.subject.message?.description },
-            .optionalID("target", "The delivery's target.") { $0.subject.target?.description },
-            .optionalID("identity", "The identity's id.") { $0.subject.identity?.description },
-            .optionalID("device", "The device's id.") { $0.subject.device?.description },
-            .optionalText("address", "How the caller named the target.") { $0.subject.address?.canonical },
-            .optionalText("reason", "Why a delivery did not succeed.", example: "noDevice") { $0.reason },
-            .init("data", .anything.described("Further data, which depends on the kind.")) { $0.data ?? .null },
-        ]
-    )
-
     static let events = NativeOperation(
         "exportEvents",
         .get,
@@ -106,7 +74,7 @@ enum ExportOperations {
         scope: .read,
         "Export the stored events of a range, in the order of commits, as lines. `listEvents` continues as events happen.",
         input: EventsInput(),
-        answers: [lines(event.schema)],
+        answers: [lines(ExportShapes.event.schema)],
         problems: [.gone, .rateLimited],
         NativeAPI.exportEvents
     ).audited(.read)
@@ -120,12 +88,6 @@ enum ExportOperations {
         let after = ExportOperations.after
     }
 
-    static let device = AnswerShape<DeviceFacts>(
-        "ExportedDevice",
-        [.text("cursor", "`after` of the call that continues with the next line.", example: "…") { $0.id.description }]
-            + NativeShapes.device.members.filter { $0.name != "unread" }
-    )
-
     static let devices = NativeOperation(
         "exportDevices",
         .get,
@@ -133,7 +95,7 @@ enum ExportOperations {
         scope: .read,
         "Export the devices with their identities by id, with masked tokens, as lines. `push-gateway devices export` writes complete tokens.",
         input: DevicesInput(),
-        answers: [lines(device.schema)],
+        answers: [lines(ExportShapes.device.schema)],
         problems: [.rateLimited],
         NativeAPI.exportDevices
     ).audited(.read)
@@ -167,7 +129,7 @@ extension NativeAPI {
             guard start < cursor, cursor < end else { throw .invalid("after", "belongs to another range") }
             start = cursor
         }
-        let lines = ExportLines(shape: ExportOperations.delivery, format: try call.format, query: query)
+        let lines = ExportLines(shape: ExportShapes.delivery, format: try call.format, query: query)
         return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await queries.exportedDeliveries(
                 after: after,
@@ -200,7 +162,7 @@ extension NativeAPI {
                 try await queries.eventOffset(before: from + .seconds(-90), in: bounds, of: tenant)
             }
         }
-        let lines = ExportLines(shape: ExportOperations.event, format: try call.format, query: query)
+        let lines = ExportLines(shape: ExportShapes.event, format: try call.format, query: query)
         return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await queries.events(
                 in: tenant,
@@ -228,7 +190,7 @@ extension NativeAPI {
             guard let device = DeviceID(text: after) else { throw ExportQuery.noCursor }
             start = device
         }
-        let lines = ExportLines(shape: ExportOperations.device, format: try call.format, query: query)
+        let lines = ExportLines(shape: ExportShapes.device, format: try call.format, query: query)
         return try await export(call.caller, lines, from: start) { (after) async throws(StoreError) in
             let page = try await devices.devices(
                 in: tenant,

@@ -10,48 +10,12 @@ import Store
 enum KeyOperations {
     static let all = [list, create, show, rotate, delete]
 
-    private static let members: [AnswerShape<StoredKey>.Member] = [
-        .id("id", "The key's id.") { $0.id.lowercased },
-        .text("name", "The key's name.", example: "crm") { $0.name },
-        .texts("scopes", "The permissions of the key.", example: "send:direct:app/shop") { $0.scopes },
-        .texts("networks", "Where it may be used; empty: everywhere.", example: "10.20.0.0/16") { $0.networks },
-        .optionalInt("recipientsPerDay", "Recipients to whom it may send per UTC day; null: any number.") {
-            $0.recipientsPerDay
-        },
-        .optionalInt("recipientsToday", "Recipients of this UTC day; null: they are not counted without a limit.") {
-            $0.recipientsToday
-        },
-        .time("createdAt", "When it was created.") { $0.createdAt },
-        .optionalTime("expiresAt", "When it ends; null: it does not.") { $0.expiresAt },
-        .optionalTime("lastUsedAt", "When it was last used, within a minute; null: never.") { $0.lastUsedAt },
-        .flag("hasOtherSecret", "Whether a second secret is valid, for a rotation.") { $0.hasPrevious },
-        .optionalTime("otherSecretUntil", "When the second secret ends; null: with the key.") { $0.previousUntil },
-        .flag("isProvisioned", "Whether it is from a provisioning file, which alone changes it.") { $0.isProvisioned },
-    ]
-
-    private static let key = AnswerShape<StoredKey>("APIKey", members)
-
-    /// A key with a secret that was made for it.
-    struct Created: Sendable {
-        var stored: StoredKey
-        var secret: String
-    }
-
-    static let created = AnswerShape<Created>(
-        "CreatedAPIKey",
-        AnswerShape.members(members) { $0.stored } + [
-            .text("key", "The secret. It is not shown again.", example: "pgw_000102030405060708090a0b0c0d0e0f") {
-                $0.secret
-            }
-        ]
-    )
-
     struct ListInput: InputFields {
         let after = CommonInputs.afterName
         let limit = CommonInputs.limit
     }
 
-    static let page = AnswerPage("keys", key, next: .text(example: "crm"), title: "APIKey")
+    static let page = AnswerPage("keys", KeyShapes.key, next: .text(example: "crm"), title: "APIKey")
 
     static let list = NativeOperation(
         "listKeys",
@@ -107,7 +71,7 @@ enum KeyOperations {
         "Create an API key with at most the rights of the calling key. The answer contains its secret.",
         input: CreateInput(),
         example: ["name": "crm", "scopes": ["read", "devices"], "networks": ["10.20.0.0/16"]],
-        answers: [.json(201, created.schema, "The key, with its secret.")],
+        answers: [.json(201, KeyShapes.created.schema, "The key, with its secret.")],
         NativeAPI.createKey
     ).audited(.act)
 
@@ -122,7 +86,7 @@ enum KeyOperations {
         scope: .admin,
         "Show an API key, without its secrets.",
         input: NameInput(),
-        answers: [.json(key.schema, "The key.")],
+        answers: [.json(KeyShapes.key.schema, "The key.")],
         problems: [.notFound],
         NativeAPI.showKey
     )
@@ -149,7 +113,7 @@ enum KeyOperations {
         "Give an API key a new secret. The present one stays valid for a while; an earlier one ends now.",
         input: RotateInput(),
         example: ["overlapSeconds": 86_400],
-        answers: [.json(created.schema, "The key, with its new secret.")],
+        answers: [.json(KeyShapes.created.schema, "The key, with its new secret.")],
         problems: [.notFound, .provisioned],
         NativeAPI.rotateKey
     ).audited(.act)
@@ -166,7 +130,7 @@ enum KeyOperations {
         NativeAPI.deleteKey
     ).audited(.act)
 
-    static func json(_ stored: StoredKey) -> JSON { key.json(stored) }
+    static func json(_ stored: StoredKey) -> JSON { KeyShapes.key.json(stored) }
 }
 
 extension NativeAPI {
@@ -223,7 +187,7 @@ extension NativeAPI {
             throw .invalid("keys", "at most \(ObjectLimits.keys) per tenant; delete one first")
         }
         guard let stored else { throw .notFound("the key was deleted by another call") }
-        return .json(KeyOperations.created.json(.init(stored: stored, secret: secret)), status: .created)
+        return .json(KeyShapes.created.json(.init(stored: stored, secret: secret)), status: .created)
     }
 
     func showKey(_ call: NativeCall<KeyOperations.NameInput>) async throws(Problem) -> Response {
@@ -250,7 +214,7 @@ extension NativeAPI {
             return didRotate ? try await stores.keys.key(name, of: call.tenant) : nil
         }
         guard let stored else { throw .notFound("no such key") }
-        return .json(KeyOperations.created.json(.init(stored: stored, secret: secret)))
+        return .json(KeyShapes.created.json(.init(stored: stored, secret: secret)))
     }
 
     func deleteKey(_ call: NativeCall<KeyOperations.NameInput>) async throws(Problem) -> Response {

@@ -122,6 +122,9 @@ enum MessageOperations {
         NativeAPI.sendMessage
     )
 
+    /// 50 messages: each is counted by a statement of its own.
+    static let countedLimit = 50
+
     struct ListInput: InputFields {
         let app = CommonInputs.appFilter
         let state = QueryField.optional("state", .word(MessageState.self), "Only in this state.")
@@ -142,6 +145,13 @@ enum MessageOperations {
             "text",
             .text(256, atLeast: 1).example("parcel"),
             "Only with this text in title or body, whatever the case of its letters. Needs the scope `content` for the app."
+        )
+        let counts = QueryField.optional(
+            "counts",
+            .flag,
+            default: false,
+            as: false,
+            "Also count each message's deliveries by stage, as `funnel`. At most \(MessageOperations.countedLimit) messages per page then."
         )
         let after = QueryField.optional(
             "after",
@@ -170,7 +180,7 @@ enum MessageOperations {
         .get,
         "/v1/messages",
         scope: .read,
-        "List and search messages of every vendor, the latest due first. `showMessage` shows the counts of a message.",
+        "List and search messages of every vendor, the latest due first. `showMessage` shows the counts of a message, and `counts` those of a page.",
         input: ListInput(),
         answers: [.json(page.schema, "A page of messages.")],
         NativeAPI.listMessages
@@ -290,14 +300,21 @@ struct MessageSchedule: Sendable, Hashable {
     var at: Timestamp?
     /// A wall-clock time in each device's own time zone.
     var local: LocalTime?
+    /// The time between the acceptance and the due time.
+    var delay: Duration?
 }
 
-/// The members of `sendAt` when it is an object.
-struct LocalScheduleFields: InputFields {
-    let local = BodyField.required(
+/// The members of `sendAt` when it is an object: one of them.
+struct RelativeScheduleFields: InputFields {
+    let local = BodyField.optional(
         "local",
         .localTime,
         "A time without a zone, like 2026-12-01T09:00:00: each device gets the message when its own clock shows it."
+    )
+    let after = BodyField.optional(
+        "after",
+        InputKind<Int>.integer(0...86_400),
+        "Seconds from the acceptance. Until then the message can be canceled as a whole. A repeated call has the same body, which one with a moment has not."
     )
 }
 
@@ -308,12 +325,19 @@ extension InputKind where Value == LocalTime {
 }
 
 extension InputKind where Value == MessageSchedule {
-    /// A point in time, or `{"local": …}`.
+    /// A point in time, `{"local": …}` or `{"after": …}`.
     static let schedule: InputKind = {
         let moment = InputKind<Timestamp>.time
-        let local = InputKind<LocalTime>.object(LocalScheduleFields()) { (fields) throws(Problem) in try fields.local }
-        return InputKind(.any(of: [moment.schema, local.schema])) { (json, name) throws(Problem) in
-            if json.object != nil { return MessageSchedule(local: try local.read(json, name)) }
+        let relative = InputKind<MessageSchedule>.object(RelativeScheduleFields()) { (fields) throws(Problem) in
+            let (local, after) = (try fields.local, try fields.after)
+            guard (local == nil) != (after == nil) else { throw .invalid("sendAt", "must have one of local and after") }
+            return MessageSchedule(local: local, delay: after.map { .seconds($0) })
+        }
+        var schema = relative.schema.example(["local": "2026-12-01T09:00:00"])
+        schema.json["minProperties"] = 1
+        schema.json["maxProperties"] = 1
+        return InputKind(.any(of: [moment.schema, schema])) { (json, name) throws(Problem) in
+            if json.object != nil { return try relative.read(json, name) }
             return MessageSchedule(at: try moment.read(json, name))
         }
     }()

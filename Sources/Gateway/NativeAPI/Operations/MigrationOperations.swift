@@ -35,25 +35,6 @@ enum MigrationOperations {
         )
     }
 
-    /// A plan that was checked.
-    struct Planned: Sendable {
-        var checked: CheckedPlan
-        var isStored: Bool
-    }
-
-    static let planned = AnswerShape<Planned>(
-        "PlannedMigration",
-        [
-            .text("id", "The migration's name.", example: "leave-upmc") { $0.checked.plan.id },
-            .text("app", "The app.", example: "shop") { $0.checked.plan.app.rawValue },
-            .flag("stored", "Whether the plan is stored.") { $0.isStored },
-            .texts("faults", "Why it may not start; empty: it may.", example: "steps[2]: receipts: is needed") {
-                $0.checked.faults
-            },
-            .texts("warnings", "Facts that should be known before the start.") { $0.checked.warnings },
-        ]
-    )
-
     private static let example: JSON = [
         "migration": [
             "id": "leave-upmc", "app": "shop", "from": "old-upmc", "by": "user", "onGateFailure": "rollback",
@@ -77,7 +58,7 @@ enum MigrationOperations {
         "Check the plan of a migration and store it. It replaces one of the same name that has not begun.",
         input: PlanInput(),
         example: example,
-        answers: [.json(planned.schema, "The plan, with what should be known about it.")],
+        answers: [.json(MigrationShapes.planned.schema, "The plan, with what should be known about it.")],
         NativeAPI.planMigration
     ).audited(.act)
 
@@ -95,24 +76,6 @@ enum MigrationOperations {
         let limit = CommonInputs.limit
     }
 
-    private static let members: [AnswerShape<ReadMigration>.Member] = [
-        .text("id", "The migration's name.", example: "leave-upmc") { $0.stored.id },
-        .text("app", "The app.", example: "shop") { $0.plan.app.rawValue },
-        .text("from", "The upstream that the app leaves.", example: "old-upmc") { $0.plan.upstream.rawValue },
-        .word("status", "The state.") { $0.state.status },
-        .int("step", "The step in force, or the one that a rollback left, from 0.") { $0.state.step },
-        .text("stage", "Its stage.", example: "rollout 1 %") { $0.step?.stage.description ?? "-" },
-        .optionalTime("since", "When the step came into force; null: it has not begun.") { $0.state.since },
-        .flag("ready", "Whether the last evaluation found the step complete.") { $0.state.isReady },
-        .optionalText("reason", "Why it was halted or rolled back.") { $0.state.reason },
-        .int64("revision", "Raised with each change.") { $0.state.revision },
-        .time("createdAt", "When it was planned.") { $0.stored.createdAt },
-    ]
-
-    static let entry = AnswerShape<ReadMigration>("MigrationEntry", members)
-
-    static let page = AnswerPage("migrations", entry, next: .text(example: "leave-upmc"), title: "Migrations")
-
     static let list = NativeOperation(
         "listMigrations",
         .get,
@@ -120,7 +83,7 @@ enum MigrationOperations {
         scope: .read,
         "List the tenant's migrations by name.",
         input: ListInput(),
-        answers: [.json(page.schema, "A page of migrations.")],
+        answers: [.json(MigrationShapes.page.schema, "A page of migrations.")],
         NativeAPI.listMigrations
     )
 
@@ -129,72 +92,6 @@ enum MigrationOperations {
         let app = QueryField.optional("app", .app, "The migration's app, for keys that are limited to apps.")
     }
 
-    private static let gate = AnswerShape<MigrationMachine.GateResult>(
-        "MigrationGate",
-        [
-            .word("metric", "The figure that is compared.") { $0.gate.metric },
-            .init("limit", JSONSchema.number.example(.number("0.999")).described("The limit.")) {
-                .number("\($0.gate.limit)")
-            },
-            .flag("atLeast", "Whether the limit is the least permitted value; otherwise the greatest.") {
-                $0.gate.metric.wantsMore
-            },
-            .word("verdict", among: ["passed", "failed", "missing"], "The result now.") { $0.verdict.word },
-            .init(
-                "value",
-                JSONSchema.number.example(.number("0.9995")).nullable.described("The value; null: too few samples.")
-            ) { $0.verdict.measurement.map { .number("\($0.value)") } ?? .null },
-            .optionalInt("samples", "The samples behind the value; null: too few.") { $0.verdict.measurement?.samples },
-            .int("needed", "The samples without which a value says nothing.") { $0.gate.samples },
-            .int("missing", "The samples that are missing.") { $0.verdict.missing },
-        ]
-    )
-
-    private static let note = AnswerShape<MigrationNote>(
-        "MigrationNote",
-        [
-            .int64("revision", "The revision.") { $0.revision },
-            .time("at", "When it was made.") { $0.at },
-            .text("status", "The state after it.", example: "running") { $0.status },
-            .int("step", "The step after it, from 0.") { $0.step },
-            .text("note", "The change.", example: "serve is in force") { $0.note },
-            .text("actor", "The author.", example: "key:ops") { $0.actor },
-            .optionalInt("routeVersion", "The version of the app's rules that it made; null: none.") {
-                $0.routeVersion
-            },
-        ]
-    )
-
-    private static let cost = AnswerShape<WaitingCalls>(
-        "MigrationRollback",
-        [
-            .int("waitingCalls", "The calls that the upstream has not received yet.") { $0.count },
-            .int("oldestSeconds", "The age of the oldest one.") { Int(clamping: $0.oldest.components.seconds) },
-            .flag(
-                "missesCalls",
-                "Whether so many wait that further ones are left out: import the devices before a rollback."
-            ) {
-                $0.isFull
-            },
-        ]
-    )
-
-    static let report = AnswerShape<MigrationReport>(
-        "Migration",
-        AnswerShape.members(members) { $0.migration } + [
-            .int("steps", "The number of steps.") { $0.migration.plan.steps.count },
-            .optionalInt("remainingSeconds", "The rest of the step; null: its clock does not run.") {
-                $0.remaining.map { Int(clamping: $0.components.seconds) }
-            },
-            .list("gates", gate, "The gates of the step, with their results now.") { $0.gates },
-            .shape("rollback", cost, "The calls that a rollback would wait for now.") { $0.waiting },
-            .list("history", note, "The last \(PostgresMigrationStore.historyLimit) changes, newest first.") {
-                $0.history
-            },
-            .anyObject("plan", "The plan, as the file states it.") { $0.migration.stored.plan },
-        ]
-    )
-
     static let show = NativeOperation(
         "showMigration",
         .get,
@@ -202,7 +99,7 @@ enum MigrationOperations {
         scope: .read,
         "Show a migration: its step, its gates with their results now, and what a rollback would wait for.",
         input: ShowInput(),
-        answers: [.json(report.schema, "The migration.")],
+        answers: [.json(MigrationShapes.report.schema, "The migration.")],
         problems: [.notFound],
         NativeAPI.showMigration
     )
@@ -238,7 +135,7 @@ enum MigrationOperations {
             scope: .admin,
             summary,
             input: input,
-            answers: [.json(report.schema, "The migration after the change.")],
+            answers: [.json(MigrationShapes.report.schema, "The migration after the change.")],
             problems: [.notFound],
             handler
         ).audited(.act)
@@ -288,30 +185,6 @@ enum MigrationOperations {
     )
 }
 
-extension MigrationVerdict {
-    fileprivate var word: String {
-        switch self {
-        case .passed: "passed"
-        case .failed: "failed"
-        case .missing: "missing"
-        }
-    }
-
-    fileprivate var measurement: MigrationMeasurement? {
-        switch self {
-        case .passed(let measurement), .failed(let measurement): measurement
-        case .missing: nil
-        }
-    }
-
-    fileprivate var missing: Int {
-        switch self {
-        case .passed, .failed: 0
-        case .missing(let count): count
-        }
-    }
-}
-
 extension NativeAPI {
     func planMigration(_ call: NativeCall<MigrationOperations.PlanInput>) async throws(Problem) -> Response {
         let isDryRun = try call.dryRun
@@ -333,7 +206,7 @@ extension NativeAPI {
             case .full: throw .invalid("migration", "at most \(PostgresMigrationStore.limit) per tenant")
             }
         }
-        return .json(MigrationOperations.planned.json(.init(checked: checked, isStored: !isDryRun)))
+        return .json(MigrationShapes.planned.json(.init(checked: checked, isStored: !isDryRun)))
     }
 
     func listMigrations(_ call: NativeCall<MigrationOperations.ListInput>) async throws(Problem) -> Response {
@@ -345,7 +218,7 @@ extension NativeAPI {
         let read = found.compactMap { try? ReadMigration($0) }
         let next = found.count == limit ? found.last?.id : nil
         return .json([
-            "migrations": .array(read.map { MigrationOperations.entry.json($0) }),
+            "migrations": .array(read.map { MigrationShapes.entry.json($0) }),
             "next": next.map { .string($0) } ?? .null,
         ])
     }
@@ -354,7 +227,7 @@ extension NativeAPI {
         let app = try call.app
         let report = try await report(of: try call.migration, in: call.tenant)
         guard app == nil || app == report.migration.plan.app else { throw .notFound("no such migration") }
-        return .json(MigrationOperations.report.json(report))
+        return .json(MigrationShapes.report.json(report))
     }
 
     private func report(of id: String, in tenant: TenantID) async throws(Problem) -> MigrationReport {
@@ -400,7 +273,7 @@ extension NativeAPI {
         case .missing: throw .notFound("no such migration")
         case .refused(let reason): throw .invalid("migration", reason)
         case .busy: throw .unavailable(1)
-        case .changed: return .json(MigrationOperations.report.json(try await report(of: id, in: tenant)))
+        case .changed: return .json(MigrationShapes.report.json(try await report(of: id, in: tenant)))
         }
     }
 

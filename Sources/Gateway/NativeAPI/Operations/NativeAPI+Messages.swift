@@ -75,7 +75,7 @@ extension NativeAPI {
             content: content,
             audience: audience,
             timing: SubmissionTiming(
-                dueAt: schedule?.at,
+                dueAt: schedule?.at ?? schedule?.delay.map { clock.now() + $0 },
                 localDue: schedule?.local,
                 timeToLive: try call.ttlSeconds.map { .seconds($0) }
             ),
@@ -142,9 +142,12 @@ extension NativeAPI {
         if let after, !after.continues(filter, identifiers) {
             throw .invalid("after", "is not from a page with these filters; begin without it")
         }
-        let limit = try call.limit
+        let isCounted = try call.counts
+        let limit = isCounted ? min(try call.limit, MessageOperations.countedLimit) : try call.limit
         let page = try await asked { () async throws(StoreError) in
-            try await queries.messages(in: call.tenant, filter, after: after?.message, limit: limit)
+            var page = try await queries.messages(in: call.tenant, filter, after: after?.message, limit: limit)
+            if isCounted { page.items = try await queries.counted(page.items, in: call.tenant) }
+            return page
         }
         call.found(page.items.count)
         return .json(

@@ -16,6 +16,7 @@ enum NativeOperations {
         GroupOperations.all,
         AudienceSizeOperations.all,
         CampaignOperations.all,
+        TemplateOperations.all,
         ActivityOperations.all,
         ChannelOperations.all,
         ReceiptOperations.all,
@@ -28,5 +29,6 @@ enum NativeOperations {
         KeyOperations.all,
         CredentialOperations.all,
         OperatorOperations.all,
+        PostureOperations.all,
     ].flatMap(\.self)
 }

@@ -38,13 +38,25 @@ enum DirectorySQL {
     )
 
     /// One row per binding; its keys have the same settings.
-    static let everyBinding = StoreSQL.global(
+    private static func bindings(_ source: String) -> String {
         """
         SELECT b.tenant_id, b.app_id, b.vendor, (array_agg(b.settings::text ORDER BY b.kind, b.value, b.host))[1] AS settings,
             coalesce(a.defaults::text, '{}') AS defaults
-        FROM gateway.binding b LEFT JOIN gateway.app a ON a.tenant_id = b.tenant_id AND a.app_id = b.app_id
+        FROM \(source) b LEFT JOIN gateway.app a ON a.tenant_id = b.tenant_id AND a.app_id = b.app_id
         GROUP BY b.tenant_id, b.app_id, b.vendor, a.defaults::text ORDER BY b.tenant_id, b.app_id, b.vendor
         """
+    }
+
+    static let everyBinding = StoreSQL.global(bindings("gateway.binding"))
+
+    /// The first bindings of one tenant.
+    static let bindingsOfTenant = StoreSQL.tenant(
+        bindings(
+            """
+            (SELECT tenant_id, app_id, vendor, kind, value, host, settings FROM gateway.binding
+                WHERE tenant_id = $1 ORDER BY app_id, vendor, kind, value, host LIMIT $2)
+            """
+        )
     )
 
     static let everyPlatforms = StoreSQL.global(

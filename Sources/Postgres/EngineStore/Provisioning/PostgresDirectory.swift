@@ -87,16 +87,28 @@ package struct PostgresDirectory: Sendable {
     /// - Throws: `StoreError`.
     package func bindings() async throws(StoreError) -> [StoredBinding] {
         try await asStore { () throws(PostgresError) in
-            try await engine.run(DirectorySQL.everyBinding(), tenant: nil).rows { (row) throws(PostgresError) in
-                StoredBinding(
-                    tenant: try row.id("tenant_id"),
-                    app: try row.id("app_id"),
-                    vendor: Vendor(try row.text("vendor")),
-                    settings: try row.object("settings"),
-                    assurance: AssuranceCoding.read(try row.object("defaults"))
-                )
-            }
+            try await engine.run(DirectorySQL.everyBinding(), tenant: nil).rows(Self.binding)
         }
+    }
+
+    /// The first bindings of a tenant. Secrets are sealed.
+    ///
+    /// - Throws: `StoreError`.
+    package func bindings(of tenant: TenantID, limit: Int) async throws(StoreError) -> [StoredBinding] {
+        try await asStore { () throws(PostgresError) in
+            try await engine.run(DirectorySQL.bindingsOfTenant(.id(tenant), .int(limit)), tenant: nil)
+                .rows(Self.binding)
+        }
+    }
+
+    private static func binding(_ row: Row) throws(PostgresError) -> StoredBinding {
+        StoredBinding(
+            tenant: try row.id("tenant_id"),
+            app: try row.id("app_id"),
+            vendor: Vendor(try row.text("vendor")),
+            settings: try row.object("settings"),
+            assurance: AssuranceCoding.read(try row.object("defaults"))
+        )
     }
 
     /// Returns a page to which a push links, by its unguessable id. Nil when it does not exist or has expired.

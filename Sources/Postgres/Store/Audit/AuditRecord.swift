@@ -55,6 +55,14 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case read
     /// Proofs of callers were refused. Sampled: contains the number of calls.
     case refuse
+    /// A person was invited to the console, or got a link for another password.
+    case invite
+    /// An account was prevented from signing in, or allowed again, or its failures were forgotten.
+    case disable, enable, unlock
+    /// An account signed in to the console.
+    case signIn = "signin"
+    /// Masked data of people were shown to an account that asked for them.
+    case reveal
 
     package init(_ control: MessageControl) {
         self =
@@ -82,6 +90,10 @@ package struct AuditActor: Sendable, Hashable, CustomStringConvertible {
     /// A caller of the native API, identified by the name of its key.
     package static func key(_ name: String, in request: CallID? = nil) -> AuditActor {
         AuditActor("key:\(name)", in: request)
+    }
+    /// A person in the web console, identified by the name of the account.
+    package static func account(_ name: String, in request: CallID? = nil) -> AuditActor {
+        AuditActor("account:\(name)", in: request)
     }
     /// A person at a shell, identified by the number of the system account, and by the name that the person gave.
     package static func command(user: UInt32, name: String? = nil) -> AuditActor {

@@ -15,6 +15,11 @@ enum AuditSQL {
         "\(entries) WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3"
     )
 
+    /// The rows before a position, newest first.
+    static let before = StoreSQL.tenant(
+        "\(entries) WHERE a.tenant_id = $1 AND a.position < $2 ORDER BY a.position DESC LIMIT $3"
+    )
+
     /// The last rows, newest first.
     static let newest = StoreSQL.tenant("\(entries) WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT $2")
 

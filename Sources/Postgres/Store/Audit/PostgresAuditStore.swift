@@ -19,6 +19,17 @@ package struct PostgresAuditStore: Sendable {
         try await read(AuditSQL.page(.id(tenant), .int64(position), .int(max(0, limit))), tenant)
     }
 
+    /// Returns a tenant's entries before `position`, newest first.
+    ///
+    /// - Throws: `StoreError`.
+    package func entries(
+        in tenant: TenantID,
+        before position: Int64,
+        limit: Int
+    ) async throws(StoreError) -> [AuditEntry] {
+        try await read(AuditSQL.before(.id(tenant), .int64(position), .int(max(0, limit))), tenant)
+    }
+
     /// Returns a tenant's last entries, in order.
     ///
     /// - Throws: `StoreError`.

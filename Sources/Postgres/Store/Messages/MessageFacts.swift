@@ -25,6 +25,10 @@ package struct MessageFacts: Sendable, Hashable {
     package var funnel: Funnel
     /// Slices that were given up. A requeue retries them.
     package var dead: [DeadPart] = []
+    /// Whether the message has counts of its own; without them its deliveries are counted, of which it has few.
+    package var hasOwnCounts = false
+    /// Whether `funnel` is counted: of messages in a list only on request.
+    package var isCounted = false
 }
 
 /// The slices of one message that were given up for one reason.

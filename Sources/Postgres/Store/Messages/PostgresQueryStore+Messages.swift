@@ -14,15 +14,11 @@ extension PostgresQueryStore {
             guard let row = try await row(of: reference, in: tenant) else { return nil }
             var message = try Self.message(row)
             let counts = try await call.run(
-                [
-                    try row.bool("is_counted")
-                        ? MessageSQL.countedFunnel(.id(tenant), .id(message.id))
-                        : MessageSQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id)),
-                    MessageSQL.dead(.id(tenant), .id(message.id)),
-                ],
+                [Self.counting(message, in: tenant), MessageSQL.dead(.id(tenant), .id(message.id))],
                 tenant: tenant.rawValue
             )
             message.funnel = try FunnelRow.read(try counts.result(0).only(), recipients: message.recipients)
+            message.isCounted = true
             message.dead = try counts.result(1).rows(Self.dead)
             return message
         }
@@ -38,6 +34,35 @@ extension PostgresQueryStore {
         }
         let named = MessageSQL.messageByReference(.id(tenant), .string(reference))
         return try await call.run(named, tenant: tenant.rawValue).first
+    }
+
+    private static func counting(_ message: MessageFacts, in tenant: TenantID) -> Statement {
+        message.hasOwnCounts
+            ? MessageSQL.countedFunnel(.id(tenant), .id(message.id))
+            : MessageSQL.funnel(.id(tenant), .int32(message.dueDay), .id(message.id))
+    }
+
+    /// Counts the deliveries of messages of a list, in one round trip.
+    ///
+    /// - Throws: `StoreError`.
+    package func counted(
+        _ messages: [MessageFacts],
+        in tenant: TenantID
+    ) async throws(StoreError) -> [MessageFacts] {
+        guard !messages.isEmpty else { return [] }
+        return try await asStore { () throws(PostgresError) in
+            let counts = try await call.run(
+                messages.map { Self.counting($0, in: tenant) },
+                tenant: tenant.rawValue
+            )
+            var counted = messages
+            for place in counted.indices {
+                let row = try counts.result(place).only()
+                counted[place].funnel = try FunnelRow.read(row, recipients: counted[place].recipients)
+                counted[place].isCounted = true
+            }
+            return counted
+        }
     }
 
     static func message(_ row: Row) throws(PostgresError) -> MessageFacts {
@@ -58,7 +83,8 @@ extension PostgresQueryStore {
             expiresAt: try row.time("expires_at"),
             dueDay: Int32(clamping: try row.int("due_day")),
             recipients: recipients,
-            funnel: Funnel(recipients: recipients)
+            funnel: Funnel(recipients: recipients),
+            hasOwnCounts: try row.bool("is_counted")
         )
     }
 

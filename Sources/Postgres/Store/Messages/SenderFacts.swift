@@ -1,5 +1,5 @@
 package import Model
-import PostgresClient
+package import PostgresClient
 
 /// A back end that sends.
 package struct SenderFacts: Sendable, Hashable {
@@ -20,10 +20,10 @@ package struct SenderFacts: Sendable, Hashable {
 
 extension SenderFacts {
     /// The columns that `read` needs.
-    static let columns = "sender_id, enrolment_key, callback_url"
+    package static let columns = "sender_id, enrolment_key, callback_url"
 
     /// Reads the sender from the row of the result, if it has one.
-    static func read(_ result: ResultSet) throws(PostgresError) -> SenderFacts? {
+    package static func read(_ result: ResultSet) throws(PostgresError) -> SenderFacts? {
         guard let row = result.first else { return nil }
         return SenderFacts(
             id: try row.id("sender_id"),

@@ -5,13 +5,14 @@
 package struct LockOrder: Sendable {
     /// Tables, and names of `lock_name` (`name:key`), in the order in which a transaction takes them.
     package static let declared: [String] = """
-        name:answer idempotency name:webhooks name:campaign name:capture name:verification name:expected name:gateway.delivery~partitions
-        tenant api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app route_set
+        name:answer idempotency name:webhooks name:campaign name:template name:capture name:verification name:expected name:gateway.delivery~partitions
+        tenant account account_role console_session account_invitation account_attempt
+        api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app route_set
         migration migration_history
         name:key expected_user name:token name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
         activity_token challenge device client_version identity identity_tag verification erased_identity
-        campaign schedule name:duplicate message message_ref message_label message_media message_variable message_number page media
+        campaign message_template schedule name:duplicate message message_ref message_label message_media message_variable message_number page media
         lane slice message_open upstream_call upstream_user delivery
         badge_mark badge inbox_open
         webhook name:senders sender outbox_upstream outbox_queue outbox capture captured_exchange

@@ -1,0 +1,48 @@
+import AccountStore
+import GatewayHTTP
+import Model
+import Store
+import WebConsole
+
+/// A signed-in person in a tenant.
+struct ConsoleCaller: Sendable {
+    var session: ConsoleSession
+    /// The value of the session's cookie.
+    var secret: String
+    var tenant: TenantID
+    var account: ConsoleAccount
+    /// Whether the account has a role in the tenant itself; otherwise it sees nodes and queues only.
+    var isMember: Bool
+    /// The console's own address, for links that leave it: `https://console.example`.
+    var origin: String
+
+    var actor: AuditActor { .account(session.name, in: CallID.current) }
+
+    /// Whether the account may open or send something. `isOwn`: also if only an author's own messages are meant; the call then checks the message.
+    func may(_ permission: Permission, isOwn: Bool = false) -> Bool {
+        guard isMember else { return permission == .platform && account.isPlatform }
+        return account.may(permission) || isOwn && permission == .operate && account.role == .author
+    }
+
+    /// Whether answers are masked.
+    var isMasked: Bool { !may(.personal) }
+
+    /// The rights of a call of the native API.
+    func grant(for permission: Permission) -> APIKeyGrant {
+        APIKeyGrant(tenant: tenant, name: session.name, scopes: CallRights.scopes(for: permission))
+    }
+}
+
+extension AccountRole {
+    /// The role of a page's account; nil for `platform`, which does not belong to a tenant.
+    var pageRole: Role? {
+        switch self {
+        case .owner: .owner
+        case .op: .op
+        case .author: .author
+        case .analyst: .analyst
+        case .auditor: .auditor
+        case .platform: nil
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import AccountStore
+import Foundation
+import GatewayHTTP
+import HTTPTypes
+import Hummingbird
+import Model
+import NIOCore
+import Store
+import WebConsole
+
+/// The pages of a tenant.
+extension ConsoleResponder {
+    func tenantPage(_ request: ConsoleRequest) async throws -> Response {
+        let place = PageMatch.segments(request.path)
+        let isStream = place?.rest == ["live", "stream"]
+        // An open page that follows changes is not used by anybody.
+        guard let session = try await session(request, isWatching: isStream), let secret = request.secret else {
+            return toSignIn(request)
+        }
+        if let step = unfinished(session) { return step }
+        guard let (tenant, segments) = place else {
+            // `/t/acme` without its last slash.
+            let isBare = request.isRead && request.path.split(separator: "/").count == 2
+            if isBare { return ConsoleAnswers.redirect(to: request.path + "/") }
+            throw ConsoleRefusal(.notFound)
+        }
+        let caller = try await caller(session, secret, in: tenant, request)
+        if isStream { return try await stream(request, caller) }
+        guard let match = PageMatch(segments, Pages.all, isPost: !request.isRead) else {
+            throw ConsoleRefusal(.notFound)
+        }
+        guard caller.may(match.page.permission) else { throw Self.forbidden(match.page.permission, caller) }
+        switch match.form {
+        case .none: return try await show(request, caller, match)
+        case .some(.reveal): return try await reveal(request, caller, match)
+        case .some(.own(let form)): return try await send(request, caller, match, form)
+        }
+    }
+
+    /// The person in the tenant of the address. A tenant in which the account has no role does not exist for it.
+    private func caller(
+        _ session: ConsoleSession,
+        _ secret: String,
+        in tenant: String,
+        _ request: ConsoleRequest
+    ) async throws -> ConsoleCaller {
+        let isPlatform = session.roles.contains { $0.role == .platform }
+        let role = session.roles.first { $0.tenant.rawValue == tenant }?.role.pageRole
+        let names = try await tenantNames(session)
+        guard names.contains(tenant), role != nil || isPlatform else { throw ConsoleRefusal(.notFound) }
+        let account = ConsoleAccount(
+            name: session.name,
+            role: role ?? .analyst,
+            isPlatform: isPlatform,
+            tenants: names
+        )
+        return ConsoleCaller(
+            session: session,
+            secret: secret,
+            tenant: TenantID(tenant),
+            account: account,
+            isMember: role != nil,
+            origin: request.origin
+        )
+    }
+
+    static func forbidden(_ permission: Permission, _ caller: ConsoleCaller) -> ConsoleRefusal {
+        // A platform account learns nothing about what a tenant has.
+        guard caller.isMember else { return ConsoleRefusal(.notFound) }
+        let roles = Role.allCases.filter { permission.roles.contains($0) }
+        return ConsoleRefusal(.forbidden, ConsoleProblem.permitted(roles), code: ProblemCode.forbidden.rawValue)
+    }
+
+    // MARK: Showing
+
+    func pageRequest(_ request: ConsoleRequest, _ caller: ConsoleCaller, _ match: PageMatch) -> PageRequest {
+        var page = PageRequest(
+            language: request.language,
+            tenant: caller.tenant.rawValue,
+            account: caller.account,
+            now: request.now,
+            zone: request.zone,
+            formToken: request.formToken,
+            onceToken: parts.identifiers.randomHex(byteCount: 16)
+        )
+        page.theme = request.theme
+        page.path = match.fields
+        page.query = request.query
+        return page
+    }
+
+    private func show(_ request: ConsoleRequest, _ caller: ConsoleCaller, _ match: PageMatch) async throws -> Response {
+        var page = pageRequest(request, caller, match)
+        if let form = page.value("export"), form == "csv" || form == "json" {
+            return try await export(page, request, caller, match)
+        }
+        page.notice = NoticeCookie.text(request.request.headers, session: caller.secret)
+        let cookies = page.notice == nil ? [] : [NoticeCookie.clear]
+        return try await rendered(page, request, caller, match, cookies: cookies)
+    }
+
+    /// Performs the calls of a page and writes it.
+    func rendered(
+        _ page: PageRequest,
+        _ request: ConsoleRequest,
+        _ caller: ConsoleCaller,
+        _ match: PageMatch,
+        status: HTTPResponse.Status = .ok,
+        cookies: [String] = []
+    ) async throws -> Response {
+        var page = page
+        var reader = PageReader(calls: parts.calls, caller: caller, context: request.context)
+        reader.isRevealed = page.isRevealed
+        page.apps = await reader.apps()
+        let answers = await reader.answers(of: match.page, page)
+        var content: PageContent
+        do throws(PageFailure) {
+            content = try match.page.content(page, answers)
+        } catch {
+            throw Self.refusal(error)
+        }
+        if reader.hidden.isSet {
+            content = content.offeringReveal(match.path, PageMatch.revealName, page.language)
+        }
+        let bytes = parts.renderer.page(content, page, path: match.path)
+        return self.answers.html(bytes, status: status, cookies: cookies)
+    }
+
+    static func refusal(_ failure: PageFailure) -> ConsoleRefusal {
+        guard case .problem(let answer) = failure else { return ConsoleRefusal(.notFound) }
+        let code = answer.body["code"]?.string
+        let words = answer.body["detail"]?.string.map { Text(ko: $0, en: $0) }
+        return switch answer.status {
+        case 403: ConsoleRefusal(.forbidden, words, code: code)
+        case 404, 410: ConsoleRefusal(.notFound, words, code: code)
+        case 409, 412: ConsoleRefusal(.conflict, words, code: code)
+        case 429: ConsoleRefusal(.busy, words, code: code, retryAfterSeconds: 5)
+        case 400..<500: ConsoleRefusal(.badRequest, words, code: code)
+        default: ConsoleRefusal(.unavailable, words, code: code, retryAfterSeconds: 5)
+        }
+    }
+
+    // MARK: Exports
+
+    /// The answer of the API that a page shows, unchanged; masked for an account that sees the page masked.
+    private func export(
+        _ page: PageRequest,
+        _ request: ConsoleRequest,
+        _ caller: ConsoleCaller,
+        _ match: PageMatch
+    ) async throws -> Response {
+        guard let call = match.page.export(page) else { throw ConsoleRefusal(.notFound) }
+        guard var response = try await parts.calls.response(call, for: caller, request.context) else {
+            throw ConsoleRefusal(.forbidden, code: ProblemCode.forbidden.rawValue)
+        }
+        guard response.status.code < 400 else {
+            let bytes = (try? await CollectedBody.bytes(of: response, limitBytes: Self.smallFormBytes)) ?? []
+            let body = (try? JSONParser.parse(bytes)) ?? .null
+            throw Self.refusal(
+                .problem(APIAnswer(status: Int(response.status.code), body: body, requestID: request.requestID))
+            )
+        }
+        let path = ConsoleCalls.segments(call.path) ?? []
+        if caller.isMasked, !PersonalData.isImpersonal(path) {
+            guard let masked = try await maskedJSON(response, path) else {
+                throw ConsoleRefusal(.forbidden, ConsoleProblem.permitted([.owner, .op]))
+            }
+            response = masked
+        }
+        for field in SecurityHeaders.common where field.name != .contentType {
+            response.headers[field.name] = field.value
+        }
+        response.headers[.cacheControl] = "no-store"
+        let kind = (response.headers[.contentType] ?? "").hasPrefix("text/csv") ? "csv" : "json"
+        let name = path.last.map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber) } } ?? "export"
+        response.headers[.contentDisposition] = "attachment; filename=\"\(name).\(kind)\""
+        return response
+    }
+
+    /// Nil: the answer is not JSON, so that it cannot be masked.
+    private func maskedJSON(_ response: Response, _ path: [String]) async throws -> Response? {
+        guard (response.headers[.contentType] ?? "").hasPrefix("application/json") else { return nil }
+        let bytes = try await CollectedBody.bytes(of: response, limitBytes: ConsoleCalls.answerBytes)
+        guard let json = try? JSONParser.parse(bytes) else { return nil }
+        var masked = response
+        masked.body = ResponseBody(
+            byteBuffer: ByteBuffer(bytes: JSONWriter.bytes(parts.calls.people.masked(json, path: path)))
+        )
+        masked.headers[.contentLength] = nil
+        return masked
+    }
+}
+
+/// Performs the calls of a page in rounds.
+struct PageReader: Sendable {
+    let calls: ConsoleCalls
+    let caller: ConsoleCaller
+    let context: CallContext
+    var isRevealed = false
+    let hidden = HiddenNote()
+
+    /// The apps from which the top bar chooses: at most 100.
+    func apps() async -> [String] {
+        guard caller.may(.figures) else { return [] }
+        let answer = await calls.answer(APICall("apps", .get, "apps"), for: caller, context)
+        return answer.body["apps"]?.array?.compactMap { $0["id"]?.string ?? $0["app"]?.string } ?? []
+    }
+
+    func answers(of page: any ConsolePage, _ request: PageRequest) async -> Answers {
+        await rounds { page.calls(request, $0) }
+    }
+
+    func answers(of form: any ConsoleForm, _ request: PageRequest, _ fields: FormFields) async -> Answers {
+        await rounds { form.calls(request, fields, $0) }
+    }
+
+    private func rounds(_ next: (Answers) -> [APICall]) async -> Answers {
+        var answers = Answers()
+        var left = ConsoleLimits.callsPerPage
+        for _ in 0..<ConsoleLimits.roundsPerPage {
+            var names: Set<String> = []
+            let wanted = next(answers).filter { !answers.has($0.name) && names.insert($0.name).inserted }.prefix(left)
+            if wanted.isEmpty { break }
+            left -= wanted.count
+            for (name, answer) in await calls.answers(
+                Array(wanted),
+                for: caller,
+                context,
+                isRevealed: isRevealed,
+                hidden: hidden
+            ) {
+                answers[name] = answer
+            }
+        }
+        return answers
+    }
+}

@@ -1,0 +1,195 @@
+import AccountStore
+import CallAudit
+import Foundation
+package import GatewayHTTP
+import HTTPTypes
+package import Hummingbird
+import Logging
+import Model
+import NIOCore
+import Observability
+import WebConsole
+
+/// Answers a listener of the web console: signing in, the account of a person, the pages of tenants, and the files that they load.
+///
+/// A class: a waiting request holds one reference instead of copies of all parts.
+package final class ConsoleResponder: HTTPResponder {
+    package typealias Context = CallContext
+
+    let parts: ConsoleParts
+    let settings: ConsoleSettings
+
+    /// - Parameters:
+    ///   - parts: what all listeners of the console share.
+    ///   - settings: how this listener is reached.
+    package init(_ parts: ConsoleParts, _ settings: ConsoleSettings) {
+        self.parts = parts
+        self.settings = settings
+    }
+
+    var answers: ConsoleAnswers { parts.answers }
+
+    package func respond(to request: Request, context: CallContext) async throws -> Response {
+        var context = context
+        let peer = settings.proxied?.client(of: context.channel) ?? context.client
+        context.client = peer.isKnown ? settings.proxies.client(peer: peer.text, headers: request.headers) : peer
+        let origin = ConsoleTransport.origin(
+            authority: request.head.authority,
+            peer: context.channel.remoteAddress?.ipAddress,
+            headers: request.headers,
+            settings
+        )
+        let own = ConsoleRequest(request, context, origin: origin ?? "", now: parts.clock.now())
+        var response = await answer(own, isAcceptable: origin != nil)
+        note(response, own)
+        // The tokens of forms are spelled anew in each page, so its length says nothing about them.
+        if Self.isText(response) { response = BodyCompressor.compressed(response, for: request.headers) }
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(_ request: ConsoleRequest, isAcceptable: Bool) async -> Response {
+        guard isAcceptable else { return answers.problem(.insecure, request) }
+        guard request.isRead || request.request.method == .post else {
+            return answers.problem(.methodNotAllowed, request)
+        }
+        do {
+            return try await route(request)
+        } catch let refusal as ConsoleRefusal {
+            return answers.problem(
+                refusal.problem,
+                request,
+                detail: refusal.detail,
+                code: refusal.code,
+                retryAfterSeconds: refusal.retryAfterSeconds
+            )
+        } catch is StoreError {
+            return answers.problem(.unavailable, request, code: ProblemCode.unavailable.rawValue, retryAfterSeconds: 5)
+        } catch {
+            parts.logger.error("a page of the console failed", metadata: [LogKey.error: "\(error)"])
+            return answers.problem(.failed, request)
+        }
+    }
+
+    private func route(_ request: ConsoleRequest) async throws -> Response {
+        let path = request.path
+        if path.hasPrefix("/assets/") {
+            guard request.isRead, let asset = answers.asset(path) else { throw ConsoleRefusal(.notFound) }
+            return asset
+        }
+        // Browsers ask for it on their own.
+        if path == "/favicon.ico" { throw ConsoleRefusal(.notFound) }
+        if !request.isRead, !request.isFromOwnPage { throw ConsoleRefusal(.forged) }
+        if path.hasPrefix("/t/") { return try await tenantPage(request) }
+        let name = String(path.dropFirst())
+        if name.hasPrefix(SignInPages.Path.invitation) { return try await invitation(request) }
+        switch name {
+        case "": return try await start(request)
+        case SignInPages.Path.signIn: return try await signIn(request)
+        case SignInPages.Path.code: return try await code(request)
+        case SignInPages.Path.prove: return try await prove(request)
+        case SignInPages.Path.signOut: return try await signOut(request)
+        case "preferences": return try await preferences(request)
+        default:
+            if name == SignInPages.Path.account || name.hasPrefix(SignInPages.Path.account + "/") {
+                return try await account(request, name)
+            }
+            throw ConsoleRefusal(.notFound)
+        }
+    }
+
+    private static func isText(_ response: Response) -> Bool {
+        let type = response.headers[.contentType] ?? ""
+        return type.hasPrefix("text/html") || type.hasPrefix("text/css") || type.hasPrefix("text/javascript")
+            || type.hasPrefix("image/svg")
+    }
+
+    /// Logs a refused request without its path, which contains names.
+    private func note(_ response: Response, _ request: ConsoleRequest) {
+        guard response.status.code >= 400 else { return }
+        parts.logger.info(
+            "console request refused",
+            metadata: [
+                LogKey.status: "\(response.status.code)", LogKey.peer: "\(request.context.remoteAddress ?? "?")",
+            ]
+        )
+    }
+
+    // MARK: Shared by the pages
+
+    /// The fields of a posted form, within a limit. `token`: the form must carry the token of the session.
+    func fields(
+        _ request: ConsoleRequest,
+        limitBytes: Int,
+        needsToken: Bool
+    ) async throws -> FormFields {
+        let bytes: [UInt8]
+        do throws(BodyReader.Failure) {
+            bytes = try await BodyReader.read(
+                request.request,
+                on: request.context.channel,
+                limitBytes: limitBytes,
+                makeRoom: { (_, _) async throws(BodyReader.Failure) in }
+            )
+        } catch {
+            throw ConsoleRefusal(error == .tooLarge ? .tooLarge : .badRequest)
+        }
+        let fields: FormFields
+        do throws(FormReader.Failure) {
+            fields = try FormReader.fields(bytes, type: request.request.headers[.contentType])
+        } catch {
+            throw ConsoleRefusal(.badRequest)
+        }
+        if needsToken {
+            guard let secret = request.secret, FormToken.isRight(fields[FormToken.field], session: secret) else {
+                throw ConsoleRefusal(.forged)
+            }
+        }
+        return fields
+    }
+
+    /// The session of a request; nil: the person has to sign in.
+    func session(_ request: ConsoleRequest, isWatching: Bool = false) async throws -> ConsoleSession? {
+        guard let hash = request.hash else { return nil }
+        return try await parts.store.session(hash, isWatching: isWatching)
+    }
+
+    /// The page of signing in, which leads back here. A form's address is not a page, so it leads to the beginning.
+    func toSignIn(_ request: ConsoleRequest) -> Response {
+        let back = request.isRead ? PercentCoding.encode(request.request.uri.description) : ""
+        return ConsoleAnswers.redirect(to: "/\(SignInPages.Path.signIn)" + (back.isEmpty ? "" : "?next=\(back)"))
+    }
+
+    static let smallFormBytes = 16 << 10
+}
+
+/// The parts that all listeners of the console share.
+package struct ConsoleParts: Sendable {
+    let desk: SignInDesk
+    let calls: ConsoleCalls
+    let answers: ConsoleAnswers
+    let live: LiveUpdates
+    let reads: ReadAudit
+    /// The names of all tenants, for accounts with the platform right.
+    let tenants: @Sendable () async throws(StoreError) -> [TenantID]
+    let clock: any WallClock
+    let identifiers: any IdentifierSource
+    let logger: Logger
+
+    var store: PostgresAccountStore { desk.store }
+    var renderer: Renderer { answers.renderer }
+}
+
+/// A request that is answered with an error page.
+struct ConsoleRefusal: Error {
+    var problem: ConsoleProblem
+    var detail: Text?
+    var code: String?
+    var retryAfterSeconds: Int?
+
+    init(_ problem: ConsoleProblem, _ detail: Text? = nil, code: String? = nil, retryAfterSeconds: Int? = nil) {
+        self.problem = problem
+        self.detail = detail
+        self.code = code
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+}

@@ -1,0 +1,61 @@
+import GatewayHTTP
+import Model
+import NIOConcurrencyHelpers
+import WebConsole
+
+/// The pages that are open and update themselves: how many, and what they share. Safe to call from any task.
+final class LiveUpdates: Sendable {
+    /// 256 pages on a node and 224 of a tenant, each about 60 KB: the parts of the page as it was sent last.
+    static let perNode = 256
+    static let perTenant = 224
+    /// 16 pages of one account: the tabs of a person.
+    static let perAccount = 16
+    /// 2 s between updates. People read no faster, and a campaign changes everything all the time.
+    static let interval = Duration.seconds(2)
+
+    /// The facts on which the answers of a page's calls depend. People with the same role see the same page.
+    struct View: Hashable, Sendable {
+        var tenant: TenantID
+        var path: String
+        var query: String
+        var role: Role
+        var isMember: Bool
+        var zone: String
+        /// The last offset of the event log: what was read before a change does not count after it.
+        var head: Int64
+    }
+
+    private let counts = NIOLockedValueBox<[TenantID: [String: Int]]>([:])
+    let heads = SharedReads<TenantID, Int64?>()
+    let answers = SharedReads<View, Answers>()
+    /// The last offset of a tenant's event log.
+    private let readHead: @Sendable (TenantID) async throws(StoreError) -> Int64
+
+    init(head: @escaping @Sendable (TenantID) async throws(StoreError) -> Int64) { readHead = head }
+
+    /// The last offset of the event log, at most a second old. Nil: the store cannot answer now.
+    func head(of tenant: TenantID) async -> Int64? {
+        let read = readHead
+        return await heads.value(tenant, maxAge: .seconds(1)) { try? await read(tenant) }
+    }
+
+    /// Permits one open page. Nil: a limit is reached.
+    func acquire(_ tenant: TenantID, account: String) -> EventStreamLimit.Permit? {
+        let isFree = counts.withLockedValue { counts in
+            let own = counts[tenant] ?? [:]
+            guard own[account, default: 0] < Self.perAccount, own.values.reduce(0, +) < Self.perTenant,
+                counts.values.reduce(0, { $0 + $1.values.reduce(0, +) }) < Self.perNode
+            else { return false }
+            counts[tenant, default: [:]][account, default: 0] += 1
+            return true
+        }
+        guard isFree else { return nil }
+        return EventStreamLimit.Permit { [counts] in
+            counts.withLockedValue { counts in
+                let left = (counts[tenant]?[account] ?? 1) - 1
+                counts[tenant]?[account] = left > 0 ? left : nil
+                if counts[tenant]?.isEmpty ?? false { counts[tenant] = nil }
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// Reads that several viewers need at the same time: one of them reads, the others wait for it, and the result is shared for a short time.
+actor SharedReads<Key: Hashable & Sendable, Value: Sendable> {
+    private struct Entry {
+        var task: Task<Value, Never>
+        var since: ContinuousClock.Instant
+    }
+
+    private var entries: [Key: Entry] = [:]
+    /// 5 s: a value is shared for a second or two. Entries are removed when others are read, so there are as many as viewers had pages in this time.
+    private static var keptFor: Duration { .seconds(5) }
+
+    /// The value of a key that is not older than `maxAge`, and was not read before `since`.
+    func value(
+        _ key: Key,
+        maxAge: Duration,
+        since: ContinuousClock.Instant? = nil,
+        _ read: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        let now = ContinuousClock.now
+        let first = max(now - maxAge, since ?? now - maxAge)
+        if let entry = entries[key], entry.since > first { return await entry.task.value }
+        entries = entries.filter { now - $0.value.since < Self.keptFor }
+        // A task of its own: when the viewer that began it leaves, the others still wait for it.
+        let task = Task { await read() }
+        entries[key] = Entry(task: task, since: now)
+        return await task.value
+    }
+}

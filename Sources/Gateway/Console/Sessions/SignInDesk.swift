@@ -1,0 +1,142 @@
+package import AccountStore
+import Crypto
+import Foundation
+package import Model
+
+/// Proves who a person is: passwords, one-time codes, and how often they may be wrong. Safe to call from any task.
+package struct SignInDesk: Sendable {
+    /// 5 wrong passwords of an account, and 20 of an address, behind which there may be an office.
+    static let accountFree = 5
+    static let addressFree = 20
+
+    let store: PostgresAccountStore
+    let work: PasswordWork
+    let identifiers: any IdentifierSource
+    let clock: any WallClock
+    /// The key from which the secrets of one-time codes follow.
+    private let codesKey: [UInt8]
+
+    package init(
+        store: PostgresAccountStore,
+        work: PasswordWork,
+        identifiers: any IdentifierSource,
+        clock: any WallClock,
+        codesKey: [UInt8]
+    ) {
+        self.store = store
+        self.work = work
+        self.identifiers = identifiers
+        self.clock = clock
+        self.codesKey = codesKey
+    }
+
+    /// The outcome of a proof.
+    enum Proof: Sendable {
+        case right(StoredAccount)
+        case wrong
+        /// Too many were wrong: seconds to wait.
+        case blocked(Int)
+        /// Too many people sign in.
+        case busy
+    }
+
+    /// The failures of an account, whether it exists or not.
+    package static func subject(account name: String) -> PostgresAccountStore.AttemptSubject {
+        .init(digest: Array(SHA256.hash(data: Array("account \(name)".utf8))), free: accountFree)
+    }
+
+    /// The failures of an IPv4 address, or of the /64 of an IPv6 address, which is what one customer has.
+    private static func subject(address: String) -> PostgresAccountStore.AttemptSubject {
+        let ip = IPAddress(address)?.unmapped
+        let network = ip.map { HexCoding.encode($0.bytes.prefix($0.isV4 ? 4 : 8)) } ?? address
+        return .init(digest: Array(SHA256.hash(data: Array("address \(network)".utf8))), free: addressFree)
+    }
+
+    /// Checks a name and a password. An unknown name takes as long as a wrong password.
+    ///
+    /// - Throws: `StoreError`, or the hash's error.
+    func check(_ name: String, _ password: String, from address: String?) async throws -> Proof {
+        // A name that no account can have is counted and compared like another.
+        let name = AccountNames.normalized(name) ?? "?" + String(name.prefix(64))
+        return try await counted(name, from: address, forgets: { $0.codeSalt == nil }) {
+            let account = try await store.account(named: name)
+            let stored = account.flatMap { $0.isDisabled ? nil : $0.password }
+            guard try await work.matches(String(password.prefix(PasswordRules.limitBytes)), stored) else { return nil }
+            return account
+        }
+    }
+
+    /// Checks the password of an account that is signed in.
+    func check(_ password: String, of name: String, from address: String?) async throws -> Proof {
+        try await check(name, password, from: address)
+    }
+
+    /// Checks a one-time code, and uses it.
+    func checkCode(_ code: String, of session: ConsoleSession, from address: String?) async throws -> Proof {
+        try await counted(session.name, from: address, forgets: { _ in true }) {
+            guard let account = try await store.account(session.account), let salt = account.codeSalt,
+                let step = oneTimeCode(account.id, salt).step(of: code, at: clock.now()),
+                try await store.useCode(of: step, by: account.id)
+            else { return nil }
+            return account
+        }
+    }
+
+    /// Counts an attempt before it is checked, and takes it back if it was right. Earlier failures of the account are forgotten when nothing more has to be
+    /// proven: the right password does not make wrong codes count for nothing.
+    private func counted(
+        _ name: String,
+        from address: String?,
+        forgets: (StoredAccount) -> Bool,
+        _ check: () async throws -> StoredAccount?
+    ) async throws -> Proof {
+        let account = Self.subject(account: name)
+        let place = Self.subject(address: address ?? "unknown")
+        if let wait = try await store.attempt(place) { return .blocked(wait) }
+        if let wait = try await store.attempt(account) {
+            try await store.succeeded(place, all: false)
+            return .blocked(wait)
+        }
+        do {
+            guard let found = try await check() else { return .wrong }
+            try await store.succeeded(account, all: forgets(found))
+            try await store.succeeded(place, all: false)
+            return .right(found)
+        } catch is PasswordWork.Busy {
+            try await store.succeeded(account, all: false)
+            try await store.succeeded(place, all: false)
+            return .busy
+        }
+    }
+
+    // MARK: Codes
+
+    func oneTimeCode(_ account: AccountID, _ salt: [UInt8]) -> OneTimeCode {
+        OneTimeCode(key: codesKey, account: account.description, salt: salt)
+    }
+
+    /// A random value for new codes.
+    func newSalt() -> [UInt8] { HexCoding.decode(identifiers.randomHex(byteCount: 16)) ?? [] }
+
+    // MARK: Sessions
+
+    /// Opens a session and returns the value of its cookie. It replaces `former`: no value that was known before a proof is worth more after it.
+    ///
+    /// - Throws: `StoreError`.
+    func open(
+        for account: StoredAccount,
+        awaitsCode: Bool,
+        from origin: PostgresAccountStore.SessionOrigin,
+        replacing former: [UInt8]?
+    ) async throws -> String {
+        let secret = identifiers.randomHex(byteCount: 32)
+        try await store.open(
+            Array(SHA256.hash(data: Array(secret.utf8))),
+            for: account,
+            awaitsCode: awaitsCode,
+            from: origin,
+            replacing: former
+        )
+        return secret
+    }
+}

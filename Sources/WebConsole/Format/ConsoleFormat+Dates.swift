@@ -1,0 +1,112 @@
+import Model
+
+/// Moments on the clock of the page's zone. The names of days and months are here, so that no data of a locale is needed.
+extension ConsoleFormat {
+    /// The parts of a moment on the clock of the zone.
+    struct Clock: Sendable, Hashable {
+        var year: Int
+        var month: Int
+        var day: Int
+        /// 0 is Sunday.
+        var weekday: Int
+        /// `14:05:07`.
+        var time: String
+    }
+
+    /// A moment of the years 1970 to 9999; another one is the nearest of them.
+    private func local(_ moment: Timestamp) -> LocalTime {
+        LocalTime(Timestamp(milliseconds: min(max(moment.milliseconds, 0), Self.lastMillisecond)), in: zone)
+    }
+
+    /// 9999-12-31T00:00:00Z: a day before the last, so that no zone reaches a year of five digits.
+    private static let lastMillisecond: Int64 = 253_402_214_400_000
+
+    func clock(_ moment: Timestamp) -> Clock {
+        let local = local(moment)
+        // `2026-11-23T14:05:07`; a year has four digits or more.
+        let halves = local.description.split(separator: "T", maxSplits: 1)
+        let date = (halves.first ?? "").split(separator: "-").map { Int($0) ?? 0 }
+        let days = local.seconds >= 0 ? local.seconds / 86_400 : (local.seconds - 86_399) / 86_400
+        return Clock(
+            year: date.first ?? 0,
+            month: date.dropFirst().first ?? 1,
+            day: date.dropFirst(2).first ?? 1,
+            // 1970-01-01 was a Thursday.
+            weekday: Int(((days + 4) % 7 + 7) % 7),
+            time: halves.count > 1 ? String(halves[1]) : ""
+        )
+    }
+
+    /// `Mon 23 Nov`, `11월 23일 (월)`; with the year if it is not that of `now`.
+    func date(_ moment: Timestamp) -> String {
+        let parts = clock(moment)
+        let hasYear = parts.year != clock(now).year
+        switch language {
+        case .ko:
+            let year = hasYear ? "\(parts.year)년 " : ""
+            return "\(year)\(parts.month)월 \(parts.day)일 (\(Self.weekday(parts.weekday).ko))"
+        case .en:
+            let year = hasYear ? " \(parts.year)" : ""
+            return "\(Self.weekday(parts.weekday).en) \(parts.day) \(Self.month(parts.month))\(year)"
+        }
+    }
+
+    /// `23 Nov`, `11월 23일`: for the axes of charts.
+    func shortDate(_ moment: Timestamp) -> String {
+        let parts = clock(moment)
+        return language == .ko ? "\(parts.month)월 \(parts.day)일" : "\(parts.day) \(Self.month(parts.month))"
+    }
+
+    /// `14:05`.
+    func time(_ moment: Timestamp) -> String { String(clock(moment).time.prefix(5)) }
+
+    /// `14:05:07`.
+    func timeOfSeconds(_ moment: Timestamp) -> String { clock(moment).time }
+
+    /// `14:05:07.204`.
+    func timeOfMilliseconds(_ moment: Timestamp) -> String {
+        let rest = String((moment.milliseconds % 1000 + 1000) % 1000)
+        return clock(moment).time + "." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+
+    /// `Mon 23 Nov 14:05`, `11월 23일 (월) 14:05`. Pages name the zone once, in the top bar.
+    func dateTime(_ moment: Timestamp) -> String { "\(date(moment)) \(time(moment))" }
+
+    /// The same with the zone, for texts that are read elsewhere.
+    func zonedDateTime(_ moment: Timestamp) -> String { "\(dateTime(moment)) \(zoneName)" }
+
+    /// `–` without a moment.
+    func dateTime(_ moment: Timestamp?) -> String { moment.map { dateTime($0) } ?? Self.unknown }
+
+    /// A moment of an answer of the API.
+    func dateTime(rfc3339 text: String?) -> String { dateTime(text.flatMap { Timestamp(rfc3339: $0) }) }
+
+    /// `2026-11-23T14:05`: the value of a field for a local time.
+    func fieldValue(_ moment: Timestamp) -> String { String(local(moment).description.prefix(16)) }
+
+    /// A short name of the zone: its usual letters, or its city.
+    var zoneName: String { Self.name(of: zone.text) }
+
+    static func name(of zone: String) -> String {
+        switch zone {
+        case "Asia/Seoul": "KST"
+        case "Asia/Tokyo": "JST"
+        case "UTC", "Etc/UTC": "UTC"
+        default:
+            zone.split(separator: "/").last.map { $0.split(separator: "_").joined(separator: " ") } ?? zone
+        }
+    }
+
+    private static let weekdays: [Text] = [
+        Text(ko: "일", en: "Sun"), Text(ko: "월", en: "Mon"), Text(ko: "화", en: "Tue"), Text(ko: "수", en: "Wed"),
+        Text(ko: "목", en: "Thu"), Text(ko: "금", en: "Fri"), Text(ko: "토", en: "Sat"),
+    ]
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func weekday(_ index: Int) -> Text { weekdays[(index % 7 + 7) % 7] }
+
+    private static func month(_ month: Int) -> String { months[((month - 1) % 12 + 12) % 12] }
+}

@@ -1,0 +1,125 @@
+import Model
+
+/// A page of the console. Pure: it names the calls of the native API whose answers it shows, and makes values of them, from which `Renderer` writes HTML.
+///
+/// A page shows no figure and has no action that the native API lacks. It is one folder in `Pages` and one line in `Pages.all`.
+package protocol ConsolePage: Sendable {
+    /// The path below `/t/{tenant}/`, with fields in braces: `messages/{message}`. The overview's is empty.
+    var path: String { get }
+    /// The permission that opens it.
+    var permission: Permission { get }
+    /// Its place in the sidebar; nil: it is reached by links.
+    var menu: MenuEntry? { get }
+    /// The forms that post to it.
+    var forms: [any ConsoleForm] { get }
+
+    /// The calls to perform next. It is asked again with the answers, until it returns none: a second round may need an id of the first.
+    /// At most `ConsoleLimits.roundsPerPage` rounds and `ConsoleLimits.callsPerPage` calls.
+    func calls(_ request: PageRequest, _ answers: Answers) -> [APICall]
+    /// The page for the answers. An answer that is a problem is shown by the page next to what it concerns; a page whose main call failed throws it.
+    func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent
+    /// The call whose answer `?export=csv` and `?export=json` return unchanged; nil: nothing to export.
+    func export(_ request: PageRequest) -> APICall?
+}
+
+extension ConsolePage {
+    package var menu: MenuEntry? { nil }
+    package var forms: [any ConsoleForm] { [] }
+    package func export(_ request: PageRequest) -> APICall? { nil }
+}
+
+/// A page that cannot be shown.
+package enum PageFailure: Error, Sendable {
+    /// The native API's answer, which is a problem.
+    case problem(APIAnswer)
+    /// Nothing has this id.
+    case notFound
+}
+
+/// The place of a page in the sidebar.
+package struct MenuEntry: Sendable {
+    /// A group of the sidebar, in this order.
+    package enum Section: Sendable, Hashable, CaseIterable { case delivery, audience, operations, administration }
+    package var section: Section
+    package var label: Text
+    package var icon: Icon
+    /// The second key of the shortcut `g` then a letter.
+    package var key: Character?
+
+    init(_ section: Section, _ label: Text, _ icon: Icon, key: Character? = nil) {
+        self.section = section
+        self.label = label
+        self.icon = icon
+        self.key = key
+    }
+}
+
+/// A form that a person sends from a page. It posts to the page's path with `/` and its name: `messages/{message}/pause`.
+package protocol ConsoleForm: Sendable {
+    /// One path segment, unique on its page.
+    var name: String { get }
+    var permission: Permission { get }
+    /// Whether the password must have been given within the last ten minutes: keys, credentials, accounts, erasing, revealing.
+    var asksPassword: Bool { get }
+    /// Largest body in bytes. Multipart bodies are accepted for uploads.
+    var bodyLimitBytes: Int { get }
+
+    /// The calls to perform before `submit`, as a page has them; none as a rule.
+    func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall]
+    /// The step that follows from the fields: one call of the native API, or errors next to them.
+    func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep
+    /// The result of the call. Default: a success returns to the page with the form's notice; a problem is shown next to the field that it names.
+    func result(_ request: PageRequest, _ fields: FormFields, _ answer: APIAnswer) -> FormResult
+}
+
+extension ConsoleForm {
+    package var asksPassword: Bool { false }
+    /// 64 KiB.
+    package var bodyLimitBytes: Int { 64 << 10 }
+    package func calls(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> [APICall] { [] }
+    package func result(_ request: PageRequest, _ fields: FormFields, _ answer: APIAnswer) -> FormResult {
+        answer.isSuccess ? .back(nil) : .invalid(FieldErrors(answer))
+    }
+}
+
+/// The step that a form asks for.
+package enum FormStep: Sendable {
+    case call(APICall)
+    /// The page is shown again with what was typed and these errors.
+    case invalid(FieldErrors)
+    /// The page is shown again with what was typed, for instance to confirm it or to preview it.
+    case show
+    /// Another page, below the tenant, without a call.
+    case go(Link)
+}
+
+/// The result of a form's call.
+package enum FormResult: Sendable {
+    /// The form's page, with a notice.
+    case back(Text?)
+    /// Another page.
+    case go(Link, Text?)
+    /// The page is shown again with what was typed and these errors.
+    case invalid(FieldErrors)
+    /// The page is shown again with what was typed and a notice: what was done does not end the form.
+    case again(Text)
+    /// The form's page with a secret that is shown once, such as a new key; never in an address.
+    case once(title: Text, secret: String)
+}
+
+/// Errors by field; those under the empty name concern the form.
+package struct FieldErrors: Sendable, Hashable {
+    package var errors: [String: String]
+    package init(_ errors: [String: String]) { self.errors = errors }
+
+    /// A problem of the native API: its detail begins with the field, as in `title: at most 1,000 characters`, if it concerns one.
+    package init(_ problem: APIAnswer) {
+        let detail = problem.body["detail"]?.string ?? ""
+        let parts = detail.split(separator: ":", maxSplits: 1)
+        if parts.count == 2, let field = parts.first, !field.contains(" ") {
+            errors = [String(field): parts[1].trimmingPrefix(while: \.isWhitespace).description]
+        } else {
+            errors = ["": detail]
+        }
+    }
+}

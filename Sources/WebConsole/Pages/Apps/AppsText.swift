@@ -1,0 +1,88 @@
+enum AppsText {
+    static let title = Text(ko: "앱·연동", en: "Apps and bindings")
+    static let list = Text(ko: "앱", en: "Apps")
+    static let platforms = Text(ko: "플랫폼", en: "Platforms")
+    static let inUse = Text(ko: "사용 중", en: "In use")
+    static let removed = Text(ko: "제거됨", en: "Removed")
+    static let silent = Text(ko: "발신 불가", en: "Cannot send")
+    static let noPlatform = Text(ko: "인증서·키 없음", en: "No credential")
+    static let sandboxOnly = Text(ko: "개발용만 가능", en: "Sandbox only")
+    static let production = Text(ko: "운영용", en: "production")
+    static let sandbox = Text(ko: "개발용", en: "sandbox")
+    static let facts = Text(ko: "앱 정보", en: "The app")
+    static let removedAt = Text(ko: "제거", en: "Removed")
+    static let key = Text(ko: "벤더 키", en: "The vendor's key")
+    static let host = Text(ko: "호스트", en: "Host")
+    static let anyHost = Text(ko: "모든 호스트", en: "Any")
+    static let settings = Text(ko: "설정", en: "Settings")
+    static let noSettings = Text(ko: "기본값을 사용합니다.", en: "All settings have their defaults.")
+    static let connect = Text(ko: "연결 방법", en: "How to connect")
+    static let routes = Text(ko: "라우팅 규칙", en: "Routes")
+    static let parity = Text(ko: "응답 일치도", en: "Parity")
+    static let log = Text(ko: "요청 로그", en: "Request log")
+    static let deleteTitle = Text(ko: "앱 삭제", en: "Delete app")
+    static let noBindings = Text(
+        ko: "벤더 연동이 없습니다. 자체 API로만 발신할 수 있습니다.",
+        en: "The app has no bindings. Only the native API reaches its devices."
+    )
+
+    static func deleteQuestion(_ app: String) -> Text {
+        Text(
+            ko: "\(app) 앱과 그 연동을 삭제합니다. 발신 내역은 남습니다. 활성 등록 정보가 있으면 삭제되지 않습니다.",
+            en:
+                "The app \(app) and its bindings are deleted. Its history stays. An app with active identities is not deleted."
+        )
+    }
+
+    // MARK: Sentences
+
+    static let empty = Text(ko: "아직 앱이 없습니다.", en: "There are no apps yet.")
+    static let emptyStep = Text(
+        ko: "설정 파일에 앱을 추가하고 적용하면 여기에 표시됩니다.",
+        en: "Add an app to the provisioning file and apply it; it then appears here."
+    )
+
+    static func allSend(_ count: String) -> Text {
+        Text(ko: "사용 중인 앱 \(count)개가 모두 발신할 수 있습니다.", en: "Each of the \(count) apps in use can send.")
+    }
+
+    static func someSilent(_ count: String, _ total: String, _ first: String) -> Text {
+        Text(
+            ko: "앱 \(total)개 중 \(count)개는 인증서·키가 없어 발신할 수 없습니다: \(first).",
+            en: "\(count) of \(total) apps cannot send, because they have no credential: \(first)."
+        )
+    }
+
+    static func retired(_ app: String, _ time: String) -> Text {
+        Text(ko: "\(app) 앱은 \(time)에 제거되었습니다.", en: "The app \(app) was removed on \(time).")
+    }
+
+    static func noCredential(_ app: String) -> Text {
+        Text(
+            ko: "\(app) 앱에는 인증서·키가 없어 단말에 직접 발신할 수 없습니다.",
+            en: "The app \(app) cannot send to devices, because no platform has a credential."
+        )
+    }
+
+    static func sandboxOnly(_ app: String) -> Text {
+        Text(
+            ko: "\(app) 앱은 개발용 토큰에만 발신할 수 있습니다. 운영용 인증서·키가 없습니다.",
+            en: "The app \(app) can send to sandbox tokens only. It has no credential for production."
+        )
+    }
+
+    static func ready(_ app: String, _ bindings: Int) -> Text {
+        Text(
+            ko: "\(app) 앱은 발신할 수 있습니다. 벤더 연동은 \(bindings)개입니다.",
+            en: bindings == 1
+                ? "The app \(app) can send and has 1 binding." : "The app \(app) can send and has \(bindings) bindings."
+        )
+    }
+
+    static func openSends(_ vendor: String) -> Text {
+        Text(
+            ko: "\(vendor) 발신 요청이 누구에게나 열려 있습니다(openSends). 발신자 네트워크나 API 키를 정한 뒤 끄세요.",
+            en: "Anyone can send through \(vendor) (openSends). Name the senders' networks or keys, then switch it off."
+        )
+    }
+}

@@ -1,0 +1,201 @@
+import Model
+
+/// One template: edit, use. If another person changed it meanwhile, both versions are shown side by side and nothing typed is lost.
+struct TemplatePage: ConsolePage {
+    let path = "templates/{app}/{template}"
+    let permission = Permission.send
+    let forms: [any ConsoleForm] = [SaveTemplateForm()]
+
+    func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
+        Sending.pending([APICall("template", .get, Self.path(request))], answers)
+    }
+
+    /// Of the native API.
+    static func path(_ request: PageRequest) -> String {
+        Link.path("apps", request.path["app"] ?? "", "templates", request.path["template"] ?? "")
+    }
+
+    func export(_ request: PageRequest) -> APICall? { APICall("template", .get, Self.path(request)) }
+
+    func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
+        let language = request.language
+        guard let answer = answers["template"] else { throw .notFound }
+        // A template that does not exist is created by saving it.
+        guard answer.isSuccess || answer.status == 404 else { throw .problem(answer) }
+        let name = request.path["template"] ?? ""
+        let (app, isNew) = (request.path["app"] ?? "", !answer.isSuccess)
+        let stored = Composition(app: app, content: answer.isSuccess ? answer.body["content"] ?? .null : .null)
+        let tag = isNew ? "\"0\"" : answer.entityTag ?? Self.tag(answer.body)
+        let typed = request.typed.isEmpty ? nil : Composition(app: app, request.typed)
+        let isConflict = typed != nil && request.typed["revision"] != nil && request.typed["revision"] != tag
+        var blocks: [Block] = []
+        if isConflict, let typed {
+            blocks += conflict(typed, stored, answer.body, tag, request)
+        }
+        // The version that the form shows: of a conflict, the one that it was opened with, so that saving it again is a decision.
+        let revision = isConflict ? request.typed["revision"] ?? tag : tag
+        let form = form(typed ?? stored, revision, request)
+        blocks.append(Block(width: 8, title: TemplateText.template(language), body: [.form(form)]))
+        blocks.append(variables(typed ?? stored, language))
+        var actions: [Action] = []
+        if !isNew {
+            let use = Link(TemplateText.use(language), "compose", [.init("app", app), .init("template", name)])
+            actions.append(.link(use, isMain: true))
+        }
+        let all = Link(TemplateText.title(language), "templates", [.init("app", app)])
+        actions.append(.link(all))
+        return PageContent(
+            title: Sending.line(name),
+            sentence: sentence(answer.body, isNew: isNew, isConflict: isConflict, request),
+            actions: actions,
+            blocks: blocks
+        )
+    }
+
+    private static func tag(_ template: JSON) -> String { "\"\(template["revision"]?.int ?? 0)\"" }
+
+    private func sentence(_ template: JSON, isNew: Bool, isConflict: Bool, _ request: PageRequest) -> Sentence {
+        let language = request.language
+        let author = Sending.author(template["changedBy"]?.string)
+        let time = template.time("changedAt").map { ConsoleFormat(request).dateTime($0) } ?? "–"
+        if isConflict {
+            return isNew
+                ? Sentence(mark: .warn, text: TemplateText.removedMeanwhile(language))
+                : Sentence(mark: .warn, text: TemplateText.conflict(author, time)(language))
+        }
+        return isNew
+            ? Sentence(mark: .info, text: TemplateText.unknown(language))
+            : Sentence(mark: .ok, text: TemplateText.saved(author, time)(language))
+    }
+
+    /// Both versions side by side, and a button for each.
+    private func conflict(
+        _ mine: Composition,
+        _ stored: Composition,
+        _ template: JSON,
+        _ tag: String,
+        _ request: PageRequest
+    ) -> [Block] {
+        let language = request.language
+        let author = Sending.author(template["changedBy"]?.string)
+        let keep = FormView(
+            path: Link.path("templates", mine.app, request.path["template"] ?? "", "save"),
+            fields: ComposePage.hidden([
+                ("title", mine.title), ("body", mine.body), ("campaign", mine.campaign), ("image", mine.image),
+                ("revision", tag),
+            ]),
+            submit: TemplateText.keepMine(language)
+        )
+        let theirs = Link(
+            TemplateText.keepTheirs(language),
+            Link.path("templates", mine.app, request.path["template"] ?? "")
+        )
+        return [
+            Block(
+                width: 6,
+                title: TemplateText.mine(language),
+                body: [.facts(Self.facts(mine, language)), .form(keep)]
+            ),
+            Block(
+                width: 6,
+                title: TemplateText.theirs(author)(language),
+                body: [.facts(Self.facts(stored, language)), .actions([.link(theirs)])]
+            ),
+            Block(
+                title: TemplateText.difference(language),
+                body: [.difference(LineDifference.lines(from: Self.text(stored), to: Self.text(mine)))]
+            ),
+        ]
+    }
+
+    private static func facts(_ composition: Composition, _ language: Language) -> [Fact] {
+        [
+            Fact(label: ComposeText.messageTitle(language), value: composition.title),
+            Fact(label: ComposeText.body(language), value: composition.body),
+            Fact(label: ComposeText.campaign(language), value: composition.campaign),
+        ]
+    }
+
+    private static func text(_ composition: Composition) -> String {
+        [composition.title, composition.body, composition.campaign].joined(separator: "\n")
+    }
+
+    private func form(_ composition: Composition, _ revision: String, _ request: PageRequest) -> FormView {
+        let language = request.language
+        return FormView(
+            path: Link.path("templates", composition.app, request.path["template"] ?? "", "save"),
+            fields: [
+                FormView.Field(
+                    name: "title",
+                    label: ComposeText.messageTitle(language),
+                    kind: .text(),
+                    value: composition.title,
+                    limit: Composition.Limits.title
+                ),
+                FormView.Field(
+                    name: "body",
+                    label: ComposeText.body(language),
+                    kind: .area(rows: 8),
+                    value: composition.body,
+                    hint: ComposeText.bodyHint(language),
+                    limit: Composition.Limits.body
+                ),
+                FormView.Field(
+                    name: "campaign",
+                    label: ComposeText.campaign(language),
+                    kind: .text(),
+                    value: composition.campaign,
+                    hint: ComposeText.campaignHint(language),
+                    limit: 128
+                ),
+            ] + ComposePage.hidden([("revision", revision), ("image", composition.image)]),
+            submit: TemplateText.save(language)
+        )
+    }
+
+    private func variables(_ composition: Composition, _ language: Language) -> Block {
+        let names = composition.names
+        let part: Part =
+            names.isEmpty
+            ? .text(TemplateText.noVariables(language))
+            : .facts(names.map { Fact(label: TemplateText.variable(language), value: $0, link: nil, isMono: true) })
+        return Block(width: 4, title: TemplateText.variables(language), body: [part])
+    }
+}
+
+/// Saves a template unless another person has changed it since it was opened.
+struct SaveTemplateForm: ConsoleForm {
+    let name = "save"
+    let permission = Permission.send
+
+    func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
+        let language = request.language
+        let composition = Composition(app: request.path["app"] ?? "", fields)
+        var faults: [String: String] = [:]
+        if composition.title.trimmed.isEmpty, composition.body.trimmed.isEmpty {
+            faults["body"] = ComposeText.stateText(language)
+        }
+        if composition.title.utf8.count > Composition.Limits.title {
+            faults["title"] = ComposeText.tooLong(Composition.Limits.title)(language)
+        }
+        if composition.body.utf8.count > Composition.Limits.body {
+            faults["body"] = ComposeText.tooLong(Composition.Limits.body)(language)
+        }
+        guard faults.isEmpty else { return .invalid(FieldErrors(faults)) }
+        return .call(
+            APICall(
+                "save",
+                .put,
+                TemplatePage.path(request),
+                body: ["content": composition.content],
+                ifMatch: fields["revision"].flatMap { $0.isEmpty ? nil : $0 } ?? "\"0\""
+            )
+        )
+    }
+
+    func result(_ request: PageRequest, _ fields: FormFields, _ answer: APIAnswer) -> FormResult {
+        if answer.isSuccess { return .back(TemplateText.isSaved) }
+        guard answer.status == 412 else { return .invalid(FieldErrors(answer)) }
+        return .invalid(FieldErrors(["": TemplateText.changedMeanwhile(request.language)]))
+    }
+}

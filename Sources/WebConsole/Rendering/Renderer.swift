@@ -1,0 +1,146 @@
+import Model
+import Mustache
+
+/// Writes pages: values in, HTML out. Made once when the program starts.
+///
+/// No page contains an inline script, an inline style or an attribute `style`; the geometry of charts is in attributes of SVG.
+package struct Renderer: Sendable {
+    /// Templates, styles, scripts and icons.
+    package let files: ConsoleFiles
+    private let library: MustacheLibrary
+    /// Writes what a template lacks into the page, for tests.
+    private let check: TemplateCheck?
+
+    /// The beginning of what a strict renderer writes where a template references a field that its view lacks.
+    package static let faultMark = "⟦template: "
+
+    /// - Parameters:
+    ///   - files: those of the program.
+    ///   - isStrict: whether pages contain the faults of templates, each behind `faultMark`.
+    /// - Throws: `ConsoleFilesError` for a template that cannot be parsed.
+    package init(_ files: ConsoleFiles, isStrict: Bool = false) throws(ConsoleFilesError) {
+        self.files = files
+        var templates: [String: MustacheTemplate] = [:]
+        for (name, source) in files.templates {
+            do {
+                // Values are escaped when they become views (`Escaping`); the library must not escape them again.
+                templates[name] = try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + source)
+            } catch {
+                throw ConsoleFilesError(description: "the template \(name) cannot be parsed: \(error)")
+            }
+        }
+        library = MustacheLibrary(templates: templates)
+        check = isStrict ? try TemplateCheck(files.templates) : nil
+    }
+
+    /// A renderer with the files of the program.
+    ///
+    /// - Throws: `ConsoleFilesError`.
+    package static func bundled(isStrict: Bool = false) throws(ConsoleFilesError) -> Renderer {
+        try Renderer(try ConsoleFiles.bundled(), isStrict: isStrict)
+    }
+
+    /// The files that browsers load.
+    package var assets: [Asset] { files.assets }
+
+    /// Renders one template.
+    func markup(_ template: String, _ view: View) -> Markup {
+        var html = library.render(view.written, withTemplate: template) ?? ""
+        if let check {
+            for fault in check.faults(template, view) { html += Escaping.text("\(Self.faultMark)\(fault)⟧") }
+        }
+        return Markup(trusted: html)
+    }
+
+    // MARK: Pages
+
+    /// A page of a tenant.
+    ///
+    /// - Parameters:
+    ///   - content: what the page shows.
+    ///   - request: the request, whose `secret`, `notice`, `typed` and `errors` are shown too.
+    ///   - path: the page's path below `/t/{tenant}/` with its values, percent-coded: `messages/0198…`.
+    /// - Returns: the document.
+    package func page(_ content: PageContent, _ request: PageRequest, path: String) -> [UInt8] {
+        let writer = PageWriter(self, WritingPlace(request, path: path))
+        return Array(FrameWriter(writer, request).document(content).html.utf8)
+    }
+
+    /// A page outside of a tenant: sign-in, invitation, choice of the tenant, the account. Its links and forms have paths below `/`.
+    package func bare(_ content: PageContent, _ request: BareRequest) -> [UInt8] {
+        let writer = PageWriter(self, WritingPlace(request))
+        return Array(BareWriter(writer, request).document(content).html.utf8)
+    }
+
+    /// The page of an error in a tenant.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - code: the problem's code, `PG-…`.
+    ///   - detail: the problem's detail.
+    ///   - requestID: the ID of the request.
+    ///   - needs: the permission that is missing.
+    ///   - request: the request.
+    ///   - path: the page's path below the tenant.
+    /// - Returns: the document.
+    package func failure(
+        status: Int,
+        code: String?,
+        detail: String? = nil,
+        requestID: String,
+        needs: Permission? = nil,
+        _ request: PageRequest,
+        path: String
+    ) -> [UInt8] {
+        page(failure(status, code, detail, requestID, needs, request.language), request, path: path)
+    }
+
+    /// The page of an error outside of a tenant.
+    package func bareFailure(
+        status: Int,
+        code: String?,
+        detail: String? = nil,
+        requestID: String,
+        _ request: BareRequest
+    ) -> [UInt8] {
+        bare(failure(status, code, detail, requestID, nil, request.language), request)
+    }
+
+    private func failure(
+        _ status: Int,
+        _ code: String?,
+        _ detail: String?,
+        _ requestID: String,
+        _ needs: Permission?,
+        _ language: Language
+    ) -> PageContent {
+        FailureContent.content(
+            status: status,
+            code: code,
+            detail: detail,
+            requestID: requestID,
+            needs: needs,
+            language
+        )
+    }
+
+    /// The parts of a page that live updates replace, by the id of their element. The server sends those that changed (`Fragment.event`).
+    package func fragments(_ content: PageContent, _ request: PageRequest, path: String) -> [Fragment] {
+        let writer = PageWriter(self, WritingPlace(request, path: path))
+        return writer.fragments(content)
+    }
+}
+
+/// A part of a page.
+package struct Fragment: Sendable, Hashable {
+    /// The `id` of the element that it replaces.
+    package var id: String
+    package var html: String
+
+    /// The event by which it is sent to an open page. A client resumes at the position `id`.
+    package func event(id position: String?) -> [UInt8] {
+        let data = JSONWriter.text(["id": .string(id), "html": .string(html)])
+        let head = position.map { "id: \($0.filter { !$0.isNewline && $0 != "\0" })\n" } ?? ""
+        return Array("\(head)event: fragment\ndata: \(data)\n\n".utf8)
+    }
+}

@@ -1,0 +1,98 @@
+/// The words of the frame and of what all pages share.
+package enum CommonText {
+    static let brand = Text(ko: "푸시 게이트웨이", en: "Push Gateway")
+    static let skip = Text(ko: "본문으로 이동", en: "Skip to content")
+    static let menu = Text(ko: "주 메뉴", en: "Main menu")
+    static let tabs = Text(ko: "탭 메뉴", en: "Tab bar")
+    static let more = Text(ko: "더보기", en: "More")
+    static let keyboard = Text(ko: "도움말·단축키", en: "Help and shortcuts")
+    static let tenant = Text(ko: "테넌트", en: "Tenant")
+    static let app = Text(ko: "앱", en: "App")
+    static let allApps = Text(ko: "모든 앱", en: "All apps")
+    static let range = Text(ko: "기간", en: "Range")
+    static let from = Text(ko: "시작일", en: "From")
+    static let to = Text(ko: "종료일", en: "To")
+    static let zone = Text(ko: "시간대", en: "Time zone")
+    static let apply = Text(ko: "적용", en: "Apply")
+    static let clear = Text(ko: "지우기", en: "Clear")
+    static let all = Text(ko: "전체", en: "All")
+    static let find = Text(ko: "검색", en: "Search")
+    static let findPlaceholder = Text(ko: "메시지, 전화번호, 토큰, 사용자 검색", en: "Search messages, phones, tokens, users")
+    static let palette = Text(ko: "바로 가기", en: "Go to")
+    static let palettePlaceholder = Text(
+        ko: "페이지 이름, 메시지 ID, 전화번호 또는 토큰",
+        en: "A page, message ID, phone number or token"
+    )
+    static let account = Text(ko: "계정", en: "Account")
+    static let ownAccount = Text(ko: "내 계정", en: "Your account")
+    static let signOut = Text(ko: "로그아웃", en: "Sign out")
+
+    static let copy = Text(ko: "복사", en: "Copy")
+    static let copied = Text(ko: "복사했습니다", en: "Copied")
+    static let shownOnce = Text(
+        ko: "이 값은 지금 한 번만 표시됩니다. 안전한 곳에 저장하세요.",
+        en: "This value is shown only once. Store it in a safe place."
+    )
+    static let live = Text(ko: "실시간 갱신", en: "Live")
+    static let livePaused = Text(ko: "이 탭이 보이지 않아 갱신을 멈췄습니다", en: "Paused while the tab is hidden")
+    static let newRows = Text(ko: "새 항목 #건 보기", en: "Show new rows (#)")
+    static let noRows = Text(ko: "항목이 없습니다.", en: "There are no rows.")
+    static let showAsTable = Text(ko: "표로 보기", en: "Show as table")
+    static let moment = Text(ko: "시각", en: "Time")
+    static let noData = Text(ko: "자료 없음", en: "no data")
+    static let required = Text(ko: "필수", en: "required")
+    static let difference = Text(ko: "두 버전의 차이", en: "Difference of two versions")
+    static let added = Text(ko: "추가", en: "added")
+    static let removed = Text(ko: "삭제", en: "removed")
+
+    static func word(_ mark: Mark) -> Text {
+        switch mark {
+        case .ok: Text(ko: "정상", en: "OK")
+        case .warn: Text(ko: "주의", en: "Warning")
+        case .bad: Text(ko: "실패", en: "Failed")
+        case .idle: Text(ko: "알 수 없음", en: "Unknown")
+        case .info: Text(ko: "안내", en: "Note")
+        }
+    }
+
+    static func section(_ section: MenuEntry.Section) -> Text {
+        switch section {
+        case .delivery: Text(ko: "발신", en: "Delivery")
+        case .audience: Text(ko: "대상", en: "Audience")
+        case .operations: Text(ko: "운영", en: "Operations")
+        case .administration: Text(ko: "관리", en: "Administration")
+        }
+    }
+
+    /// The button that changes to a theme.
+    static func theme(_ next: String) -> Text {
+        switch next {
+        case "dark": Text(ko: "어두운 테마로 변경", en: "Change to the dark theme")
+        case "light": Text(ko: "밝은 테마로 변경", en: "Change to the light theme")
+        default: Text(ko: "시스템 테마로 변경", en: "Change to the theme of the system")
+        }
+    }
+
+    package static func role(_ role: Role) -> Text {
+        switch role {
+        case .owner: Text(ko: "소유자", en: "Owner")
+        case .op: Text(ko: "운영자", en: "Operator")
+        case .author: Text(ko: "작성자", en: "Author")
+        case .analyst: Text(ko: "분석가", en: "Analyst")
+        case .auditor: Text(ko: "감사 담당자", en: "Auditor")
+        }
+    }
+
+    package static func permission(_ permission: Permission) -> Text {
+        switch permission {
+        case .figures: Text(ko: "통계와 메시지 보기", en: "view figures and messages")
+        case .personal: Text(ko: "개인 정보 보기", en: "view personal data")
+        case .send: Text(ko: "메시지 발신", en: "send messages")
+        case .operate: Text(ko: "발신 제어", en: "control deliveries")
+        case .configure: Text(ko: "앱과 인증서·키 설정", en: "configure apps and credentials")
+        case .administer: Text(ko: "API 키와 계정 관리", en: "manage API keys and accounts")
+        case .audit: Text(ko: "감사 로그 보기", en: "view the audit log")
+        case .platform: Text(ko: "노드와 대기열 보기", en: "view nodes and queues")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+"""The checks of each page: axe finds nothing, nothing scrolls sideways or is cut off, and a Korean page has no English."""
+
+import os
+import re
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from browser import Browser, check
+
+AXE = Axe()
+WIDTHS = (1440, 390, 320)
+# 200 % zoom of 1,440 pixels.
+ZOOMED = 720
+THEMES = ("light", "dark")
+
+# Proper names, abbreviations, units and formats. Everything else on a Korean page is Korean, or the name of an object of the test.
+NAMES = set(
+    """
+    APNs APN Apple iOS iPhone iPad Android FCM HTTP HTTPS HTTP2 URL URI JSON CSV YAML PEM SDK API REST ID IDs UTC KST IANA SHA ETag TLS SSL CIDR IP DNS OK
+    RationalOwl iPNS UPMC Braze Notification Hubs Azure PG p8 p12 key Key Team Topic ms KiB MiB GiB bytes
+    Live Activities Certificates Identifiers Profiles Keys UMS Unregistered
+    Account Holder Admin Push Notifications service Sandbox Production Register Download Continue Membership details Mac CSR cer
+    Chrome Chromium Linux Windows macOS Firefox Safari PNG JPEG GIF Esc Enter Tab Ctrl Cmd Seoul Asia Tokyo KO EN English
+    """.split()
+)
+
+# Words of the API, of the settings file and of HTTP, which people enter or compare as they are.
+WORDS = set(
+    """
+    account approvalAbove platforms cursor send devices read content admin proxy apply env push-gateway installApp dev prod tenant app message device user key
+    minAssurance claimed vouched Authorization Bearer senderNetworks transactional root POST GET PUT DELETE duplicateGuard calls deliveries sent failed received method scheme authority path push gateway
+    """.split()
+)
+
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+# Elements whose text is cut off without a way to see all of it. Cells that are cut show everything on focus.
+CUT = """() => {
+  const found = [];
+  for (const element of document.querySelectorAll("main *")) {
+    if (element.closest(".hidden, svg, pre, select, textarea, input, [tabindex], details:not([open])")) continue;
+    const style = getComputedStyle(element);
+    if (!["hidden", "clip"].includes(style.overflowX) || style.visibility === "hidden") continue;
+    if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1) found.push(element.textContent.trim().slice(0, 80));
+  }
+  return found;
+}"""
+
+# Visible texts outside of what is written for machines, or is content of the test.
+TEXTS = """() => {
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.nodeValue.trim() || parent.closest("pre, code, kbd, .mono, script, style, textarea, [lang=en]")) continue;
+    if (parent.checkVisibility && !parent.checkVisibility()) continue;
+    texts.push(node.nodeValue.trim());
+  }
+  for (const element of document.querySelectorAll("[aria-label], [placeholder], [title], [alt]")) {
+    for (const name of ["aria-label", "placeholder", "title", "alt"]) if (element.hasAttribute(name)) texts.push(element.getAttribute(name));
+  }
+  texts.push(document.title);
+  return texts;
+}"""
+
+WORD = re.compile(r"[A-Za-z][A-Za-z]+")
+
+
+class Checks:
+    """`own`: words of the test's own objects, which appear on pages in any language."""
+
+    def __init__(self, browser: Browser, own: set[str]) -> None:
+        self.browser = browser
+        self.names = {word.lower() for word in NAMES | WORDS} | {word.lower() for word in own}
+        self.axe_runs = 0
+        self.pages = 0
+        self.is_complete = os.environ.get("CONSOLE_CHECKS") == "all"
+
+    def page(self, page: Page, name: str, language: str) -> None:
+        """The checks of the page as it is. The page is loaded once.
+
+        `CONSOLE_CHECKS=all`: in both themes and all widths. Otherwise axe runs for one theme and width of each page and language, in turn, so that every theme and
+        width is seen with every kind of page, within the time of CI."""
+        found: dict[tuple[str, str], list[str]] = {}
+        self.pages += 1
+        for theme in self.themes():
+            # Nothing is measured while a colour changes into another.
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            for place, width in enumerate(WIDTHS):
+                page.set_viewport_size({"width": width, "height": 900})
+                where = f"{name} ({language}, {theme}, {width})"
+                self.overflow(page, where)
+                if not self.is_complete and place != self.pages // 2 % len(WIDTHS):
+                    continue
+                for rule, what in self.axe(page).items():
+                    found.setdefault((rule, what), []).append(f"{theme} {width}")
+                if self.is_complete and (width == 1440 or (width == 390 and theme == "light")):
+                    self.browser.shot(page, f"{name}-{language}-{theme}-{width}")
+        for (rule, what), places in found.items():
+            check(False, f"axe: {name} ({language}): {rule}: {what} in {', '.join(places)}")
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": ZOOMED, "height": 450})
+        self.overflow(page, f"{name} ({language}, 200 % zoom)")
+        page.set_viewport_size({"width": 1440, "height": 900})
+        self.language(page, name, language)
+
+    def themes(self) -> tuple[str, ...]:
+        return THEMES if self.is_complete else (THEMES[self.pages % 2],)
+
+    def overflow(self, page: Page, where: str) -> None:
+        extra = page.evaluate(OVERFLOW)
+        check(extra <= 0, f"{where} scrolls sideways by {extra} px")
+        cut = page.evaluate(CUT)
+        check(not cut, f"{where} cuts off {cut[:3]}")
+
+    def axe(self, page: Page) -> dict[str, str]:
+        """The violations of the page by rule."""
+        self.axe_runs += 1
+        found = {}
+        for violation in AXE.run(page).response["violations"]:
+            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
+            found[violation["id"]] = f"{violation['help']}: {nodes}"
+        return found
+
+    def language(self, page: Page, name: str, language: str) -> None:
+        check(page.evaluate("() => document.documentElement.lang") == language, f"{name}: lang is not {language}")
+        if language != "ko":
+            return
+        foreign: dict[str, str] = {}
+        for text in page.evaluate(TEXTS):
+            # Identifiers, addresses and times are no words.
+            plain = re.sub(r"\S*[/@_=#{}\d]\S*|\S+\.\S+|\S+-\S+", " ", text)
+            for word in WORD.findall(plain):
+                if word.lower() not in self.names:
+                    foreign.setdefault(word, text[:80])
+        check(not foreign, f"{name}: English on a Korean page: {dict(list(foreign.items())[:8])}")

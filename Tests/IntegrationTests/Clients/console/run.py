@@ -1,0 +1,75 @@
+"""Drives the web console with a browser.
+
+usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
+  people    invitations, signing in, one-time codes, sessions
+  send      composing, tests, undo, conflicts, exports
+  crawl     every page in both languages, both themes and all widths
+  lockout   wrong passwords
+  unlocked  after `push-gateway account unlock`
+Environment: CONSOLE_LINKS, a JSON object of the links of invitations by name; CONSOLE_PAGES, a JSON array of the paths of all pages; GATEWAY_API and GATEWAY_KEY
+of the native API. The last line is a JSON object with counts. Any failure is printed, and the status is 1.
+"""
+
+import json
+import os
+import pathlib
+import sys
+import time
+
+from playwright.sync_api import sync_playwright
+
+import flows
+import gateway
+from browser import Browser, failures
+from crawl import Crawl
+
+
+def people(browser: Browser) -> dict:
+    links = json.loads(os.environ["CONSOLE_LINKS"])
+    for name, link in links.items():
+        flows.accept(browser, link)
+    flows.sign_in_by_keyboard(browser, "owner")
+    flows.codes(browser, "operator")
+    flows.sessions(browser, "author")
+    return {"accounts": len(links)}
+
+
+def send(browser: Browser) -> dict:
+    gateway.seed()
+    flows.send(browser, "owner")
+    flows.send(browser, "author", scripts=False, size=flows.PHONE)
+    flows.once(browser, "owner")
+    flows.faults(browser, "author")
+    flows.conflict(browser, "owner", "author")
+    flows.masked(browser, "author")
+    flows.export_equals(browser, "owner")
+    return {}
+
+
+def crawl(browser: Browser) -> dict:
+    seeded = gateway.seed()
+    return Crawl(browser, json.loads(os.environ["CONSOLE_PAGES"]), seeded).run()
+
+
+PHASES = {
+    "people": people, "send": send, "crawl": crawl,
+    "lockout": lambda browser: flows.lockout(browser, "author") or {},
+    "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
+}  # fmt: skip
+
+
+def main() -> int:
+    phase, base, artifacts = sys.argv[1:4]
+    began = time.monotonic()
+    with sync_playwright() as playwright:
+        browser = Browser(playwright, base, pathlib.Path(artifacts))
+        try:
+            counts = PHASES[phase](browser)
+        finally:
+            browser.close()
+    print(json.dumps(counts | {"phase": phase, "seconds": round(time.monotonic() - began), "failures": len(failures)}))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

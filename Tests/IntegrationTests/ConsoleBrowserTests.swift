@@ -1,0 +1,100 @@
+import CommandSupport
+import Foundation
+import Model
+import Testing
+
+@testable import WebConsole
+
+/// The web console of a real gateway, driven by Debian's Chromium: Playwright and axe-core of the Python package index. Without them the test is skipped
+/// with the reason.
+@Suite(.serialized, .timeLimit(.minutes(20)))
+struct ConsoleBrowserTests {
+    private static let browser = "/usr/bin/chromium"
+    /// The accounts that the scripts use, with their roles.
+    private static let accounts = ["owner": "owner", "operator": "operator", "author": "author"]
+
+    /// Runs `body` with a gateway, its console's address, and Python with the packages.
+    private func withConsole(_ body: (World, String, PythonClient) async throws -> Void) async throws {
+        guard FileManager.default.isExecutableFile(atPath: Self.browser) else {
+            try Test.cancel("\(Self.browser) is not installed: scripts/setup --tests")
+        }
+        // 4 MiB of memory per password instead of 32: the machine of the tests has other work.
+        let world = try World(
+            serveArguments: ["--console-listen", "127.0.0.1:0", "--console-password-rounds", "12"]
+        )
+        var skipped: String?
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try #require(try await world.apply().status == 0)
+            let addresses = try Data(contentsOf: URL(filePath: world.material.path("gateway.json")))
+            let address = try #require(try JSONParser.parse(Array(addresses))["console"]?.string)
+            let python = try await PythonClient(world, installing: "playwright==1.65.2", "axe-playwright-python==0.1.8")
+            try await body(world, "http://" + address, python)
+        } catch let skip as PythonClient.Skip {
+            skipped = skip.reason
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+        if let skipped { try Test.cancel("\(skipped)") }
+    }
+
+    /// Where the pictures are kept: `GATEWAY_ARTIFACTS`, or the world's folder, which is removed.
+    private func artifacts(_ world: World) -> String {
+        ProcessInfo.processInfo.environment["GATEWAY_ARTIFACTS"].map { $0 + "/console" }
+            ?? world.material.path("console")
+    }
+
+    private func link(_ world: World, _ name: String, _ role: String, _ base: String) async throws -> JSON {
+        let made = try await world.command([
+            "account", "invite", name, "--tenant", "acme", "--role", role, "--url", base,
+        ])
+        let line = made.log.split(separator: "\n").first { $0.hasPrefix("http") }
+        return .string(String(try #require(line, "\(made.log)")))
+    }
+
+    /// Runs one phase of `run.py`, which prints a JSON object at its end.
+    private func run(
+        _ phase: String,
+        _ world: World,
+        _ base: String,
+        _ python: PythonClient,
+        links: JSONObject = [:],
+        within limit: Duration = .seconds(300)
+    ) async throws -> JSON {
+        let pages = JSON.array(Pages.all.map { .string($0.path) })
+        let result = try await python.run(
+            script: "console/run",
+            [phase, base, artifacts(world)],
+            environment: [
+                "CONSOLE_LINKS": JSONWriter.text(.object(links)), "CONSOLE_PAGES": JSONWriter.text(pages),
+                "GATEWAY_API": world.http.base, "GATEWAY_KEY": world.apiKey, "PYTHONDONTWRITEBYTECODE": "1",
+            ],
+            within: limit
+        )
+        #expect(result.status == 0, "\(phase): \(result.log)")
+        let last = result.log.split(separator: "\n").last.map(String.init) ?? ""
+        return try JSONParser.parse(last)
+    }
+
+    @Test func peopleSignInComposeAndSendAndEveryPageIsAccessible() async throws {
+        try await withConsole { world, base, python in
+            var links = JSONObject()
+            for (name, role) in Self.accounts.sorted(by: { $0.key < $1.key }) {
+                links[name] = try await link(world, name, role, base)
+            }
+            let people = try await run("people", world, base, python, links: links)
+            #expect(people["accounts"]?.int == Int64(Self.accounts.count))
+            _ = try await run("send", world, base, python)
+            let crawl = try await run("crawl", world, base, python, within: .seconds(900))
+            // Each page in two languages; with `CONSOLE_CHECKS=all` in two themes and three widths too.
+            let count = Int64(Pages.all.count { !$0.path.contains("{") })
+            let views: Int64 = ProcessInfo.processInfo.environment["CONSOLE_CHECKS"] == "all" ? 12 : 2
+            #expect((crawl["pages"]?.int ?? 0) >= count && (crawl["axe"]?.int ?? 0) >= views * count, "\(crawl)")
+            _ = try await run("lockout", world, base, python)
+            #expect(try await world.command(["account", "unlock", "author"]).status == 0)
+            _ = try await run("unlocked", world, base, python)
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import Model
+import Testing
+
+@testable import WebConsole
+
+/// The pages that find devices, users and groups, and their forms.
+struct AudiencePagesTests {
+    private static let device = "0198a1f0-0000-7000-8000-00000000000d"
+
+    private func found(token: String = "active", identity: String = "active") throws -> JSON {
+        try ReadPages.json(
+            """
+            {"matches": [{"kind": "phone", "messages": [], "users": [], "more": false, "devices": [{"id": "\(Self.device)", "app": "shop", "platform": "ios",
+            "token": "8d7c2b…504f", "tokenState": "\(token)", "seenAt": null, "identities": [{"id": "i", "vendor": "upmc", "key": "phone-1", "state": "\(identity)",
+            "user": "u-1"}]}]}]}
+            """
+        )
+    }
+
+    private func search(_ text: String, _ body: JSON) throws -> PageContent {
+        var request = ReadPages.request()
+        request.typed = ReadPages.fields(["value": text])
+        return try ReadPages.content(FindPage(), request, ["find": body])
+    }
+
+    // MARK: Find
+
+    @Test func aPhoneNumberLeadsToTheReasonInOneStep() throws {
+        let content = try search("010-1234-5678", try found(token: "invalid"))
+        #expect(content.sentence.mark == .bad && content.sentence.text.contains("found by Phone number"))
+        #expect(content.sentence.link?.path == "devices/\(Self.device)/diagnosis")
+        let links = ReadPages.links(try #require(ReadPages.tables(content).first))
+        #expect(links.map(\.path) == ["devices/\(Self.device)", "devices/\(Self.device)/diagnosis"])
+        #expect(try search("010-1234-5678", try found()).sentence.mark == .ok)
+        #expect(try search("010-1234-5678", try found(identity: "removed")).sentence.mark == .bad)
+    }
+
+    @Test func theTextIsInTheBodyOfTheCall() throws {
+        var request = ReadPages.request([:], ["app": "shop"])
+        request.typed = ReadPages.fields(["value": "<b>u-1"])
+        let calls = FindPage().calls(request, Answers())
+        #expect(calls.map(\.path) == ["find"] && calls.first?.query.isEmpty == true)
+        #expect(calls.first?.body == ["value": "<b>u-1", "app": "shop"])
+    }
+
+    @Test func severalKindsOfOneDeviceAreOneDevice() throws {
+        let one = try found()["matches"]?.array ?? []
+        let content = try search("phone-1", ["matches": .array(one + one)])
+        #expect(content.sentence.text.contains("One device was found"))
+        let nothing = try search("x", ["matches": []])
+        #expect(nothing.sentence.mark == .warn && nothing.sentence.text.contains("has this name"))
+    }
+
+    @Test func anEmptySearchIsAnErrorAtItsField() {
+        let form = FindForm()
+        #expect(
+            ReadPages.errors(form.submit(ReadPages.request(), ReadPages.fields(["value": " "]), Answers()))?["value"]
+                != nil
+        )
+        guard case .show = form.submit(ReadPages.request(), ReadPages.fields(["value": "1"]), Answers()) else {
+            Issue.record("the search is not shown")
+            return
+        }
+    }
+
+    @Test func withoutASearchTheDevicesAreListed() throws {
+        let empty = try ReadPages.content(FindPage(), ReadPages.request(), ["devices": ["devices": [], "next": .null]])
+        #expect(ReadPages.words(empty).contains("Point the SDK of the app to this gateway"))
+        let filtered = try ReadPages.content(
+            FindPage(),
+            ReadPages.request([:], ["vendor": "upmc"]),
+            ["devices": ["devices": [], "next": "n"]]
+        )
+        #expect(ReadPages.words(filtered).contains("Remove filter: Vendor “upmc”"))
+        #expect(ReadPages.words(filtered).contains("Next page"), "a page without rows may be followed by others")
+    }
+
+    // MARK: Device
+
+    private func deviceBody() throws -> JSON {
+        try ReadPages.json(
+            """
+            {"id": "\(Self.device)", "app": "shop", "platform": "ios", "environment": "sandbox", "token": "8d7c2b…504f", "tokenState": "active", "unread": 3,
+            "timeZone": "Asia/Seoul", "receivingWindow": {"from": "0900", "to": "2100"}, "createdAt": "2026-11-01T00:00:00.000Z",
+            "identities": [{"id": "i-1", "vendor": "upmc", "key": "phone-1", "state": "active", "user": "u-1", "acceptsPush": false, "tags": ["seoul", "vip"],
+            "assurance": "claimed", "registeredAt": "2026-11-02T00:12:00.000Z", "client": null}]}
+            """
+        )
+    }
+
+    @Test func aDeviceShowsItsParts() throws {
+        let bodies = [
+            "device": try deviceBody(), "diagnosis": ["reachable": true, "conditions": [], "deliveries": []],
+            "inbox": try ReadPages.json(
+                #"{"messages": [{"message": "m-1", "title": "Sale", "sentAt": "2026-11-22T05:02:07.000Z", "state": "read"}], "next": null}"#
+            ),
+            "activities": try ReadPages.json(#"{"tokens": [{"activity": "match-7", "token": "80f1…4d5e"}]}"#),
+        ]
+        let request = ReadPages.request(["device": Self.device])
+        let content = try ReadPages.content(DevicePage(), request, bodies)
+        let words = ReadPages.words(content)
+        for text in ["09:00–21:00", "match-7", "Sale", "Confirm user", "sandbox", "Erase device", "seoul, vip"] {
+            #expect(words.contains(text), "\(text)")
+        }
+        let analyst = try ReadPages.content(
+            DevicePage(),
+            ReadPages.request(["device": Self.device], role: .analyst),
+            bodies
+        )
+        #expect(!ReadPages.words(analyst).contains("Confirm user"))
+        #expect(ReadPages.actions(analyst) == ["Why was it not notified?"])
+    }
+
+    @Test func onlyChangedPreferencesAreWritten() throws {
+        var answers = Answers()
+        answers["device"] = ReadPages.answer(try deviceBody())
+        let request = ReadPages.request(["device": Self.device])
+        func step(_ fields: KeyValuePairs<String, String>) -> FormStep {
+            PreferencesForm().submit(request, ReadPages.fields(fields), answers)
+        }
+        let same: KeyValuePairs<String, String> = [
+            "acceptsPush": "", "timeZone": "Asia/Seoul", "from": "0900", "to": "2100", "tags": "seoul, vip",
+            "shownTags": "seoul, vip",
+        ]
+        #expect(ReadPages.errors(step(same))?[""] != nil)
+        let call = ReadPages.call(
+            step([
+                "acceptsPush": "false", "from": "10:00", "to": "2100", "tags": "seoul,, new ",
+                "shownTags": "seoul, vip",
+            ])
+        )
+        #expect(call?.method == .patch && call?.once == "once")
+        #expect(
+            call?.body
+                == [
+                    "acceptsPush": false, "receivingWindow": ["from": "10:00", "to": "2100"], "tags": ["seoul", "new"],
+                ]
+        )
+        #expect(ReadPages.errors(step(["from": "25:00", "to": "2100"])) != nil)
+    }
+
+    @Test func erasingIsAskedAgainAndNeedsThePassword() {
+        let request = ReadPages.request(["device": "a b", "user": "u/1"])
+        #expect(EraseDeviceForm().asksPassword && EraseUserForm().asksPassword)
+        #expect(ReadPages.call(EraseDeviceForm().submit(request, FormFields([]), Answers())) == nil)
+        let confirmed = ReadPages.fields(["confirmed": "yes"])
+        #expect(ReadPages.call(EraseDeviceForm().submit(request, confirmed, Answers()))?.path == "devices/a%20b")
+        #expect(ReadPages.call(EraseUserForm().submit(request, FormFields([]), Answers())) == nil)
+        #expect(ReadPages.call(EraseUserForm().submit(request, confirmed, Answers()))?.path == "users/u%2F1")
+    }
+
+    // MARK: Users
+
+    private let apps: JSON = ["apps": [["app": "shop"], ["app": "web"]], "next": .null]
+
+    @Test func usersAreThoseOfTheFirstAppUnlessOneIsNamed() throws {
+        let body: JSON = ["users": [["user": "u-1", "devices": 0], ["user": "u-2", "devices": 2]], "next": .null]
+        for (query, path) in [
+            ([:] as KeyValuePairs<String, String>, "apps/shop/users"), (["app": "a/b"], "apps/a%2Fb/users"),
+        ] {
+            let calls = try ReadPages.answers(UsersPage(), ReadPages.request([:], query)) { call in
+                ReadPages.answer(call.name == "apps" ? apps : body)
+            }.calls
+            #expect(calls.last?.path == path)
+        }
+        let content = try ReadPages.content(UsersPage(), ReadPages.request(), ["apps": apps, "users": body])
+        #expect(content.sentence.text == "Of these 2 users, 1 have no device and cannot be notified.")
+        let none = try ReadPages.content(UsersPage(), ReadPages.request(), ["apps": ["apps": []]])
+        #expect(none.sentence.text.contains("no app yet"))
+    }
+
+    @Test(arguments: [
+        ("[]", Mark.bad, "has no device"),
+        (#"[{"key": "k", "acceptsPush": false, "hasToken": true}]"#, .bad, "switched off"),
+        (#"[{"key": "k", "acceptsPush": true, "hasToken": false}]"#, .bad, "has a token"),
+        (#"[{"key": "k", "acceptsPush": true, "hasToken": true}]"#, .ok, "1 devices of this user"),
+    ])
+    func aUserIsReachableOrNot(_ devices: String, _ mark: Mark, _ text: String) throws {
+        let body = try ReadPages.json(
+            #"{"user": "u-1", "attributes": {"plan": "gold"}, "consents": {"news": "unsubscribed"}, "devices": \#(devices)}"#
+        )
+        let content = try ReadPages.content(
+            UserPage(),
+            ReadPages.request(["user": "u-1"], ["app": "shop"]),
+            ["user": body]
+        )
+        #expect(content.sentence.mark == mark && content.sentence.text.contains(text), "\(content.sentence.text)")
+        #expect(ReadPages.words(content).contains("Unsubscribed"))
+    }
+
+    @Test func formsOfAUserNameAppAndVendor() {
+        let request = ReadPages.request(["user": "u-1"])
+        let accepts = ReadPages.fields(["app": "shop", "vendor": "upmc", "acceptsPush": "false"])
+        let call = ReadPages.call(UserPreferencesForm().submit(request, accepts, Answers()))
+        #expect(call?.path == "apps/shop/users/u-1" && call?.body == ["acceptsPush": false])
+        #expect(call?.query == [PageRequest.Parameter("vendor", "upmc")])
+        let consent = ReadPages.fields(["app": "shop", "subject": "news", "state": "unsubscribed"])
+        let recorded = ReadPages.call(ConsentForm().submit(request, consent, Answers()))
+        #expect(recorded?.body == ["subject": "news", "state": "unsubscribed", "users": ["u-1"]])
+        let errors = ReadPages.errors(ConsentForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()))
+        #expect(errors?["subject"] != nil)
+    }
+
+    // MARK: Groups
+
+    @Test func aGroupIsCreatedChangedAndDeleted() {
+        let request = ReadPages.request(["group": "early birds"])
+        let create = ReadPages.fields(["app": "shop", "vendor": "native", "group": "a/b"])
+        let created = ReadPages.call(CreateGroupForm().submit(request, create, Answers()))
+        #expect(created?.method == .put && created?.path == "apps/shop/groups/a%2Fb")
+        let members = ReadPages.fields(["app": "shop", "add": "u-1\r\n u-2 \n\n", "remove": "u-3"])
+        let changed = ReadPages.call(MembersForm().submit(request, members, Answers()))
+        #expect(changed?.path == "apps/shop/groups/early%20birds/members")
+        #expect(changed?.body == ["add": ["u-1", "u-2"], "remove": ["u-3"]])
+        let many = ReadPages.fields([
+            "app": "shop", "add": (0...1000).map { "u-\($0)" }.joined(separator: "\n"),
+        ])
+        #expect(ReadPages.errors(MembersForm().submit(request, many, Answers()))?["add"] != nil)
+        #expect(
+            ReadPages.errors(MembersForm().submit(request, ReadPages.fields(["app": "shop"]), Answers()))?["add"] != nil
+        )
+        #expect(ReadPages.call(DeleteGroupForm().submit(request, ReadPages.fields(["app": "shop"]), Answers())) == nil)
+        let sure = ReadPages.fields(["app": "shop", "confirmed": "yes"])
+        #expect(ReadPages.call(DeleteGroupForm().submit(request, sure, Answers()))?.method == .delete)
+    }
+
+    @Test func onlyThoseWhoSendChangeGroups() throws {
+        let bodies: [String: JSON] = [
+            "apps": apps, "group": ["group": "vip", "members": 1],
+            "members": ["members": [["user": "u-1"]], "next": .null],
+        ]
+        func words(_ role: Role) throws -> String {
+            ReadPages.words(
+                try ReadPages.content(GroupPage(), ReadPages.request(["group": "vip"], role: role), bodies)
+            )
+        }
+        #expect(try words(.author).contains("Change members"))
+        #expect(try !words(.auditor).contains("Change members"))
+    }
+}

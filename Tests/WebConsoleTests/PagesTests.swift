@@ -1,0 +1,51 @@
+import Model
+import Testing
+
+@testable import WebConsole
+
+struct PagesTests {
+    @Test func everyPathIsUnique() {
+        let paths = Pages.all.map(\.path)
+        #expect(Set(paths).count == paths.count)
+    }
+
+    /// The sidebar shows pages in their order, section by section.
+    @Test func pagesAreInTheOrderOfTheSidebar() {
+        let order = MenuEntry.Section.allCases
+        let sections = Pages.all.compactMap { $0.menu?.section }.compactMap { order.firstIndex(of: $0) }
+        #expect(sections == sections.sorted() && Set(sections).count == order.count)
+        #expect(Pages.all.first?.path == "", "the overview is first")
+    }
+
+    @Test func everyKeyAndFormIsUnique() {
+        let keys = Pages.all.compactMap { $0.menu?.key }
+        #expect(Set(keys).count == keys.count)
+        for page in Pages.all {
+            let names = page.forms.map(\.name)
+            #expect(Set(names).count == names.count, "\(page.path)")
+        }
+    }
+
+    /// A page without any answer, or with answers that are problems, fails or is shown; it never traps.
+    @Test(arguments: Language.allCases) func pagesWithoutAnswersAreShownOrFail(_ language: Language) throws {
+        let renderer = try Renderer.bundled(isStrict: true)
+        for page in Pages.all {
+            for role in Role.allCases {
+                var request = Sample.request(language, role: role)
+                for segment in page.path.split(separator: "/") where segment.hasPrefix("{") {
+                    request.path[String(segment.dropFirst().dropLast())] = "id-1"
+                }
+                for status in [nil, 200, 404, 503] {
+                    var answers = Answers()
+                    for call in page.calls(request, Answers()) {
+                        answers[call.name] = status.map { APIAnswer(status: $0, body: .null, requestID: "r") }
+                    }
+                    guard let content = try? page.content(request, answers) else { continue }
+                    let html = String(decoding: renderer.page(content, request, path: page.path), as: UTF8.self)
+                    #expect(!html.contains(Renderer.faultMark), "\(page.path)")
+                    try Wellformed.check(html)
+                }
+            }
+        }
+    }
+}

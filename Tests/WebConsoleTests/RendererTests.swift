@@ -1,0 +1,232 @@
+import Foundation
+import Model
+import Testing
+
+@testable import WebConsole
+
+struct RendererTests {
+    private let renderer: Renderer
+
+    init() throws {
+        renderer = try Renderer.bundled(isStrict: true)
+    }
+
+    private func html(_ content: PageContent, _ request: PageRequest, path: String = "messages") -> String {
+        String(decoding: renderer.page(content, request, path: path), as: UTF8.self)
+    }
+
+    private func full(_ language: Language, _ text: String) -> String {
+        var request = Sample.request(language, query: [.init("sort", text), .init("app", "shop"), .init("after", "x")])
+        request.theme = "dark"
+        request.notice = text
+        request.secret = .init(title: Text(ko: text, en: text), value: text)
+        request.errors = FieldErrors(["": text, "text": text, "unknown": text])
+        return html(Sample.content(text), request)
+    }
+
+    @Test(arguments: Language.allCases)
+    func everyPartIsRenderedWithoutAFault(_ language: Language) throws {
+        let page = full(language, "Word")
+        #expect(!page.contains(Renderer.faultMark))
+        #expect(!page.contains("{{"))
+        try Wellformed.check(page)
+    }
+
+    @Test(arguments: Sample.hostile)
+    func hostileTextStaysText(_ text: String) throws {
+        let tags = try Wellformed.check(full(.en, String(repeating: "W", count: text.count)))
+        let found = try Wellformed.check(full(.en, text))
+        // The same elements and attributes as with a harmless text of the same length: nothing of it became markup.
+        #expect(found == tags)
+    }
+
+    /// The control of the test above: a template that writes an unescaped text changes the elements.
+    @Test func rawMarkupWouldBeFound() throws {
+        let harmless = try Wellformed.check("<p title=\"a\">a</p>")
+        #expect(throws: (any Error).self) {
+            try Wellformed.check("<p title=\"\" onfocus=\"alert(1)\" x=\"\">a</b></p>")
+        }
+        #expect(try Wellformed.check("<p title=\"\" onfocus=\"a\">a</p>") != harmless)
+    }
+
+    @Test func aMissingFieldIsAFault() throws {
+        let files = try ConsoleFiles.bundled()
+        var broken = files
+        broken.templates["text"] = "<p>{{text}}{{caption}}</p>"
+        let strict = try Renderer(broken, isStrict: true)
+        #expect(
+            strict.markup("text", .fields(["text": "a"])).html.contains("\(Renderer.faultMark)text: caption is missing")
+        )
+        // A section that is not entered is checked too.
+        broken.templates["text"] = "<p>{{#text}}{{/text}}{{#isOn}}{{label}}{{/isOn}}</p>"
+        let view = View.fields(["text": "a", "isOn": .flag(false)])
+        #expect(try Renderer(broken, isStrict: true).markup("text", view).html.contains("label is missing"))
+        // A name of the view around is not found.
+        broken.templates["text"] = "{{#inner}}{{text}}{{/inner}}"
+        let nested = View.fields(["text": "outer", "inner": .fields(["other": "a"])])
+        #expect(try Renderer(broken, isStrict: true).markup("text", nested).html.contains("text is missing"))
+        #expect(!(try Renderer(broken).markup("text", nested).html.contains("outer")))
+    }
+
+    @Test func anUnknownTemplateIsAFault() {
+        #expect(renderer.markup("absent", .fields([:])).html.contains(Renderer.faultMark))
+    }
+
+    @Test func brokenTemplatesAreRefused() throws {
+        var files = try ConsoleFiles.bundled()
+        files.templates["text"] = "{{#open}}"
+        #expect(throws: ConsoleFilesError.self) { try Renderer(files) }
+    }
+
+    @Test func noInlineScriptOrStyle() {
+        let page = full(.en, "Word")
+        #expect(!page.contains(" style="))
+        #expect(!page.contains("<style"))
+        #expect(!page.contains(" onclick") && !page.contains("javascript:"))
+        for script in page.split(separator: "<script").dropFirst() {
+            #expect(script.hasPrefix(" type=\"module\" src=\"/assets/"))
+        }
+    }
+
+    @Test func idsAreUnique() {
+        let page = full(.en, "Word")
+        let ids = page.split(separator: " id=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
+        #expect(Set(ids).count == ids.count, "\(Dictionary(grouping: ids) { $0 }.filter { $0.value.count > 1 }.keys)")
+        // The description of a field exists.
+        for name in page.split(separator: "aria-describedby=\"").dropFirst() {
+            for id in name.prefix(while: { $0 != "\"" }).split(separator: " ") { #expect(ids.contains(String(id))) }
+        }
+    }
+
+    // MARK: Addresses
+
+    @Test func linksStayBelowTheTenantAndKeepTheRange() {
+        let request = Sample.request(query: [.init("app", "shop"), .init("range", "30d"), .init("state", "sent")])
+        let place = WritingPlace(request, path: "messages")
+        #expect(place.href(Link("", "messages/1")) == "/t/acme/messages/1?app=shop&range=30d")
+        #expect(place.href(Link("", "messages", [.init("app", "bank")])) == "/t/acme/messages?app=bank&range=30d")
+        #expect(place.href(Link("", "messages", [.init("app", "")])) == "/t/acme/messages?range=30d")
+        #expect(place.href(Link("", "//evil.example")) == "/t/acme/evil.example?app=shop&range=30d")
+        #expect(place.href(Link("", "a b\"?x=1#y")).hasPrefix("/t/acme/a%20b%22%3fx%3d1%23y?"))
+        #expect(place.href(changing: [.init("state", "")]) == "/t/acme/messages?app=shop&range=30d")
+    }
+
+    @Test func aTenantIsCoded() {
+        #expect(ConsolePaths.tenant("a/b ") == "/t/a%2fb%20/")
+    }
+
+    // MARK: Forms
+
+    @Test func typedInputIsKeptWithItsErrors() throws {
+        var request = Sample.request()
+        request.typed = FormFields([
+            .init("text", .text("typed <b>")), .init("password", .text("hunter2")), .init("radio", .text("b")),
+            .init(FormNames.form, .text("messages/1/edit")), .init("secret", .text("forged")),
+        ])
+        request.errors = FieldErrors(["text": "too long", "": "not sent"])
+        let content = PageContent(
+            title: "T",
+            sentence: Sentence(text: "S"),
+            blocks: [Block(body: [.form(Sample.form("Old"))])]
+        )
+        let page = html(content, request)
+        #expect(page.contains("value=\"typed &lt;b&gt;\""))
+        #expect(page.contains("too long") && page.contains("not sent"))
+        #expect(page.contains("aria-invalid=\"true\""))
+        #expect(!page.contains("hunter2"))
+        // A hidden field is the page's decision.
+        #expect(!page.contains("forged"))
+        #expect(page.contains("value=\"b\" checked"))
+        // The checkbox was not sent, so it is off.
+        #expect(page.contains("<input type=\"checkbox\" id=\"block-0-0-6\" name=\"check\" value=\"on\" aria-"))
+        // Another form of the page keeps its values.
+        request.typed = FormFields([.init(FormNames.form, .text("elsewhere")), .init("text", .text("typed"))])
+        #expect(!html(content, request).contains("typed"))
+    }
+
+    @Test func everyFormHasTheTokens() {
+        let page = full(.en, "Word")
+        let forms = page.components(separatedBy: "method=\"post\"").dropFirst()
+        #expect(forms.count > 5)
+        for form in forms {
+            #expect(form.prefix(400).contains("name=\"_token\" value=\"form-token\""))
+        }
+    }
+
+    // MARK: Frame
+
+    @Test func theMenuShowsWhatTheAccountMayOpen() {
+        let owner = html(Sample.content("W"), Sample.request(role: .owner))
+        #expect(owner.contains("aria-label=\"Main menu\""))
+        #expect(owner.contains("href=\"/t/acme/\"") || Pages.all.allSatisfy { !$0.path.isEmpty })
+    }
+
+    @Test func theLanguageIsNamed() {
+        #expect(html(Sample.content("W"), Sample.request(.ko)).contains("<html lang=\"ko\">"))
+        #expect(html(Sample.content("W"), Sample.request(.en)).contains("name=\"language\" value=\"ko\" lang=\"ko\""))
+    }
+
+    @Test func barePagesHaveNoTenant() throws {
+        var request = BareRequest(language: .ko, path: "/sign-in", now: Sample.now, formToken: "t")
+        var page = String(decoding: renderer.bare(Sample.content("글"), request), as: UTF8.self)
+        #expect(!page.contains("/t/") && !page.contains(Renderer.faultMark))
+        #expect(page.contains("action=\"/messages/1/edit\""))
+        request.account = "kim"
+        page = String(decoding: renderer.bare(Sample.content("글"), request), as: UTF8.self)
+        #expect(page.contains(ConsolePaths.signOut))
+        try Wellformed.check(page)
+    }
+
+    @Test func fragmentsAreThePartsOfThePage() {
+        let request = Sample.request()
+        let page = html(Sample.content("Word"), request)
+        let fragments = renderer.fragments(Sample.content("Word"), request, path: "messages")
+        #expect(fragments.map(\.id) == ["sentence", "block-0", "block-1"])
+        for fragment in fragments {
+            #expect(page.contains(fragment.html))
+            #expect(fragment.html.contains("id=\"\(fragment.id)\""))
+        }
+        let event = String(decoding: Fragment(id: "a", html: "<p>\n</p>").event(id: "7"), as: UTF8.self)
+        #expect(event == "id: 7\nevent: fragment\ndata: {\"id\":\"a\",\"html\":\"<p>\\n</p>\"}\n\n")
+    }
+
+    @Test func aLivePageNamesItsStream() {
+        let page = html(Sample.content("W"), Sample.request(query: [.init("state", "a&b")]))
+        #expect(page.contains("data-updates=\"/t/acme/live/stream?page=%2fmessages&amp;query=state%3da%2526b\""))
+    }
+
+    // MARK: Files
+
+    @Test func assetsAreNamedByTheirContent() throws {
+        let assets = try ConsoleFiles.bundled().assets
+        #expect(assets.count == 2 + ConsoleFiles.scripts.count)
+        for asset in assets { #expect(asset.path.wholeMatch(of: /\/assets\/[a-z]+-[0-9a-f]{16}\.(css|js|svg)/) != nil) }
+        #expect(throws: ConsoleFilesError.self) { try ConsoleFiles.load(from: "/nonexistent") }
+    }
+
+    @Test func everyIconIsDrawn() throws {
+        let icons = try ConsoleFiles.bundled().icons
+        for icon in Icon.allCases { #expect(icons.contains("id=\"i-\(icon.rawValue)\""), "\(icon)") }
+        for mark in ["ok", "warn", "bad", "idle", "info"] { #expect(icons.contains("id=\"i-mark-\(mark)\"")) }
+        // Every icon that a template names exists.
+        for (name, text) in try ConsoleFiles.bundled().templates {
+            for part in text.components(separatedBy: "#i-").dropFirst() where !part.hasPrefix("{{") {
+                #expect(icons.contains("id=\"i-\(part.prefix { $0 != "\"" })\""), "\(name)")
+            }
+        }
+    }
+
+    /// Before compression: 100 KB is the limit after it.
+    @Test func theFirstViewIsSmall() throws {
+        let files = try ConsoleFiles.bundled()
+        let scripts = files.assets.filter { $0.path.hasSuffix(".js") }.map(\.bytes.count).reduce(0, +)
+        #expect(scripts <= 30 << 10)
+        let assets = files.assets.map(\.bytes.count).reduce(0, +)
+        #expect(assets + full(.ko, "글자").utf8.count <= 100 << 10)
+    }
+}
+
+extension View: ExpressibleByStringLiteral {
+    /// A text.
+    public init(stringLiteral value: String) { self = .text(value) }
+}

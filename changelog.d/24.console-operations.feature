@@ -1,0 +1,1 @@
+New pages of the console: apps and bindings with the addresses for each vendor's SDK and back end, the request log, credentials with upload and preflight, routes with versions, difference and a test of a user, migrations and parity, API keys, webhooks, nodes and queue, the audit, and the security posture.

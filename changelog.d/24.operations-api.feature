@@ -1,0 +1,1 @@
+`GET /v1/posture` answers what `doctor --security` reports about a tenant and the node. `POST /v1/credentials/{credential}/check` checks a credential for the apps that would use it, without storing it. `GET /v1/audit` has `order=newest` and the filters `actor`, `action` and `subject`.

@@ -1,0 +1,2 @@
+The console composes messages: recipients, content with variables, time, a review with each format's payload, a test first, ten seconds to undo, and one send for a double click. Templates and drafts, test devices, approvals and live events have pages (docs/console.md).
+`/v1/apps/{app}/templates` keeps templates of messages with `ETag` and `If-Match`; schema 79. `sendAt` of `POST /v1/messages` takes `{"after": seconds}`.
