@@ -6,12 +6,13 @@ import ObservationStore
 import Testing
 
 @testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// Messages by the names that upstreams gave them (docs/routing.md#later-reports).
 @Suite struct StoreReportTests {
-    @Test func aMessageIsFoundByTheVendorsNameOfIt() async throws {
-        let fixture = try await StoreFixture.make()
+    /// Sends a message to a device through the upstream `old`, which names it.
+    private func send(_ fixture: StoreFixture, named reference: String) async throws -> MessageID {
         let device = try await fixture.register("k1", token: "aa01")
         let (message, lease) = try await fixture.sending(to: [device.identity])
         let order = UpstreamOrder(
@@ -22,11 +23,48 @@ import Testing
         )
         #expect(try await fixture.delivery.begin(order, of: lease, by: fixture.node) == .begun)
         var progress = try await fixture.progress(lease, [0], transport: "upstream:old")
-        progress.calls = [UpstreamCallEnd(id: order.id, reference: "m-1")]
+        progress.calls = [UpstreamCallEnd(id: order.id, reference: reference)]
         #expect(try await fixture.delivery.record(progress, by: fixture.node) == .recorded(1))
+        return message.id
+    }
+
+    @Test func aMessageIsFoundByTheVendorsNameOfIt() async throws {
+        let fixture = try await StoreFixture.make()
+        let message = try await send(fixture, named: "m-1")
         let found = try await fixture.ask(FindCalledMessages("old", ["m-1", "m-2"]))
-        #expect(found.mapValues(\.id) == ["m-1": message.id] && found["m-1"]?.app == "shop")
+        #expect(found.mapValues(\.id) == ["m-1": message] && found["m-1"]?.app == "shop")
         #expect(try await fixture.ask(FindCalledMessages("other", ["m-1"])).isEmpty)
         #expect(try await fixture.ask(FindCalledMessages("old", ["m-1"]), in: fixture.other).isEmpty)
+    }
+
+    // An app reports a push of the vendor's by the vendor's name of it, also where that name is a UUID in another spelling.
+    @Test(arguments: ["m-1", "3F0C2C1E-0A55-4F6E-9A3C-5D2B9A1E7C11"])
+    func aReceiptByTheVendorsNameIsThatOfTheMessage(name: String) async throws {
+        let fixture = try await StoreFixture.make()
+        let message = try await send(fixture, named: name)
+        let scope = fixture.scope
+        let stored = MessageReference.stored(name)
+        #expect(try await fixture.ask(FindOwner(scope, stored)) == .unknown, "the upstream is not one of the tenant")
+        let admin = try await fixture.database.admin()
+        try await admin.script(
+            """
+            INSERT INTO gateway.credential (tenant_id, credential_id, kind, sealed, fingerprint, origin) VALUES
+                ('\(fixture.acme)', 'old', 'upstream-\(scope.vendor)', '\\x01', '\\x01', 'api');
+            """
+        )
+        #expect(try await fixture.ask(FindOwner(scope, stored)) == .upstream("old", hasPaidFallback: false))
+        #expect(try await fixture.ask(FindOwner(AppScope(app: "none", vendor: scope.vendor), stored)) == .unknown)
+        #expect(try await fixture.ask(FindOwner(scope, stored), in: fixture.other) == .unknown)
+        let reporter = Reporter(key: "k1", phone: nil)
+        let now = try await fixture.now()
+        let isRecorded: Bool
+        if let id = MessageID(text: name) {
+            let receipt = RecordReceipt(scope, id, reporter, .received, at: now)
+            isRecorded = try await fixture.ask(receipt) == .recorded
+        } else {
+            let report = ReportNumber(scope, DeviceCaller(key: "k1"), number: name, .received, at: now)
+            isRecorded = try await fixture.ask(report) == .recorded
+        }
+        #expect(isRecorded, "the receipt of \(message)")
     }
 }

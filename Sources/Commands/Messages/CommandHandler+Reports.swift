@@ -21,13 +21,15 @@ extension CommandHandler {
         let known = reports.prefix(CommandLimits.receiptsPerReport).filter {
             Storable.isKey($0.reference) && Storable.isKey($0.device.rawValue)
         }
-        let references = Set(known.map(\.reference)).sorted()
+        // Programs before schema 80 have stored the names as the vendor spells them.
+        let references = Set(known.flatMap { [$0.reference, MessageReference.stored($0.reference)] }).sorted()
         if references.isEmpty { return 0 }
         let question = StoreRequest(FindCalledMessages(upstream.credential, references))
         let messages = try await run(question, in: upstream.tenant)
         var count = 0
         for report in known {
-            guard let message = messages[report.reference] else { continue }
+            let name = MessageReference.stored(report.reference)
+            guard let message = messages[name] ?? messages[report.reference] else { continue }
             let receipt = RecordReceipt(
                 AppScope(app: message.app, vendor: dialect),
                 message.id,

@@ -60,12 +60,6 @@ enum ObservationRules {
     }
 }
 
-/// The names of messages, as they are stored.
-enum MessageReference {
-    /// A UUID in lower case, as the database writes it; any other text as it is.
-    static func stored(_ text: String) -> String { MessageID(text: text)?.description ?? text }
-}
-
 /// A message that an upstream sent, with the queries about its targets.
 struct ObservationPlan: Sendable {
     var message: ObservedMessage

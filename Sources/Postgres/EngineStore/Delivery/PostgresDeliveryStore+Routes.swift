@@ -154,7 +154,8 @@ extension PostgresDeliveryStore {
             calls.map { call in
                 [
                     "slice": .int(Int64(key.number)), "epoch": .int(call.id.epoch), "no": .int(Int64(call.id.number)),
-                    "reference": call.reference.map { .string($0) } ?? .null, "void": .bool(call.isVoid),
+                    "reference": call.reference.map { .string(MessageReference.stored($0)) } ?? .null,
+                    "void": .bool(call.isVoid),
                 ]
             }
         )

@@ -7,6 +7,8 @@ BEGIN
     RETURN QUERY SELECT r.owner, r.is_paid FROM gateway.message_ref r
         WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_ref;
     IF FOUND THEN RETURN; END IF;
+    RETURN QUERY SELECT c.upstream, c.is_paid FROM gateway.called_message(p_tenant, p_app, p_vendor, p_ref) AS c;
+    IF FOUND THEN RETURN; END IF;
     IF gateway.numbered_message(p_tenant, p_app, p_vendor, p_ref) IS NOT NULL THEN
         RETURN QUERY SELECT NULL::text, false;
     END IF;

@@ -21,9 +21,8 @@ BEGIN
     SELECT vendor, sender_id, due_day, due_at, recipients, is_counted, observed_from INTO m FROM gateway.message
         WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
     IF NOT FOUND THEN
-        SELECT r.message_id INTO p_message FROM gateway.message_ref r
-            WHERE r.tenant_id = p_tenant AND r.app_id = p_app AND r.vendor = p_vendor AND r.ref = p_message::text;
-        IF NOT FOUND THEN RETURN 'orphan'; END IF;
+        p_message := gateway.numbered_message(p_tenant, p_app, p_vendor, p_message::text);
+        IF p_message IS NULL THEN RETURN 'orphan'; END IF;
         SELECT vendor, sender_id, due_day, due_at, recipients, is_counted, observed_from INTO m FROM gateway.message
             WHERE tenant_id = p_tenant AND message_id = p_message AND app_id = p_app;
         IF NOT FOUND THEN RETURN 'orphan'; END IF;

@@ -90,6 +90,8 @@ ALTER TABLE gateway.credential ADD FOREIGN KEY (tenant_id) REFERENCES gateway.te
 ALTER TABLE gateway.credential ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.credential USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+-- Not its secret: the names of upstreams, for the messages that they have sent (`called_message`).
+GRANT SELECT (tenant_id, credential_id, kind) ON gateway.credential TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.credential TO gateway_engine;
 
 -- The last use of each API key, apart from the reference table `api_key`.
