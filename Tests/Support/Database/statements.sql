@@ -264,6 +264,12 @@ ON CONFLICT (tenant_id, app_id, vendor, user_id, campaign) DO UPDATE SET at = gr
 
 -- role gateway_engine
 INSERT INTO gateway.console_session (hash, account_id, session_id, proven_at, ends_at, address, browser)
+SELECT $1, a.account_id, gen_random_uuid(), CASE WHEN $3::boolean THEN NULL ELSE now() END, now() + make_interval(secs => $4), $5, $6
+FROM gateway.account a WHERE a.account_id = $2 AND a.password = $7 AND a.disabled_at IS NULL FOR SHARE
+RETURNING session_id;
+
+-- role gateway_engine
+INSERT INTO gateway.console_session (hash, account_id, session_id, proven_at, ends_at, address, browser)
 VALUES ($1, $2, gen_random_uuid(), CASE WHEN $3 THEN NULL ELSE now() END, now() + make_interval(secs => $4), $5, $6);
 
 -- role gateway_engine
