@@ -56,7 +56,7 @@ struct AccountResources: Sendable {
             guard try await isMember(name, caller) else {
                 throw .invalid("name", "is taken; 'push-gateway account role' gives an existing account a role")
             }
-            return try await setRole(role, of: name, caller)
+            return try await change(role, of: name, caller)
         }
         let secret = InvitationLink.secret(identifiers)
         let invitation = AccountInvitation(name: name, tenant: caller.tenant, role: role)
@@ -83,6 +83,13 @@ struct AccountResources: Sendable {
         -> APIAnswer
     {
         guard try await isMember(name, caller) else { throw .notFound("the account does not exist") }
+        return try await change(role, of: name, caller)
+    }
+
+    /// Gives a member another role; nil takes it away.
+    private func change(_ role: AccountRole?, of name: String, _ caller: ConsoleCaller) async throws(Problem)
+        -> APIAnswer
+    {
         let outcome = try await stored { () async throws(StoreError) in
             try await store.setRole(role, of: name, in: caller.tenant, by: caller.actor)
         }
