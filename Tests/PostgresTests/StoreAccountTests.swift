@@ -282,7 +282,7 @@ import Testing
     @Test func failuresBlockTwiceAsLongEachTime() async throws {
         let stage = try await Stage()
         let subject = PostgresAccountStore.AttemptSubject(digest: stage.hash("account kim"), free: 3)
-        func attempt() async throws -> Int? { try await stage.accounts.attempt(subject) }
+        func attempt() async throws -> Int? { try await stage.accounts.attempt(subject).wait }
         func wait() async throws {
             try await stage.run(
                 "UPDATE gateway.account_attempt SET blocked_until = now() WHERE subject = $1",
@@ -316,7 +316,7 @@ import Testing
         let subject = PostgresAccountStore.AttemptSubject(digest: stage.hash("address x"), free: 3)
         let accounts = stage.accounts
         let passed = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for _ in 0..<20 { group.addTask { try await accounts.attempt(subject) == nil } }
+            for _ in 0..<20 { group.addTask { try await accounts.attempt(subject).wait == nil } }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         // The fourth failure blocks; it is read itself.
@@ -326,14 +326,52 @@ import Testing
     @Test func anAdministratorUnlocksAnAccount() async throws {
         let stage = try await Stage()
         try await stage.account("kim", .owner, in: stage.acme)
-        let subject = PostgresAccountStore.AttemptSubject(digest: stage.hash("account kim"), free: 0)
-        _ = try await stage.accounts.attempt(subject)
-        _ = try await stage.accounts.attempt(subject)
+        let subjects = ["account kim", "again kim"].map {
+            PostgresAccountStore.AttemptSubject(digest: stage.hash($0), free: 0)
+        }
         let name = stage.name("kim")
-        #expect(try await stage.accounts.unlock(subject, name, by: .command(user: 0)))
-        #expect(try await !stage.accounts.unlock(subject, name, by: .command(user: 0)))
-        #expect(try await stage.accounts.attempt(subject) == nil)
+        for subject in subjects {
+            for failures in 1...2 { #expect(try await stage.accounts.attempt(subject) == .counted(failures)) }
+            #expect(try await stage.accounts.attempt(subject).wait != nil)
+            #expect(try await stage.accounts.unlock(subjects, name, by: .command(user: 0)))
+            #expect(try await !stage.accounts.unlock(subjects, name, by: .command(user: 0)))
+            #expect(try await stage.accounts.attempt(subject) == .counted(1))
+        }
         #expect(try await stage.audit(stage.acme).contains("cli:0 unlock account \(name)"))
+    }
+
+    @Test func failuresAreInTheAuditOfTheTenantsOfTheAccount() async throws {
+        let stage = try await Stage()
+        try await stage.account("kim", .owner, in: stage.acme)
+        let name = stage.name("kim")
+        try await stage.accounts.refused(name, failures: 5, of: "password")
+        try await stage.accounts.refused("nobody", failures: 5, of: "password")
+        let audit = try await stage.audit(stage.acme)
+        #expect(audit.filter { $0.contains("refuse") } == ["gateway refuse account \(name)"])
+    }
+
+    @Test func failuresOfTheDaysBeforeYesterdayAreRemoved() async throws {
+        let stage = try await Stage()
+        let old = PostgresAccountStore.AttemptSubject(digest: stage.hash("old"), free: 3)
+        let new = PostgresAccountStore.AttemptSubject(digest: stage.hash("new"), free: 3)
+        for subject in [old, new] { _ = try await stage.accounts.attempt(subject) }
+        // More than one step removes.
+        try await stage.run(
+            """
+            INSERT INTO gateway.account_attempt (subject, failures, failed_at, blocked_until)
+                SELECT sha256(convert_to('old ' || n, 'UTF8')), 1, now() - interval '3 days', now() FROM generate_series(1, 5001) AS n
+            """,
+            []
+        )
+        try await stage.run(
+            "UPDATE gateway.account_attempt SET failed_at = now() - interval '3 days' WHERE subject = $1",
+            [.bytes(old.digest)]
+        )
+        try await stage.accounts.sweep()
+        #expect(try await failures(stage, old) == 0)
+        #expect(try await failures(stage, new) == 1)
+        let left = "SELECT count(*) AS n FROM gateway.account_attempt WHERE failed_at < now() - interval '2 days'"
+        #expect(try await stage.stores.engine.run(Statement(left), tenant: nil).only().int("n") == 0)
     }
 
     // MARK: Rights
@@ -346,4 +384,9 @@ import Testing
             }
         }
     }
+}
+
+extension PostgresAccountStore.Attempt {
+    /// The seconds to wait; nil: the attempt is counted.
+    fileprivate var wait: Int? { if case .blocked(let seconds) = self { seconds } else { nil } }
 }

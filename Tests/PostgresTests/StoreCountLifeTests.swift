@@ -364,6 +364,61 @@ import Testing
         #expect(try await Self.days(admin, "counter", "rejected").sums.values.reduce(0, +) == 1, "nothing is corrected")
     }
 
+    // Its snapshot is older than the row of the audit that somebody writes meanwhile.
+    @Test func aRecountAndAnotherActWriteTheAuditTogether() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let day = try await fixture.now().day - 1
+        try await Self.fill(admin, from: day * Self.day, to: day * Self.day + 4)
+        let act = try await OpenTransaction(
+            fixture.database,
+            "SELECT gateway.write_audit('acme', 'somebody', '{pause}', '{message x}', ARRAY[NULL])"
+        )
+        let recount = PostgresRecount(engine: fixture.engine)
+        let correction = Task { try await recount.correct(day: day, of: fixture.acme, by: .gateway) }
+        try await Self.waits(admin, "%gateway.write_audit%")
+        try await act.end()
+        #expect(try await correction.value?.isEmpty == false)
+        let rows = try await fixture.audit.newest(2, in: fixture.acme)
+        #expect(rows.map { "\($0.actor) \($0.action)" } == ["somebody pause", "gateway recount"])
+        #expect(try await recount.compare(day: day, of: fixture.acme)?.isEmpty == true)
+    }
+
+    // A merge that commits while the recount looks at the day: what it would add is no longer missing.
+    @Test func aDayThatIsMergedDuringTheRecountIsNotCorrected() async throws {
+        let fixture = try await StoreFixture.alone()
+        let admin = try await fixture.database.admin()
+        let day = try await fixture.now().day - 1
+        try await Self.fill(admin, from: day * Self.day, to: day * Self.day + 4)
+        // The correction waits for the table to which it adds the differences.
+        let merge = try await OpenTransaction(
+            fixture.database,
+            """
+            LOCK TABLE gateway.counter_delta IN EXCLUSIVE MODE;
+            INSERT INTO gateway.counter_fold (tenant_id, minute, rolled) VALUES ('acme', 0, \((day + 2) * Self.day))
+            """
+        )
+        let recount = PostgresRecount(engine: fixture.engine)
+        let correction = Task { try await recount.correct(day: day, of: fixture.acme, by: .gateway) }
+        // The server shows the first kilobyte of a statement.
+        try await Self.waits(admin, "WITH m AS (%FROM gateway.message x%")
+        try await merge.end()
+        #expect(try await correction.value == nil)
+        let added = try await admin.query("SELECT count(*) AS count FROM gateway.counter_delta")
+        #expect(try added.only().int("count") == 0)
+    }
+
+    private static func waits(_ admin: PostgresConnection, _ query: String) async throws {
+        let sql = """
+            SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1 AND pid <> pg_backend_pid()
+                AND query NOT LIKE '%pg_advisory_xact_lock%'
+            """
+        try await eventually("a session waits for a lock") {
+            try await admin.query(sql, [.text(query)]).only().int("count") == 1
+        }
+    }
+
     // The deliveries of the day are gone, so that a recount would remove its counts.
     @Test func aDayThatRetentionRemovesMeanwhileIsNotRecounted() async throws {
         let fixture = try await StoreFixture.alone()

@@ -19,6 +19,8 @@ extension GatewayNode {
         let queries = PostgresQueryStore(call: call)
         let node = ConsoleParts.Node(
             native: nativeAPI(),
+            bodies: bodies,
+            limiter: limiter,
             handler: handler,
             store: PostgresAccountStore(engine: base.database.engine),
             keyRing: base.keyRing,

@@ -79,7 +79,7 @@ extension ConsoleResponder {
     ) async throws -> Response? {
         let proof = try await parts.desk.check(
             fields["present"] ?? "",
-            of: session.name,
+            of: session,
             from: request.context.remoteAddress
         )
         switch proof {

@@ -91,7 +91,7 @@ extension ConsoleResponder {
         }
         let proof = try await parts.desk.check(
             password,
-            of: caller.session.name,
+            of: caller.session,
             from: request.context.remoteAddress
         )
         guard case .right = proof else {

@@ -171,7 +171,7 @@ extension ConsoleResponder {
         let fields = try await fields(request, limitBytes: Self.smallFormBytes, needsToken: true)
         let proof = try await parts.desk.check(
             fields[SignInPages.passwordField] ?? "",
-            of: session.name,
+            of: session,
             from: request.context.remoteAddress
         )
         guard case .right = proof else {

@@ -123,15 +123,27 @@ package final class ConsoleResponder: HTTPResponder {
         needsToken: Bool
     ) async throws -> FormFields {
         let bytes: [UInt8]
+        // Until the fields are read. The call that the form makes asks for room of its own.
+        var room: LargeBodies.Room?
+        defer { room?.release() }
         do throws(BodyReader.Failure) {
             bytes = try await BodyReader.read(
                 request.request,
                 on: request.context.channel,
-                limitBytes: limitBytes,
-                makeRoom: { (_, _) async throws(BodyReader.Failure) in }
-            )
+                limitBytes: limitBytes
+            ) { (bytes, _) async throws(BodyReader.Failure) in
+                do throws(LimitExcess) {
+                    room = try await parts.bodies.room(bytes: bytes, address: request.context.remoteAddress)
+                } catch { throw .noRoom(error) }
+            }
         } catch {
-            throw ConsoleRefusal(error == .tooLarge ? .tooLarge : .badRequest)
+            switch error {
+            case .tooLarge: throw ConsoleRefusal(.tooLarge)
+            case .noRoom(let excess):
+                parts.limiter.refused(excess, from: request.context.remoteAddress)
+                throw ConsoleRefusal(.busy, retryAfterSeconds: excess.waitSeconds)
+            default: throw ConsoleRefusal(.badRequest)
+            }
         }
         let fields: FormFields
         do throws(FormReader.Failure) {
@@ -165,6 +177,8 @@ package final class ConsoleResponder: HTTPResponder {
 /// The parts that all listeners of the console share.
 package struct ConsoleParts: Sendable {
     let desk: SignInDesk
+    let bodies: LargeBodies
+    let limiter: CallLimiter
     let calls: ConsoleCalls
     let answers: ConsoleAnswers
     let live: LiveUpdates

@@ -1,6 +1,7 @@
 package import AccountStore
 import CallAudit
 package import Commands
+package import GatewayHTTP
 package import Logging
 package import Model
 package import NativeHTTP
@@ -11,6 +12,8 @@ extension ConsoleParts {
     /// The parts of the node that the console needs.
     package struct Node: Sendable {
         package var native: NativeAPI
+        package var bodies: LargeBodies
+        package var limiter: CallLimiter
         package var handler: CommandHandler
         package var store: PostgresAccountStore
         package var keyRing: KeyRing
@@ -24,6 +27,8 @@ extension ConsoleParts {
 
         package init(
             native: NativeAPI,
+            bodies: LargeBodies,
+            limiter: CallLimiter,
             handler: CommandHandler,
             store: PostgresAccountStore,
             keyRing: KeyRing,
@@ -34,6 +39,8 @@ extension ConsoleParts {
             head: @escaping @Sendable (TenantID) async throws(StoreError) -> Int64
         ) {
             self.native = native
+            self.bodies = bodies
+            self.limiter = limiter
             self.handler = handler
             self.store = store
             self.keyRing = keyRing
@@ -57,6 +64,7 @@ extension ConsoleParts {
             work: work,
             identifiers: node.identifiers,
             clock: node.clock,
+            logger: node.logger,
             codesKey: node.keyRing.derived("console one-time codes")
         )
         calls = ConsoleCalls(
@@ -65,6 +73,8 @@ extension ConsoleParts {
             people: PersonalData(key: node.keyRing.derived("console cursors"))
         )
         answers = ConsoleAnswers(renderer: renderer)
+        bodies = node.bodies
+        limiter = node.limiter
         live = LiveUpdates(head: node.head)
         reads = ReadAudit(handler: node.handler)
         tenants = node.tenants

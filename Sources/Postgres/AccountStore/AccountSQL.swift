@@ -203,23 +203,26 @@ enum SessionSQL {
         "UPDATE gateway.account_attempt SET failures = greatest(failures - 1, 0), blocked_until = now() WHERE subject = $1"
     )
 
+    static let sweepStep = 5000
+
+    /// `$1`: the maximum number of rows.
     static let sweep = [
         StoreSQL.global(
             """
             DELETE FROM gateway.console_session WHERE hash IN (
-                SELECT hash FROM gateway.console_session WHERE ends_at < now() ORDER BY ends_at LIMIT 5000)
+                SELECT hash FROM gateway.console_session WHERE ends_at < now() ORDER BY ends_at LIMIT $1)
             """
         ),
         StoreSQL.global(
             """
             DELETE FROM gateway.account_invitation WHERE hash IN (
-                SELECT hash FROM gateway.account_invitation WHERE ends_at < now() ORDER BY ends_at LIMIT 5000)
+                SELECT hash FROM gateway.account_invitation WHERE ends_at < now() ORDER BY ends_at LIMIT $1)
             """
         ),
         StoreSQL.global(
             """
             DELETE FROM gateway.account_attempt WHERE subject IN (
-                SELECT subject FROM gateway.account_attempt WHERE failed_at < now() - interval '2 days' ORDER BY failed_at LIMIT 5000)
+                SELECT subject FROM gateway.account_attempt WHERE failed_at < now() - interval '2 days' ORDER BY failed_at LIMIT $1)
             """
         ),
     ]

@@ -137,18 +137,26 @@ extension PostgresAccountStore {
         }
     }
 
-    /// Counts an attempt as a failure before it is checked. Returns the seconds to wait if the subject is blocked; nothing is counted then.
+    /// What counting an attempt found.
+    package enum Attempt: Sendable, Hashable {
+        /// The failures, with this attempt.
+        case counted(Int)
+        /// Nothing is counted: the seconds to wait.
+        case blocked(Int)
+    }
+
+    /// Counts an attempt as a failure before it is checked.
     ///
     /// - Throws: `StoreError`.
-    package func attempt(_ subject: AttemptSubject) async throws(StoreError) -> Int? {
+    package func attempt(_ subject: AttemptSubject) async throws(StoreError) -> Attempt {
         try await asStore { () throws(PostgresError) in
             let counted = try await engine.run(
                 SessionSQL.attempt(.bytes(subject.digest), .int(subject.free)),
                 tenant: nil
             )
-            guard counted.isEmpty else { return nil }
+            if let row = counted.first { return .counted(try row.int("failures")) }
             let wait = try await engine.run(SessionSQL.wait(.bytes(subject.digest)), tenant: nil)
-            return max(1, try wait.first?.int("seconds") ?? 1)
+            return .blocked(max(1, try wait.first?.int("seconds") ?? 1))
         }
     }
 
@@ -162,25 +170,36 @@ extension PostgresAccountStore {
         }
     }
 
+    /// Writes the failures of an account into the audit of its tenants. An unknown name has none.
+    ///
+    /// - Throws: `StoreError`.
+    package func refused(_ name: String, failures: Int, of proof: String) async throws(StoreError) {
+        let data: JSON = ["failures": .int(failures), "proof": .string(proof)]
+        let record = AuditRecord(.refuse, "account \(name)", data: data)
+        let transaction = Transaction(tenant: nil, [AccountSQL.tenantsOfName(.string(name))]) {
+            (results) throws(PostgresError) in
+            try Self.audited(results, 0, record, by: .gateway)
+        }
+        _ = try await asStore { () throws(PostgresError) in try await engine.run(transaction) }
+    }
+
     /// Forgets the failures of an account, by an administrator. False: it had none.
     ///
     /// - Throws: `StoreError`.
     package func unlock(
-        _ subject: AttemptSubject,
+        _ subjects: [AttemptSubject],
         _ name: String,
         by actor: AuditActor
     ) async throws(StoreError) -> Bool {
         let record = AuditRecord(.unlock, "account \(name)")
-        let first = [SessionSQL.forgive(.bytes(subject.digest)), AccountSQL.byName(.string(name))]
-        let transaction = Transaction(tenant: nil, first, flushes: true) { (results) throws(PostgresError) in
-            guard try results.result(0).affectedRows > 0, let row = try results.result(1).first else { return .commit }
-            let id: AccountID = try row.id("account_id")
-            return Step([AccountSQL.tenantsOf(.id(id))]) { (found) throws(PostgresError) in
-                try Self.audited(found, 0, record, by: actor)
-            }
+        let forgive = subjects.map { SessionSQL.forgive(.bytes($0.digest)) }
+        let statements = forgive + [AccountSQL.tenantsOfName(.string(name))]
+        let transaction = Transaction(tenant: nil, statements, flushes: true) { (results) throws(PostgresError) in
+            guard results.prefix(forgive.count).contains(where: { $0.affectedRows > 0 }) else { return .commit }
+            return try Self.audited(results, forgive.count, record, by: actor)
         }
         return try await asStore { () throws(PostgresError) in
-            try await engine.run(transaction).result(0).affectedRows > 0
+            try await engine.run(transaction).prefix(forgive.count).contains { $0.affectedRows > 0 }
         }
     }
 
@@ -189,7 +208,13 @@ extension PostgresAccountStore {
     /// - Throws: `StoreError`.
     package func sweep() async throws(StoreError) {
         for statement in SessionSQL.sweep {
-            _ = try await asStore { () throws(PostgresError) in try await engine.run(statement(), tenant: nil) }
+            // Up to 100,000 rows of each, in steps that hold their locks shortly.
+            for _ in 0..<20 {
+                let removed = try await asStore { () throws(PostgresError) in
+                    try await engine.run(statement(.int(SessionSQL.sweepStep)), tenant: nil).affectedRows
+                }
+                if removed < SessionSQL.sweepStep { break }
+            }
         }
     }
 }

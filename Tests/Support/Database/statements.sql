@@ -3,14 +3,14 @@ DELETE FROM gateway.account_attempt WHERE subject = $1;
 
 -- role gateway_engine
 DELETE FROM gateway.account_attempt WHERE subject IN (
-    SELECT subject FROM gateway.account_attempt WHERE failed_at < now() - interval '2 days' ORDER BY failed_at LIMIT 5000);
+    SELECT subject FROM gateway.account_attempt WHERE failed_at < now() - interval '2 days' ORDER BY failed_at LIMIT $1);
 
 -- role gateway_engine
 DELETE FROM gateway.account_invitation WHERE hash = $1 AND ends_at > now() RETURNING name, tenant, role, ends_at;
 
 -- role gateway_engine
 DELETE FROM gateway.account_invitation WHERE hash IN (
-    SELECT hash FROM gateway.account_invitation WHERE ends_at < now() ORDER BY ends_at LIMIT 5000);
+    SELECT hash FROM gateway.account_invitation WHERE ends_at < now() ORDER BY ends_at LIMIT $1);
 
 -- role gateway_engine
 DELETE FROM gateway.activity_token WHERE tenant_id = $1 AND (device_id, kind, name) IN (
@@ -62,7 +62,7 @@ DELETE FROM gateway.console_session WHERE hash = $1;
 
 -- role gateway_engine
 DELETE FROM gateway.console_session WHERE hash IN (
-    SELECT hash FROM gateway.console_session WHERE ends_at < now() ORDER BY ends_at LIMIT 5000);
+    SELECT hash FROM gateway.console_session WHERE ends_at < now() ORDER BY ends_at LIMIT $1);
 
 -- role gateway_engine
 DELETE FROM gateway.console_session WHERE hash IN (

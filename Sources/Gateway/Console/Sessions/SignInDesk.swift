@@ -1,7 +1,9 @@
 package import AccountStore
 import Crypto
 import Foundation
+package import Logging
 package import Model
+import Observability
 
 /// Proves who a person is: passwords, one-time codes, and how often they may be wrong. Safe to call from any task.
 package struct SignInDesk: Sendable {
@@ -13,6 +15,7 @@ package struct SignInDesk: Sendable {
     let work: PasswordWork
     let identifiers: any IdentifierSource
     let clock: any WallClock
+    private let logger: Logger
     /// The key from which the secrets of one-time codes follow.
     private let codesKey: [UInt8]
 
@@ -21,12 +24,14 @@ package struct SignInDesk: Sendable {
         work: PasswordWork,
         identifiers: any IdentifierSource,
         clock: any WallClock,
+        logger: Logger,
         codesKey: [UInt8]
     ) {
         self.store = store
         self.work = work
         self.identifiers = identifiers
         self.clock = clock
+        self.logger = logger
         self.codesKey = codesKey
     }
 
@@ -40,9 +45,23 @@ package struct SignInDesk: Sendable {
         case busy
     }
 
-    /// The failures of an account, whether it exists or not.
-    package static func subject(account name: String) -> PostgresAccountStore.AttemptSubject {
-        .init(digest: Array(SHA256.hash(data: Array("account \(name)".utf8))), free: accountFree)
+    /// What somebody proves.
+    private enum Asked: String {
+        case password
+        case code
+        /// The password of an account that is signed in.
+        case again = "password again"
+    }
+
+    /// Everything whose failures can block an account.
+    package static func subjects(of account: String) -> [PostgresAccountStore.AttemptSubject] {
+        [subject(.password, account), subject(.again, account)]
+    }
+
+    /// The failures of an account, whether it exists or not. Those of people who are signed in count apart: nobody else can lock them out of what they do.
+    private static func subject(_ asked: Asked, _ name: String) -> PostgresAccountStore.AttemptSubject {
+        let kind = asked == .again ? "again" : "account"
+        return .init(digest: Array(SHA256.hash(data: Array("\(kind) \(name)".utf8))), free: accountFree)
     }
 
     /// The failures of an IPv4 address, or of the /64 of an IPv6 address, which is what one customer has.
@@ -58,22 +77,30 @@ package struct SignInDesk: Sendable {
     func check(_ name: String, _ password: String, from address: String?) async throws -> Proof {
         // A name that no account can have is counted and compared like another.
         let name = AccountNames.normalized(name) ?? "?" + String(name.prefix(64))
-        return try await counted(name, from: address, forgets: { $0.codeSalt == nil }) {
-            let account = try await store.account(named: name)
-            let stored = account.flatMap { $0.isDisabled ? nil : $0.password }
-            guard try await work.matches(String(password.prefix(PasswordRules.limitBytes)), stored) else { return nil }
-            return account
+        return try await counted(.password, name, from: address, forgets: { $0.codeSalt == nil }) {
+            try await matching(name, password)
         }
     }
 
     /// Checks the password of an account that is signed in.
-    func check(_ password: String, of name: String, from address: String?) async throws -> Proof {
-        try await check(name, password, from: address)
+    ///
+    /// - Throws: `StoreError`, or the hash's error.
+    func check(_ password: String, of session: ConsoleSession, from address: String?) async throws -> Proof {
+        try await counted(.again, session.name, from: address, forgets: { _ in true }) {
+            try await matching(session.name, password)
+        }
+    }
+
+    private func matching(_ name: String, _ password: String) async throws -> StoredAccount? {
+        let account = try await store.account(named: name)
+        let stored = account.flatMap { $0.isDisabled ? nil : $0.password }
+        let isRight = try await work.matches(String(password.prefix(PasswordRules.limitBytes)), stored)
+        return isRight ? account : nil
     }
 
     /// Checks a one-time code, and uses it.
     func checkCode(_ code: String, of session: ConsoleSession, from address: String?) async throws -> Proof {
-        try await counted(session.name, from: address, forgets: { _ in true }) {
+        try await counted(.code, session.name, from: address, forgets: { _ in true }) {
             guard let account = try await store.account(session.account), let salt = account.codeSalt,
                 let step = oneTimeCode(account.id, salt).step(of: code, at: clock.now()),
                 try await store.useCode(of: step, by: account.id)
@@ -85,20 +112,27 @@ package struct SignInDesk: Sendable {
     /// Counts an attempt before it is checked, and takes it back if it was right. Earlier failures of the account are forgotten when nothing more has to be
     /// proven: the right password does not make wrong codes count for nothing.
     private func counted(
+        _ asked: Asked,
         _ name: String,
         from address: String?,
         forgets: (StoredAccount) -> Bool,
         _ check: () async throws -> StoredAccount?
     ) async throws -> Proof {
-        let account = Self.subject(account: name)
+        let account = Self.subject(asked, name)
         let place = Self.subject(address: address ?? "unknown")
-        if let wait = try await store.attempt(place) { return .blocked(wait) }
-        if let wait = try await store.attempt(account) {
+        if case .blocked(let wait) = try await store.attempt(place) { return .blocked(wait) }
+        let failures: Int
+        switch try await store.attempt(account) {
+        case .counted(let number): failures = number
+        case .blocked(let wait):
             try await store.succeeded(place, all: false)
             return .blocked(wait)
         }
         do {
-            guard let found = try await check() else { return .wrong }
+            guard let found = try await check() else {
+                try await note(failures, asked, name, from: address)
+                return .wrong
+            }
             try await store.succeeded(account, all: forgets(found))
             try await store.succeeded(place, all: false)
             return .right(found)
@@ -107,6 +141,18 @@ package struct SignInDesk: Sendable {
             try await store.succeeded(place, all: false)
             return .busy
         }
+    }
+
+    /// Records the failures of an account from the one on after which it has to wait: the waits limit the rows.
+    private func note(_ failures: Int, _ asked: Asked, _ name: String, from address: String?) async throws {
+        guard failures >= Self.accountFree else { return }
+        logger.notice(
+            "wrong proofs of an account of the console",
+            metadata: [
+                LogKey.reason: "\(asked.rawValue)", LogKey.count: "\(failures)", LogKey.peer: "\(address ?? "?")",
+            ]
+        )
+        try await store.refused(name, failures: failures, of: asked.rawValue)
     }
 
     // MARK: Codes

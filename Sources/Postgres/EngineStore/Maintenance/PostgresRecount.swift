@@ -23,12 +23,14 @@ package struct CountDifference: Sendable, Hashable {
 /// Compares counts with deliveries, and corrects them, while deliveries go on. Each day of a tenant is one transaction.
 ///
 /// Every transaction that changes deliveries changes their counts too. So a difference of one snapshot is still the difference when it is added. Whether the
-/// day is whole is decided in the same snapshot: retention, or the merge of days, may have overtaken the caller.
+/// day is whole is decided in the same snapshot, or after it: retention, or the merge of days, may have overtaken the caller, and neither is undone.
 package struct PostgresRecount: Sendable {
     /// 1,000 differences of a day are returned; all are corrected.
     package static let listLimit = 1000
     /// Ten minutes for a day of a tenant. 10,000,000 deliveries take a part of it.
     private static let timeout = Duration.seconds(600)
+    /// The day is no longer whole: nothing is corrected.
+    private static let overtaken = "overtaken by retention or a merge"
 
     private let engine: PostgresPool
 
@@ -77,8 +79,8 @@ package struct PostgresRecount: Sendable {
     ///   - day: the UTC day since 1970.
     ///   - tenant: whose day.
     ///   - policy: the retention of tenants that have none of their own.
-    /// - Returns: the first `listLimit` differences; nil if, in the snapshot, retention has begun to remove the day, also by an earlier setting, or its counts
-    ///   are merged (`Tenant.firstDay`).
+    /// - Returns: the first `listLimit` differences; nil if retention has begun to remove the day, also by an earlier setting, or its counts are merged
+    ///   (`Tenant.firstDay`).
     /// - Throws: `StoreError`.
     package func compare(
         day: Int32,
@@ -122,12 +124,13 @@ package struct PostgresRecount: Sendable {
         try await asStore { () throws(PostgresError) in
             let transaction = Transaction(
                 tenant: tenant.rawValue,
-                [
-                    RecountSQL.snapshot(), RecountSQL.longTimeout(), RecountSQL.lock(), RecountSQL.limits(.id(tenant)),
-                ]
+                [RecountSQL.longTimeout(), RecountSQL.lock(), RecountSQL.limits(.id(tenant))]
             ) { (results) throws(PostgresError) in
-                guard try Self.isWhole(day, results.result(3), policy) else { return .commit }
-                return Step([Self.statement(RecountSQL.correct, day, tenant)]) { (results) throws(PostgresError) in
+                guard try Self.isWhole(day, results.result(2), policy) else { return .commit }
+                // One snapshot per statement: of an older one, the audit would not have the rows that others wrote meanwhile.
+                let statements = [Self.statement(RecountSQL.correct, day, tenant), RecountSQL.limits(.id(tenant))]
+                return Step(statements) { (results) throws(PostgresError) in
+                    guard try Self.isWhole(day, results.result(1), policy) else { throw .abandoned(Self.overtaken) }
                     let count = try results.result(0).count
                     if count == 0 { return .commit }
                     let date = Timestamp(seconds: Int64(day) * 86_400).rfc3339Date
@@ -135,8 +138,13 @@ package struct PostgresRecount: Sendable {
                     return Step([[record].written(by: actor, in: tenant)])
                 }
             }
-            let results = try await engine.run(transaction, timeout: Self.timeout)
-            return results.count > 4 ? try results.result(4).rows(Self.difference) : nil
+            do throws(PostgresError) {
+                let results = try await engine.run(transaction, timeout: Self.timeout)
+                return results.count > 3 ? try results.result(3).rows(Self.difference) : nil
+            } catch {
+                guard error.code == .abandoned, error.reason == Self.overtaken else { throw error }
+                return nil
+            }
         }
     }
 
