@@ -3,7 +3,7 @@ import Subprocess
 
 /// Runs PostgreSQL's programs as the cluster's account.
 package struct ClusterCommand {
-    /// The maximum output of a program. The error messages of initdb and pg_ctl have a few lines.
+    /// The maximum output of a program. The error messages of initdb have a few lines.
     private static let outputBytes = 64 << 10
 
     var binaries: PostgresBinaries
@@ -28,6 +28,24 @@ package struct ClusterCommand {
     /// - Throws: `failed` when the program could not be started.
     func run(_ program: String, _ arguments: [String]) async throws(EmbeddedClusterError) -> Ending {
         try await Self.run("\(binaries.directory)/\(program)", arguments, as: account, in: directory)
+    }
+
+    /// Starts a program that goes on, in a session of its own. Its output is appended to the file `log`.
+    ///
+    /// - Returns: its process ID.
+    /// - Throws: `failed` when it could not be started.
+    func start(_ program: String, _ arguments: [String], log: String) async throws(EmbeddedClusterError) -> pid_t {
+        // The account opens the log. After a restart of the machine, a process of these two may have the ID in the remains of the former server, which the new
+        // server must not take for a running one (`PG_GRANDPARENT_PID` in src/backend/utils/init/miscinit.c).
+        let script = """
+            log=$1 && shift && export PG_GRANDPARENT_PID=$PPID && { setsid -- "$@" </dev/null >>"$log" 2>&1 & } && echo $!
+            """
+        let path = "\(binaries.directory)/\(program)"
+        let ending = try await Self.run("/bin/sh", ["-c", script, "sh", log, path] + arguments, as: account, in: directory)
+        guard ending.isSuccess, let server = pid_t(ending.output.prefix { $0.isNumber }), server > 1 else {
+            throw EmbeddedClusterError(.failed, "\(path) could not be started: \(ending.output)")
+        }
+        return server
     }
 
     /// Runs a program by path.

@@ -81,22 +81,21 @@ struct ClusterStarter {
         }
     }
 
-    /// pg_ctl starts the server in a separate session, as a child of init: it does not receive signals of the terminal, does not end
-    /// with the gateway, and an adopted server is like a started one.
+    /// Starts the server in a separate session, as a child of init: it does not receive signals of the terminal, does not end with the gateway, and an adopted
+    /// server is like a started one.
     private func startServer(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> Postmaster {
         rotateLog()
         let hadPredecessor = FileManager.default.fileExists(atPath: layout.postmasterFile)
         progress("starting PostgreSQL \(command.binaries.version)")
         let deadline = ContinuousClock.now + Self.leftoverTimeout
         while true {
-            let ending = try await launch(command)
-            if ending.isSuccess, let postmaster = Postmaster.running(in: layout.data) {
-                return try await checked(postmaster)
-            }
+            if let postmaster = try await launch(command) { return postmaster }
             // The processes of a killed server hold its shared memory until they notice its end. Only then another server can start.
             guard hadPredecessor, ContinuousClock.now < deadline else {
-                let log = ClusterFiles.read(layout.log) ?? ""
-                throw EmbeddedClusterError(.failed, "PostgreSQL did not start: \(tail(log + ending.output))")
+                throw EmbeddedClusterError(
+                    .failed,
+                    "PostgreSQL did not start: \(tail(ClusterFiles.read(layout.log) ?? ""))"
+                )
             }
             do {
                 try await Task.sleep(for: .milliseconds(200))
@@ -106,29 +105,30 @@ struct ClusterStarter {
         }
     }
 
-    private func launch(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> ClusterCommand.Ending {
-        let file = layout.configuration.replacing("'", with: "'\\''")
-        return try await command.run(
-            "pg_ctl",
-            [
-                "start", "-D", layout.data, "-l", layout.log, "-w", "-t",
-                String(options.startTimeout.components.seconds), "-s", "-o", "-c config_file='\(file)'",
-            ]
+    /// Starts the server and waits until it answers. Nil: it has ended before.
+    ///
+    /// Not by pg_ctl, which looks ten times per second whether the server answers.
+    private func launch(_ command: ClusterCommand) async throws(EmbeddedClusterError) -> Postmaster? {
+        let server = try await command.start(
+            "postgres",
+            ["-D", layout.data, "-c", "config_file=\(layout.configuration)"],
+            log: layout.log
+        )
+        let started = Postmaster(processID: server, socketDirectory: layout.socketDirectory)
+        if await answers(within: options.startTimeout, from: started) { return Postmaster.running(in: layout.data) }
+        guard started.isAlive else { return nil }
+        throw EmbeddedClusterError(
+            .failed,
+            "PostgreSQL started, but rejects the gateway's connections; see \(layout.log)"
         )
     }
 
-    private func checked(_ postmaster: Postmaster) async throws(EmbeddedClusterError) -> Postmaster {
-        guard await answers(within: options.startTimeout) else {
-            throw EmbeddedClusterError(
-                .failed,
-                "PostgreSQL started, but rejects the gateway's connections; see \(layout.log)"
-            )
-        }
-        return postmaster
-    }
-
     /// Tries until the superuser gets a session. Returns whether it did.
-    private func answers(within timeout: Duration) async -> Bool {
+    ///
+    /// - Parameters:
+    ///   - timeout: how long it tries.
+    ///   - server: it tries no longer than this server runs.
+    private func answers(within timeout: Duration, from server: Postmaster? = nil) async -> Bool {
         let deadline = ContinuousClock.now + timeout
         let host = layout.socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
         let configuration = PostgresConfiguration(
@@ -144,9 +144,9 @@ struct ClusterStarter {
                 _ = try await connection.run(Transaction(tenant: nil, [Statement("SELECT 1")]), timeout: timeout)
                 return true
             } catch {
-                guard error.isRetriable, ContinuousClock.now < deadline else { return false }
+                guard error.isRetriable, ContinuousClock.now < deadline, server?.isAlive != false else { return false }
             }
-            do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
+            do { try await Task.sleep(for: .milliseconds(5)) } catch { return false }
         }
     }
 

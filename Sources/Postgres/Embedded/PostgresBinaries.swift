@@ -50,7 +50,7 @@ package struct PostgresBinaries: Sendable, Equatable {
 
     /// Returns nil when a program is missing, or prints no version.
     private static func examine(_ directory: String) async throws(EmbeddedClusterError) -> PostgresBinaries? {
-        for program in ["postgres", "initdb", "pg_ctl"]
+        for program in ["postgres", "initdb"]
         where !FileManager.default.isExecutableFile(atPath: "\(directory)/\(program)") { return nil }
         let ending = try await ClusterCommand.run("\(directory)/postgres", ["-V"], as: nil, in: "/")
         guard let version = version(in: ending.output) else { return nil }
