@@ -356,6 +356,10 @@ struct ConsoleAccessTests {
                 #expect(!answer.text.contains(" style=") && !answer.text.contains("<style"), "\(path)")
                 #expect(answer.text.matches(of: /<script(?! type="module" src=")/).isEmpty, "\(path)")
             }
+            // The pages of signed-in people state their times; other pages say nothing about the work behind them.
+            let times = try await person.get("/t/acme/accounts").headers.first(name: "server-timing") ?? ""
+            #expect(times.wholeMatch(of: /calls;dur=[0-9.]+;desc="[0-9]+", page;dur=[0-9.]+/) != nil, "\(times)")
+            #expect(try await person.get("/sign-in").headers.first(name: "server-timing") == nil)
             let page = try await person.get("/t/acme/accounts").text
             let asset = try #require(ConsoleBrowser.Answer.first(in: page, after: #"rel="stylesheet" href=""#))
             let file = try await person.get(asset)

@@ -29,6 +29,7 @@ extension ConsoleResponder {
         guard let match = PageMatch(segments, Pages.all, isPost: !request.isRead) else {
             throw ConsoleRefusal(.notFound)
         }
+        request.timing.opens(match.page.path)
         guard caller.may(match.page.permission) else { throw Self.forbidden(match.page.permission, caller) }
         switch match.form {
         case .none: return try await show(request, caller, match)
@@ -60,7 +61,8 @@ extension ConsoleResponder {
             tenant: TenantID(tenant),
             account: account,
             isMember: role != nil,
-            origin: request.origin
+            origin: request.origin,
+            timing: request.timing
         )
     }
 

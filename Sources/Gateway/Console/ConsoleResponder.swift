@@ -44,6 +44,7 @@ package final class ConsoleResponder: HTTPResponder {
         note(response, own)
         // The tokens of forms are spelled anew in each page, so its length says nothing about them.
         if Self.isText(response) { response = BodyCompressor.compressed(response, for: request.headers) }
+        if own.timing.page != nil, Self.isPage(response) { response = await timed(response, own.timing) }
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -97,9 +98,23 @@ package final class ConsoleResponder: HTTPResponder {
         }
     }
 
+    /// A page with the header of its times. It is compressed before the header is written, so that the header has this time too.
+    private func timed(_ response: Response, _ timing: PageTiming) async -> Response {
+        var response = response
+        if let bytes = try? await CollectedBody.bytes(of: response, limitBytes: ConsoleCalls.answerBytes) {
+            response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        }
+        if let name = HTTPField.Name("Server-Timing") { response.headers[name] = timing.header() }
+        return response
+    }
+
+    private static func isPage(_ response: Response) -> Bool {
+        (response.headers[.contentType] ?? "").hasPrefix("text/html")
+    }
+
     private static func isText(_ response: Response) -> Bool {
         let type = response.headers[.contentType] ?? ""
-        return type.hasPrefix("text/html") || type.hasPrefix("text/css") || type.hasPrefix("text/javascript")
+        return isPage(response) || type.hasPrefix("text/css") || type.hasPrefix("text/javascript")
             || type.hasPrefix("image/svg")
     }
 

@@ -20,6 +20,8 @@ struct ConsoleRequest: Sendable {
     var now: Timestamp
     /// The value of the session's cookie, if it can be one.
     var secret: String?
+    /// The time that the answer takes.
+    let timing = PageTiming()
 
     init(_ request: Request, _ context: CallContext, origin: String, now: Timestamp) {
         self.request = request

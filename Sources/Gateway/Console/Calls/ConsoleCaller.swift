@@ -15,6 +15,8 @@ struct ConsoleCaller: Sendable {
     var isMember: Bool
     /// The console's own address, for links that leave it: `https://console.example`.
     var origin: String
+    /// Measures the calls of the request.
+    var timing: PageTiming
 
     var actor: AuditActor { .account(session.name, in: CallID.current) }
 

@@ -54,16 +54,15 @@ struct ConsoleCalls: Sendable {
     ) async -> APIAnswer {
         guard let path = Self.segments(call.path) else { return Self.problem(.notFound("no such path")) }
         if path.first == "console" {
-            return await resources.answer(call, Array(path.dropFirst()), for: caller)
+            return await caller.timing.call { await resources.answer(call, Array(path.dropFirst()), for: caller) }
         }
         if let refusal = await refusal(call.method, path, caller, context) { return refusal }
         guard let (request, context) = prepared(call, path, caller, context) else {
             return Self.problem(.notFound("no such path"))
         }
-        guard let response = try? await native.respond(to: request, context: context) else {
-            return Self.problem(.unavailable(5))
-        }
-        var answer = await Self.answer(response)
+        let received = await caller.timing.call { await receive(request, context) }
+        guard let received else { return Self.problem(.unavailable(5)) }
+        var answer = Self.answer(received.head, received.bytes)
         if caller.isMasked, !isRevealed {
             let masked = people.masked(answer.body, path: path)
             if masked != answer.body { hidden?.note() }
@@ -165,8 +164,15 @@ struct ConsoleCalls: Sendable {
         return (Request(head: head, body: RequestBody(buffer: body)), context)
     }
 
-    private static func answer(_ response: Response) async -> APIAnswer {
-        let head = response.head
+    /// The native API's answer. Nil: there is none, or it is too large.
+    private func receive(_ request: Request, _ context: CallContext) async -> (head: HTTPResponse, bytes: [UInt8])? {
+        guard let response = try? await native.respond(to: request, context: context),
+            let bytes = try? await CollectedBody.bytes(of: response, limitBytes: Self.answerBytes)
+        else { return nil }
+        return (response.head, bytes)
+    }
+
+    private static func answer(_ head: HTTPResponse, _ bytes: [UInt8]) -> APIAnswer {
         var answer = APIAnswer(
             status: Int(head.status.code),
             body: .null,
@@ -175,9 +181,6 @@ struct ConsoleCalls: Sendable {
         )
         if let name = HTTPField.Name("X-Event-Head") {
             answer.eventHead = head.headerFields[name].flatMap { Int64($0) }
-        }
-        guard let bytes = try? await CollectedBody.bytes(of: response, limitBytes: answerBytes) else {
-            return problem(.unavailable(5))
         }
         let type = head.headerFields[.contentType] ?? ""
         if type.hasPrefix("application/x-ndjson") {

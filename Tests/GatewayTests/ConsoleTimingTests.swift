@@ -1,0 +1,38 @@
+import Testing
+
+@testable import ConsoleHTTP
+
+/// The times of a page that its answer states.
+@Suite struct ConsoleTimingTests {
+    @Test func callsAtTheSameTimeCountOnce() {
+        let began = ContinuousClock.now
+        func at(_ milliseconds: Int) -> ContinuousClock.Instant { began + .milliseconds(milliseconds) }
+        let timing = PageTiming(began: began)
+        timing.callBegan(at: at(2))
+        timing.callBegan(at: at(4))
+        timing.callEnded(at: at(6))
+        timing.callEnded(at: at(9))
+        // Between the calls the page chooses the next ones.
+        timing.callBegan(at: at(12))
+        timing.callEnded(at: at(15))
+        #expect(timing.header(at: began + .microseconds(20_560)) == "calls;dur=10.0;desc=\"3\", page;dur=20.6")
+        #expect(timing.elapsed(at: at(20)) == .milliseconds(20))
+    }
+
+    @Test func aPageWithoutCallsHasTimesToo() {
+        let began = ContinuousClock.now
+        let timing = PageTiming(began: began)
+        #expect(timing.page == nil)
+        timing.opens("messages/{message}")
+        #expect(timing.page == "messages/{message}")
+        #expect(timing.header(at: began + .milliseconds(1)) == "calls;dur=0.0;desc=\"0\", page;dur=1.0")
+    }
+
+    @Test func aCallIsCountedAtItsBeginning() async {
+        let timing = PageTiming()
+        let before = timing.header()
+        let during = await timing.call { timing.header() }
+        #expect(before.contains("desc=\"0\"") && during.contains("desc=\"1\""))
+        #expect(during.hasPrefix("calls;dur=0.0;"), "a call counts when it has ended")
+    }
+}

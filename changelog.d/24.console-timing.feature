@@ -1,0 +1,1 @@
+Pages of the console state the time of the server, and of the API calls behind them, in the header `Server-Timing`.
