@@ -1,6 +1,7 @@
 import GatewayHTTP
 import Model
 import NIOConcurrencyHelpers
+import Observability
 import Testing
 
 @testable import ConsoleHTTP
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func openPagesAreLimitedByAccountTenantAndNode() throws {
-        let live = LiveUpdates { _ in 0 }
+        let live = LiveUpdates(ConsoleCounts()) { _ in 0 }
         var kept: [EventStreamLimit.Permit] = []
         func open(_ tenant: TenantID, _ account: String) -> Bool {
             guard let permit = live.acquire(tenant, account: account) else { return false }

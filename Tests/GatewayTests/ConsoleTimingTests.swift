@@ -1,8 +1,10 @@
+import Observability
 import Testing
+import WebConsole
 
 @testable import ConsoleHTTP
 
-/// The times of a page that its answer states.
+/// The times of a page that its answer states, and the metrics of pages.
 @Suite struct ConsoleTimingTests {
     @Test func callsAtTheSameTimeCountOnce() {
         let began = ContinuousClock.now
@@ -34,5 +36,16 @@ import Testing
         let during = await timing.call { timing.header() }
         #expect(before.contains("desc=\"0\"") && during.contains("desc=\"1\""))
         #expect(during.hasPrefix("calls;dur=0.0;"), "a call counts when it has ended")
+    }
+
+    /// The labels come from the list of the pages, and not from addresses.
+    @Test func metricsHaveOneSeriesForEachPageAndClassOfStatuses() {
+        let counts = ConsoleCounts()
+        for page in Pages.all {
+            for status in [200, 204, 303, 403, 404, 503] {
+                counts.answered(page.path, status: status, in: .milliseconds(3))
+            }
+        }
+        #expect(counts.handleCount == Pages.all.count * (4 + 1))
     }
 }

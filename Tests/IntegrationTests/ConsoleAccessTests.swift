@@ -369,6 +369,31 @@ struct ConsoleAccessTests {
         }
     }
 
+    @Test func metricsCountPagesAndSignIns() async throws {
+        let world = try self.world
+        func pages(_ label: String) async throws -> Double { try await world.metric("console_pages_total", label) }
+        func signIns(_ outcome: String) async throws -> Double {
+            try await world.metric("console_sign_ins_total", #"proof="password",outcome="\#(outcome)""#)
+        }
+        try await ConsoleBrowser.with(try base) { browser in
+            let person = browser()
+            let right = try await signIns("right")
+            try await account("counted", "owner", person)
+            #expect(try await signIns("right") == right + 1)
+            let wrong = try await signIns("wrong")
+            #expect(try await browser().signIn("counted", "not this password").status == 422)
+            #expect(try await signIns("wrong") == wrong + 1)
+            let (shown, unknown) = (#"page="messages",status="2xx""#, #"page="messages/{message}",status="4xx""#)
+            let before = (try await pages(shown), try await pages(unknown))
+            let timed = try await world.metric("console_page_seconds_count", #"page="messages""#)
+            _ = try await person.get("/t/acme/messages")
+            _ = try await person.get("/t/acme/messages/x")
+            #expect(try await pages(shown) == before.0 + 1)
+            #expect(try await pages(unknown) == before.1 + 1)
+            #expect(try await world.metric("console_page_seconds_count", #"page="messages""#) == timed + 1)
+        }
+    }
+
     @Test func randomRequestsAreAnsweredWithoutAnError() async throws {
         var random = SplitMix(state: Fuzz.seed)
         let alphabet = Array("abc019/%&=;.-_~ \"'<>{}[]\\\t가\u{202E}\u{0}?#+:")

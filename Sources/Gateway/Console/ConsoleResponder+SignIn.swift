@@ -52,6 +52,7 @@ extension ConsoleResponder {
             fields["password"] ?? "",
             from: request.context.remoteAddress
         )
+        parts.counts.attempted(.password, SignInDesk.outcome(proof))
         guard case .right(let account) = proof else {
             return refused(
                 proof,
@@ -87,6 +88,7 @@ extension ConsoleResponder {
             of: session,
             from: request.context.remoteAddress
         )
+        parts.counts.attempted(.code, SignInDesk.outcome(proof))
         guard case .right(let account) = proof else {
             return refused(proof, SignInTexts.wrongCode, SignInPages.code(request.language, next: target), request, nil)
         }

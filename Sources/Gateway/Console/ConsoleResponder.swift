@@ -44,7 +44,10 @@ package final class ConsoleResponder: HTTPResponder {
         note(response, own)
         // The tokens of forms are spelled anew in each page, so its length says nothing about them.
         if Self.isText(response) { response = BodyCompressor.compressed(response, for: request.headers) }
-        if own.timing.page != nil, Self.isPage(response) { response = await timed(response, own.timing) }
+        if let page = own.timing.page {
+            if Self.isPage(response) { response = await timed(response, own.timing) }
+            parts.counts.answered(page, status: response.status.code, in: own.timing.elapsed())
+        }
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -197,6 +200,7 @@ package struct ConsoleParts: Sendable {
     let calls: ConsoleCalls
     let answers: ConsoleAnswers
     let live: LiveUpdates
+    let counts: ConsoleCounts
     let reads: ReadAudit
     /// The names of all tenants, for accounts with the platform right.
     let tenants: @Sendable () async throws(StoreError) -> [TenantID]

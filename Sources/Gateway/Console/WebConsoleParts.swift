@@ -5,6 +5,7 @@ package import GatewayHTTP
 package import Logging
 package import Model
 package import NativeHTTP
+import Observability
 package import Secrets
 package import WebConsole
 
@@ -75,7 +76,9 @@ extension ConsoleParts {
         answers = ConsoleAnswers(renderer: renderer)
         bodies = node.bodies
         limiter = node.limiter
-        live = LiveUpdates(head: node.head)
+        let counts = ConsoleCounts()
+        self.counts = counts
+        live = LiveUpdates(counts, head: node.head)
         reads = ReadAudit(handler: node.handler)
         tenants = node.tenants
         clock = node.clock

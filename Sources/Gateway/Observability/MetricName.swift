@@ -19,6 +19,12 @@ package enum MetricName: String, CaseIterable {
     case listenerConnectionsOpen = "listener_connections_open"
     case listenerConnectionsAllowed = "listener_connections_allowed"
 
+    // The web console.
+    case consolePages = "console_pages_total"
+    case consolePageSeconds = "console_page_seconds"
+    case consoleSignIns = "console_sign_ins_total"
+    case consoleLivePages = "console_live_pages"
+
     // Calls to upstreams.
     case upstreamCalls = "upstream_calls_total"
     case upstreamSeconds = "upstream_seconds"

@@ -1,6 +1,7 @@
 import GatewayHTTP
 import Model
 import NIOConcurrencyHelpers
+import Observability
 import WebConsole
 
 /// The pages that are open and update themselves: how many, and what they share. Safe to call from any task.
@@ -26,12 +27,16 @@ final class LiveUpdates: Sendable {
     }
 
     private let counts = NIOLockedValueBox<[TenantID: [String: Int]]>([:])
+    private let metrics: ConsoleCounts
     let heads = SharedReads<TenantID, Int64?>()
     let answers = SharedReads<View, Answers>()
     /// The last offset of a tenant's event log.
     private let readHead: @Sendable (TenantID) async throws(StoreError) -> Int64
 
-    init(head: @escaping @Sendable (TenantID) async throws(StoreError) -> Int64) { readHead = head }
+    init(_ metrics: ConsoleCounts, head: @escaping @Sendable (TenantID) async throws(StoreError) -> Int64) {
+        self.metrics = metrics
+        readHead = head
+    }
 
     /// The last offset of the event log, at most a second old. Nil: the store cannot answer now.
     func head(of tenant: TenantID) async -> Int64? {
@@ -50,7 +55,9 @@ final class LiveUpdates: Sendable {
             return true
         }
         guard isFree else { return nil }
-        return EventStreamLimit.Permit { [counts] in
+        metrics.livePageOpened()
+        return EventStreamLimit.Permit { [counts, metrics] in
+            metrics.livePageClosed()
             counts.withLockedValue { counts in
                 let left = (counts[tenant]?[account] ?? 1) - 1
                 counts[tenant]?[account] = left > 0 ? left : nil

@@ -45,6 +45,16 @@ package struct SignInDesk: Sendable {
         case busy
     }
 
+    /// A proof without its account, for the metrics.
+    static func outcome(_ proof: Proof) -> ConsoleCounts.SignIn {
+        switch proof {
+        case .right: .right
+        case .wrong: .wrong
+        case .blocked: .blocked
+        case .busy: .busy
+        }
+    }
+
     /// What somebody proves.
     private enum Asked: String {
         case password
