@@ -481,9 +481,10 @@ var parts: [Part] = [
         "GatewayBench",
         [
             .ours("DatabaseSchema"), .ours("EmbeddedPostgres"), .ours("EngineStore"), .ours("PostgresClient"),
-            .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("DeliveryEngine"),
-            .ours("Gateway"),
-            .ours("Model"), .ours("Observability"), .ours("PlanCheck"), .ours("Secrets"), argumentParser, locks, log,
+            .ours("Store"), .ours("APNs"), .ours("ApplePayload"), .ours("CommandSupport"), .ours("ConsoleHTTP"),
+            .ours("DeliveryEngine"), .ours("Gateway"),
+            .ours("Model"), .ours("Observability"), .ours("PlanCheck"), .ours("Secrets"), .ours("WebConsole"),
+            argumentParser, httpClient, locks, log,
             nioCore, nioHTTP1, nioPosix,
         ]
     ),

@@ -2,7 +2,7 @@ import CommandSupport
 import Foundation
 import Model
 
-/// Creates a history for `bench analytics`: deliveries of one tenant, and counts of many, first a tenth of them and then the rest.
+/// Creates a history for `bench analytics` and `bench console`: deliveries of one tenant, and counts of many, first a tenth of them and then the rest.
 ///
 /// The measured tenant's counts are complete from the beginning: the rest are its deliveries, and the other tenants.
 struct AnalyticsFill {
@@ -141,6 +141,9 @@ struct AnalyticsFill {
                 SELECT '\(BenchStage.tenant)', bench_key('identity', n), '\(BenchStage.app)', 'native', 'bench-' || n,
                     bench_key('device', n), 'active', 'user-' || n, now(), now()
                 FROM generate_series(p_from, p_to) AS n;
+            INSERT INTO gateway.identity_count (tenant_id, app_id, vendor, bucket, active)
+                VALUES ('\(BenchStage.tenant)', '\(BenchStage.app)', 'native', 0, p_to)
+                ON CONFLICT (tenant_id, app_id, vendor, bucket) DO UPDATE SET active = excluded.active;
         $$;
         CREATE FUNCTION bench_large(p_number integer, p_devices bigint) RETURNS void LANGUAGE plpgsql AS $$
         DECLARE

@@ -7,11 +7,12 @@ import Model
 package struct Bench: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         abstract:
-            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'plans', 'retention', 'webhooks', 'analytics' and 'reader' have thresholds.",
+            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'plans', 'retention', 'webhooks', 'analytics', 'reader' and 'console' have thresholds.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchPlans.self, BenchRetention.self, BenchTags.self, BenchTrack.self,
             BenchWebhooks.self, BenchAnalytics.self, BenchReader.self,
+            BenchConsole.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )

@@ -20,9 +20,19 @@ struct BenchStage {
     /// `host:port` of the accept-only server; an address without a server if there is none.
     let peerAddress: String
     let gateway: HTTPCaller
+    /// Of the first gateway.
+    let addresses: Addresses
     let database: Database
     let nodes: [ChildProcess]
     private let processes: [ChildProcess]
+
+    /// The listeners of a gateway, as `host:port`.
+    struct Addresses: Sendable {
+        var http: String
+        var admin: String
+        /// Nil: the gateway has no console.
+        var console: String?
+    }
 
     /// Starts everything in a new directory below the system's temporary directory.
     ///
@@ -31,9 +41,16 @@ struct BenchStage {
     ///   - peer: the accept-only server; nil: nothing is sent, and no server is started.
     ///   - count: the number of gateways.
     ///   - core: the core of the gateways, which then have a matching number of threads; nil: all cores.
+    ///   - hasConsole: whether the first gateway serves the web console.
     /// - Returns: the stage, with everything ready.
     /// - Throws: `StageFailure` that names the part that did not start.
-    static func open(gateway program: String, peer: String?, nodes count: Int, core: Int?) async throws -> BenchStage {
+    static func open(
+        gateway program: String,
+        peer: String?,
+        nodes count: Int,
+        core: Int?,
+        hasConsole: Bool = false
+    ) async throws -> BenchStage {
         if let peer, !FileManager.default.isExecutableFile(atPath: peer) {
             throw StageFailure("no program \(peer); 'scripts/bench deliver' builds it")
         }
@@ -49,7 +66,8 @@ struct BenchStage {
                 processes.append(server)
                 port = own
             }
-            let address = try await startNodes(program, count, material, core: core, &processes)
+            let console = hasConsole ? ["--console-listen", "127.0.0.1:0"] : []
+            let addresses = try await startNodes(program, count, console, material, core: core, &processes)
             let apiKey = APIKeys.make(identifiers)
             try material.writeTenants(
                 account: identifiers.uuid(at: Timestamp(milliseconds: 0)).lowercased,
@@ -62,7 +80,8 @@ struct BenchStage {
                 apiKey: apiKey,
                 material: material,
                 peerAddress: "localhost:\(port)",
-                gateway: HTTPCaller(base: "http://\(address)"),
+                gateway: HTTPCaller(base: "http://\(addresses.http)"),
+                addresses: addresses,
                 database: try await openDatabase(material),
                 nodes: Array(processes.suffix(count)),
                 processes: processes
@@ -89,15 +108,16 @@ struct BenchStage {
         return material
     }
 
-    /// Starts the gateways and returns the address of the first, which owns the private PostgreSQL.
+    /// Starts the gateways and returns the addresses of the first, which owns the private PostgreSQL.
     private static func startNodes(
         _ program: String,
         _ count: Int,
+        _ console: [String],
         _ material: StageMaterial,
         core: Int?,
         _ processes: inout [ChildProcess]
-    ) async throws -> String {
-        let (first, address) = try await start(program, 1, [], material, core: core)
+    ) async throws -> Addresses {
+        let (first, addresses) = try await start(program, 1, console, material, core: core)
         processes.append(first)
         for number in 1..<max(count, 1) {
             let cluster = try AttachedCluster(directory: material.path("data/postgres"))
@@ -106,7 +126,7 @@ struct BenchStage {
             ]
             processes.append(try await start(program, number + 1, shared, material, core: core).0)
         }
-        return address
+        return addresses
     }
 
     private static func openDatabase(_ material: StageMaterial) async throws -> Database {
@@ -128,13 +148,15 @@ struct BenchStage {
         peer: String?,
         nodes count: Int,
         core: Int? = nil,
+        hasConsole: Bool = false,
         _ body: (BenchStage) async throws -> Void
     ) async throws {
         let stage = try await open(
             gateway: program ?? Bench.program.path,
             peer: peer,
             nodes: count,
-            core: core
+            core: core,
+            hasConsole: hasConsole
         )
         // A signal that ends the bench also ends the processes that it has started.
         let children = stage.processes.map(\.processID)
@@ -249,7 +271,7 @@ struct BenchStage {
         _ more: [String],
         _ material: StageMaterial,
         core: Int?
-    ) async throws -> (ChildProcess, String) {
+    ) async throws -> (ChildProcess, Addresses) {
         let addressFile = material.path("gateway-\(number).json")
         let node = try ChildProcess(
             "push-gateway serve \(number)",
@@ -265,10 +287,11 @@ struct BenchStage {
             environment: ["LIMITS_CALLS": "off"]
         )
         do {
-            guard let address = try await readAddressFile(addressFile, of: node)["http"]?.string else {
-                throw StageFailure("\(node.name) did not report its address")
+            let found = try await readAddressFile(addressFile, of: node)
+            guard let http = found["http"]?.string, let admin = found["admin"]?.string else {
+                throw StageFailure("\(node.name) did not report its addresses")
             }
-            return (node, address)
+            return (node, Addresses(http: http, admin: admin, console: found["console"]?.string))
         } catch {
             _ = await node.stop()
             throw error

@@ -25,9 +25,15 @@ enum ProcessUsage {
     }
 
     /// The peak memory.
-    static func peakMiB(_ process: Int32) -> Double {
+    static func peakMiB(_ process: Int32) -> Double { status("VmHWM:", of: process) }
+
+    /// The present memory.
+    static func residentMiB(_ process: Int32) -> Double { status("VmRSS:", of: process) }
+
+    /// A size of `/proc/PID/status`, in MiB.
+    private static func status(_ name: String, of process: Int32) -> Double {
         let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
         return (line?.split(separator: " ").dropFirst().first).flatMap { Double($0) }.map { $0 / 1024 } ?? 0
     }
 }

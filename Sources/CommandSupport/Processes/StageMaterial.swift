@@ -115,17 +115,18 @@ package struct StageMaterial {
         )
     }
 
-    /// Invites the first owner of the demo's tenant to the web console with `push-gateway account`.
+    /// Invites an owner of the demo's tenant to the web console with `push-gateway account`.
     ///
     /// - Parameters:
     ///   - program: the program `push-gateway`.
     ///   - console: the address of the console.
+    ///   - name: the name of the account.
     /// - Returns: the link, which works once within 15 minutes.
     /// - Throws: `StageFailure` with the command's message.
-    package func inviteOwner(_ program: String, console: String) async throws -> String {
+    package func inviteOwner(_ program: String, console: String, name: String = "demo") async throws -> String {
         let log = try await run(
             program,
-            ["account", "invite", "demo", "--tenant", "acme", "--url", console, "--data-dir", path("data")]
+            ["account", "invite", name, "--tenant", "acme", "--url", console, "--data-dir", path("data")]
         )
         guard let link = log.split(separator: "\n").first(where: { $0.hasPrefix(console) }) else {
             throw StageFailure("account invite printed no link: \(log.suffix(500))")
