@@ -131,4 +131,22 @@ import Testing
         #expect(limit.acquire("another") != nil)
         again?.release()
     }
+
+    @Test func permitsAreBoundedPerAccount() throws {
+        let limit = EventStreamLimit(perNode: 4, perTenant: 3, perAccount: 2)
+        func permit(_ tenant: TenantID, _ account: String) throws -> EventStreamLimit.Permit {
+            try #require(limit.acquire(tenant, account: account))
+        }
+        let kim = [try permit("acme", "kim"), try permit("acme", "kim")]
+        #expect(limit.acquire("acme", account: "kim") == nil)
+        let lee = try permit("acme", "lee")
+        #expect(limit.acquire("acme", account: "choi") == nil, "the tenant has three")
+        let other = try permit("other", "kim")
+        #expect(limit.acquire("third", account: "kim") == nil, "the node has four")
+        kim[0].release()
+        kim[0].release()
+        #expect(limit.acquire("acme", account: "kim") != nil)
+        for permit in kim + [lee, other] { permit.release() }
+        #expect(limit.acquire("third", account: "kim") != nil)
+    }
 }

@@ -1,6 +1,5 @@
 import GatewayHTTP
 import Model
-import NIOConcurrencyHelpers
 import Observability
 import WebConsole
 
@@ -26,7 +25,11 @@ final class LiveUpdates: Sendable {
         var head: Int64
     }
 
-    private let counts = NIOLockedValueBox<[TenantID: [String: Int]]>([:])
+    private let limit = EventStreamLimit(
+        perNode: LiveUpdates.perNode,
+        perTenant: LiveUpdates.perTenant,
+        perAccount: LiveUpdates.perAccount
+    )
     private let metrics: ConsoleCounts
     let heads = SharedReads<TenantID, Int64?>()
     let answers = SharedReads<View, Answers>()
@@ -46,23 +49,11 @@ final class LiveUpdates: Sendable {
 
     /// Permits one open page. Nil: a limit is reached.
     func acquire(_ tenant: TenantID, account: String) -> EventStreamLimit.Permit? {
-        let isFree = counts.withLockedValue { counts in
-            let own = counts[tenant] ?? [:]
-            guard own[account, default: 0] < Self.perAccount, own.values.reduce(0, +) < Self.perTenant,
-                counts.values.reduce(0, { $0 + $1.values.reduce(0, +) }) < Self.perNode
-            else { return false }
-            counts[tenant, default: [:]][account, default: 0] += 1
-            return true
-        }
-        guard isFree else { return nil }
+        guard let permit = limit.acquire(tenant, account: account) else { return nil }
         metrics.livePageOpened()
-        return EventStreamLimit.Permit { [counts, metrics] in
+        return EventStreamLimit.Permit { [metrics] in
+            permit.release()
             metrics.livePageClosed()
-            counts.withLockedValue { counts in
-                let left = (counts[tenant]?[account] ?? 1) - 1
-                counts[tenant]?[account] = left > 0 ? left : nil
-                if counts[tenant]?.isEmpty ?? false { counts[tenant] = nil }
-            }
         }
     }
 }

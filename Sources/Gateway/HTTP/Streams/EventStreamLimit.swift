@@ -1,7 +1,8 @@
 package import Model
 import NIOConcurrencyHelpers
 
-/// Limits the event streams of this node, because each stream queries the store four times a second.
+/// Limits the open streams of this node: of all tenants, of one tenant, and of one account of it. The default limits are those of event
+/// streams of the native API, each of which queries the store four times a second. Safe to call from any task.
 package final class EventStreamLimit: Sendable {
     /// 64 streams on one node and 8 of one tenant: the streams of one tenant must not exclude other tenants.
     package static let perNode = 64
@@ -24,24 +25,47 @@ package final class EventStreamLimit: Sendable {
         deinit { release() }
     }
 
-    private let counts = NIOLockedValueBox<[TenantID: Int]>([:])
+    /// The open streams by tenant and account. An entry exists only while a stream is open.
+    private let counts = NIOLockedValueBox<[TenantID: [String: Int]]>([:])
+    private let perNode: Int
+    private let perTenant: Int
+    private let perAccount: Int
 
-    package init() {}
+    /// - Parameters:
+    ///   - perNode: open streams of all tenants.
+    ///   - perTenant: open streams of one tenant.
+    ///   - perAccount: open streams of one account; default: as many as of its tenant.
+    package init(
+        perNode: Int = EventStreamLimit.perNode,
+        perTenant: Int = EventStreamLimit.perTenant,
+        perAccount: Int? = nil
+    ) {
+        self.perNode = perNode
+        self.perTenant = perTenant
+        self.perAccount = perAccount ?? perTenant
+    }
 
-    /// Returns nil when the limit is reached.
-    package func acquire(_ tenant: TenantID) -> Permit? {
+    /// Permits one stream.
+    ///
+    /// - Parameters:
+    ///   - tenant: the tenant whose data the stream has.
+    ///   - account: the account for which it is open; empty: streams do not belong to accounts.
+    /// - Returns: the permit; nil: a limit is reached.
+    package func acquire(_ tenant: TenantID, account: String = "") -> Permit? {
         let isFree = counts.withLockedValue { counts in
-            guard counts[tenant, default: 0] < Self.perTenant, counts.values.reduce(0, +) < Self.perNode else {
-                return false
-            }
-            counts[tenant, default: 0] += 1
+            let own = counts[tenant] ?? [:]
+            guard own[account, default: 0] < perAccount, own.values.reduce(0, +) < perTenant,
+                counts.values.reduce(0, { $0 + $1.values.reduce(0, +) }) < perNode
+            else { return false }
+            counts[tenant, default: [:]][account, default: 0] += 1
             return true
         }
         guard isFree else { return nil }
         return Permit { [counts] in
             counts.withLockedValue { counts in
-                let left = counts[tenant, default: 1] - 1
-                counts[tenant] = left > 0 ? left : nil
+                let left = (counts[tenant]?[account] ?? 1) - 1
+                counts[tenant]?[account] = left > 0 ? left : nil
+                if counts[tenant]?.isEmpty ?? false { counts[tenant] = nil }
             }
         }
     }
