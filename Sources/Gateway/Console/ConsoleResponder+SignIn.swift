@@ -3,6 +3,7 @@ import GatewayHTTP
 import HTTPTypes
 import Hummingbird
 import Model
+import Observability
 import WebConsole
 
 /// Signing in and out, invitations, and the choice of a tenant.
