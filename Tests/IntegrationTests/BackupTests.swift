@@ -48,6 +48,7 @@ struct BackupTests {
             try await Self.expectRefusals(of: file, plain, by: successor, key: world.material.path("data/master.key"))
             let restored = try await successor.command(["database", "restore", file])
             try #require(restored.status == 0, "\(restored.log)")
+            try await Self.expectNoNewKey(successor)
             try await successor.startGateway()
             let kept = try await successor.http.call("GET", "/v1/messages/\(id)", nil, bearer: world.apiKey)
             #expect(kept.json?["funnel"] == before, "\(kept.text)")
@@ -76,6 +77,16 @@ struct BackupTests {
             #expect(again.status == 1)
             #expect(again.log.contains("replaces nothing"), "\(again.log)")
         }
+    }
+
+    /// Without the key that the restored database names, the gateway does not start, and makes no other key in its place.
+    private static func expectNoNewKey(_ successor: World) async throws {
+        let own = successor.material.path("data/master.key")
+        try FileManager.default.moveItem(atPath: own, toPath: own + ".kept")
+        let refused = try await successor.command(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+        #expect(refused.status != 0 && refused.log.contains("no master key file"), "\(refused.log)")
+        #expect(!FileManager.default.fileExists(atPath: own))
+        try FileManager.default.moveItem(atPath: own + ".kept", toPath: own)
     }
 
     /// Restores files that are damaged, without the master key and with another one, and leaves the data directory with `key` and an empty database.

@@ -225,8 +225,11 @@ package struct Database: Sendable {
     ///
     /// - Throws: `MasterKeyError`, `StoreError`.
     package func keyRing(_ configuration: GatewayConfiguration) async throws -> KeyRing {
-        let ring = try await configuration.masterKeySource.ring(createIfMissing: isEmbedded)
-        try await ring.bind(to: PostgresDirectory(call: call, engine: engine))
+        let directory = PostgresDirectory(call: call, engine: engine)
+        // A restored database names its key: a new one would be of no use, and in the way of the file that belongs there.
+        let isNew = isEmbedded ? try await directory.masterKey() == nil : false
+        let ring = try await configuration.masterKeySource.ring(createIfMissing: isNew)
+        try await ring.bind(to: directory)
         return ring
     }
 

@@ -25,7 +25,7 @@ package enum MasterKeyError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "no master key file at \(path): copy it from another node, or, for the first node of a new database, create it: "
+            "no master key file at \(path): copy it from another node or from where the backup's key is kept, or, for the first node of a new database, create it: "
                 + "mkdir -p $(dirname '\(path)') && (umask 077 && echo \"v2:$(openssl rand -hex 32)\" >'\(path)')"
         case .unreadable(let path):
             "the master key file \(path) must contain one key per line: 'v2:' and 64 hex digits, or 64 hex digits"

@@ -94,10 +94,15 @@ package struct CredentialStanding: Sendable, Hashable {
 }
 
 /// The platform, app and environment for which a credential is provisioned.
-package struct CredentialAssignment: Sendable, Hashable {
+package struct CredentialAssignment: Sendable, Hashable, Comparable {
     package var key: CredentialKey
     package var topic: String
     package var environment: PushEnvironment
+
+    /// By topic and environment, as lists show the uses of one credential.
+    package static func < (left: CredentialAssignment, right: CredentialAssignment) -> Bool {
+        (left.topic, left.environment.rawValue) < (right.topic, right.environment.rawValue)
+    }
 }
 
 /// A credential with its uses. Its secret is sealed.

@@ -202,7 +202,8 @@ package struct PostgresDirectory: Sendable {
             )
             let uses = Dictionary(grouping: try Self.assignments(try results.result(1)), by: \.key)
             return try results.result(0).rows(Self.credential).map { stored in
-                ListedCredential(stored: stored, uses: uses[stored.key] ?? [])
+                // Several apps may use it for the same topic.
+                ListedCredential(stored: stored, uses: Set(uses[stored.key] ?? []).sorted())
             }
         }
     }
@@ -392,6 +393,16 @@ package struct PostgresDirectory: Sendable {
 
     private static func providerToken(_ row: Row) throws(PostgresError) -> StoredProviderToken {
         StoredProviderToken(sealed: try row.bytes("sealed"), issuedAt: try row.time("issued_at"))
+    }
+
+    /// Returns what the database knows of the key that seals; nil: no node has served it yet.
+    ///
+    /// - Throws: `StoreError`.
+    package func masterKey() async throws(StoreError) -> MasterKeyCheck? {
+        try await asStore { () throws(PostgresError) in
+            guard let row = try await engine.run(DirectorySQL.masterKey(), tenant: nil).first else { return nil }
+            return try MasterKeyCheck(row)
+        }
     }
 
     /// Stores `check` unless a check value exists, and returns the stored one.
