@@ -475,7 +475,10 @@ var parts: [Part] = [
     ),
     .library(
         "GatewayDemo",
-        [.ours("CommandSupport"), .ours("Gateway"), .ours("Model"), .ours("Secrets"), locks]
+        [
+            .ours("CommandSupport"), .ours("EmbeddedPostgres"), .ours("Gateway"), .ours("Model"), .ours("Secrets"),
+            locks,
+        ]
     ),
     .library(
         "GatewayBench",

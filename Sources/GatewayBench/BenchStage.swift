@@ -330,20 +330,7 @@ struct BenchStage {
     ///
     /// - Throws: `StageFailure` when `psql` is missing or fails.
     func psql(_ script: String) async throws {
-        let file = material.path("ceiling.sql")
-        try Data(script.utf8).write(to: URL(fileURLWithPath: file))
-        let log = material.path("ceiling.log")
-        let process = try ChildProcess(
-            "psql",
-            program: "/usr/bin/psql",
-            arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database.adminConnectionString, "-f", file],
-            logFile: log
-        )
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
-        guard await process.stop() == 0 else {
-            let text = FileManager.default.contents(atPath: log) ?? Data()
-            throw StageFailure("psql failed: \(String(decoding: text.suffix(500), as: UTF8.self))")
-        }
+        _ = try await PsqlScript(script, path: material.path("ceiling")).run(on: database.adminConnectionString)
     }
 
     /// Stops everything in order and removes the directory.

@@ -33,11 +33,18 @@ package struct DemoStage: CustomStringConvertible {
 
     /// Starts everything in a new directory below the system's temporary directory, and applies the provisioning that the stories need.
     ///
+    /// - Parameters:
+    ///   - program: the program `push-gateway`.
+    ///   - simulator: the program `apns-simulator`.
+    ///   - stories: whose bindings and apps are provisioned.
+    ///   - hasHistory: whether the app of `writeHistory` is provisioned too.
+    /// - Returns: the stage, with everything ready.
     /// - Throws: `StageFailure` that names the part that did not start.
     package static func open(
         gateway program: String,
         simulator: String,
-        stories: [(vendor: Vendor, story: any VendorStory)]
+        stories: [(vendor: Vendor, story: any VendorStory)],
+        hasHistory: Bool = false
     ) async throws -> DemoStage {
         guard FileManager.default.isExecutableFile(atPath: simulator) else {
             throw StageFailure("no program \(simulator); build it with: swift build --product apns-simulator")
@@ -56,7 +63,8 @@ package struct DemoStage: CustomStringConvertible {
             let simulated = try await startSimulator(simulator, material, &processes)
             let served = try await startGateway(program, material, &processes)
             let apiKey = APIKeys.make(identifiers)
-            try material.writeTenants(apnsAddress: simulated.apns, lines: lines(of: stories))
+            let history = hasHistory ? DemoHistory.lines : []
+            try material.writeTenants(apnsAddress: simulated.apns, lines: lines(of: stories) + history)
             let secrets = stories.map(\.story.secrets).reduce(into: [:]) { $0.merge($1) { _, new in new } }
             try await material.apply(program, apiKey, environment: secrets)
             return DemoStage(
@@ -145,6 +153,18 @@ package struct DemoStage: CustomStringConvertible {
             }
         }
         return shop + apps
+    }
+
+    /// Writes thirty days of generated history, and returns a paragraph that says so. The stage was opened with `hasHistory`.
+    ///
+    /// - Throws: `StageFailure` with the message of `psql`.
+    package func writeHistory() async throws -> String {
+        let numbers = try await DemoHistory.write(StageMaterial(directory: directory))
+        return """
+            Generated history: the app '\(DemoHistory.app)' has \(numbers) of the last thirty days.
+            No call made them. The other apps have the calls of the steps above.
+            \(console)/t/acme/?app=\(DemoHistory.app)&range=30d
+            """
     }
 
     /// A link by which the first owner of the tenant chooses a password for the web console. It works once, for 15 minutes.

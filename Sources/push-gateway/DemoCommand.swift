@@ -11,10 +11,13 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start PostgreSQL, an APNs simulator and the gateway, and play each vendor's story on them.",
         discussion:
-            "Exit status 0 only if every step held. With --stay the demo continues to serve until ^C and prints URLs and keys."
+            """
+            Exit status 0 only if every step held. With --stay the demo generates thirty days of history in an app of its own, continues to serve until ^C, \
+            and prints URLs and keys.
+            """
     )
 
-    @Flag(help: "Leave everything running at the end.")
+    @Flag(help: "Generate a history for the web console, and leave everything running at the end.")
     var stay = false
 
     @Option(help: "The apns-simulator program. Default: in the directory of this program.")
@@ -31,11 +34,18 @@ struct Demo: AsyncParsableCommand {
         let stories = VendorCatalog.product.adapters.compactMap { adapter in
             (adapter as? any StoryVendor).map { (vendor: adapter.vendor, story: $0.story(identifiers)) }
         }
-        let stage = try await DemoStage.open(gateway: own.path, simulator: simulator ?? neighbour, stories: stories)
+        let stage = try await DemoStage.open(
+            gateway: own.path,
+            simulator: simulator ?? neighbour,
+            stories: stories,
+            hasHistory: stay
+        )
         do {
             try await DemoRun(stage: stage, isVerbose: verbose).play(stories.map(\.story))
             Console.print("\nEvery step held.")
             if stay {
+                let history = try await stage.writeHistory()
+                Console.print("\n\(history)\n")
                 Console.print(stage.description)
                 Console.print("\nOpen the web console within 15 minutes, and choose the password of 'demo':")
                 Console.print(try await stage.invitation() + "\n")

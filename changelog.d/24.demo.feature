@@ -1,0 +1,1 @@
+`push-gateway demo --stay` generates thirty days of history in the app `generated-history`, so that the funnel, losses, latencies, campaigns and the diagnosis of the web console show data. Its counts equal its deliveries (docs/console.md#demo).
