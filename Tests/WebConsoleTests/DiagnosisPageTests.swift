@@ -25,7 +25,7 @@ struct DiagnosisPageTests {
         let reason = reason.map { "\"\($0)\"" } ?? "null"
         return try ReadPages.json(
             """
-            {"target": "\(Self.target)", "device": "\(Self.device)", "state": "\(state)", "reason": \(reason), "sentAt": "2026-11-22T05:02:07.209Z",
+            {"target": "\(Self.target)", "device": "\(Self.device)", "state": "\(state)", "reason": \(reason), "sentAt": "2026-11-22T05:02:07.371Z",
             "transportMilliseconds": 162, "certain": true, "attempts": 1, "payloadBytes": 239, "deviceVendor": "rationalowl",
             "explanation": {"standing": "…", "device": {"tokenState": "invalid", "tokenReason": \(reason)},
             "route": {"topic": "com.example.shop", "credential": "apple", "refusal": null}, "push": {"bytes": 239, "headers": {"apns-topic": "com.example.shop"},

@@ -8,7 +8,7 @@ package struct DeliverySnapshot: Sendable, Hashable {
     package var state: DeliveryState
     /// Why it failed or was suppressed: a reason of the peer (`Unregistered`) or of the gateway (`noDevice`).
     package var reason: String?
-    /// When the push was sent, or the delivery was settled without a push.
+    /// When the push service answered, or the delivery was settled without a push.
     package var sentAt: Timestamp?
     package var receivedAt: Timestamp?
     package var readAt: Timestamp?

@@ -77,19 +77,24 @@ struct DeliveryTimeline {
     }
 
     private var sending: [Step] {
-        guard let sent = words.moment(delivery["sentAt"]) else { return [] }
+        guard let sent = handedOver else { return [] }
         let dialect = Reading.text(delivery["deviceVendor"]) ?? Reading.text(message["vendor"])
         var parts = [VendorName.of(dialect, words.language)]
         if let credential = Reading.text(explanation["route"]?["credential"]) { parts.append(credential) }
         return [step(sent, .ok, DeliveryText.sent, parts.joined(separator: " · "), ReadingWords.gateway)]
     }
 
-    /// When the push service answered; nil: not known.
-    private var answered: Timestamp? {
-        guard let sent = words.moment(delivery["sentAt"]), let latency = delivery["transportMilliseconds"]?.int,
-            (0...86_400_000).contains(latency)
-        else { return nil }
-        return sent + .milliseconds(latency)
+    /// How long the push service took to answer; nil: it did not.
+    private var latency: Int64? {
+        delivery["transportMilliseconds"]?.int.flatMap { (0...86_400_000).contains($0) ? $0 : nil }
+    }
+
+    /// When the push service answered; nil: not known. The outcome has its time.
+    private var answered: Timestamp? { latency == nil ? nil : words.moment(delivery["sentAt"]) }
+
+    /// When the push was handed over to the push service.
+    private var handedOver: Timestamp? {
+        words.moment(delivery["sentAt"]).map { $0 + .milliseconds(-(latency ?? 0)) }
     }
 
     private var size: String {
