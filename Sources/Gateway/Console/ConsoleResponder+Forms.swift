@@ -26,7 +26,10 @@ extension ConsoleResponder {
         _ match: PageMatch,
         _ form: any ConsoleForm
     ) async throws -> Response {
-        guard caller.may(form.permission, isOwn: true) else { throw Self.forbidden(form.permission, caller) }
+        // An author acts on messages only, and the call looks whose they are.
+        guard caller.may(form.permission, isOwn: match.fields["message"] != nil) else {
+            throw Self.forbidden(form.permission, caller)
+        }
         let limit = min(form.bodyLimitBytes, Self.formBytes)
         let raw = try await fields(request, limitBytes: limit, needsToken: true)
         let formPath = (match.path.isEmpty ? "" : match.path + "/") + form.name
