@@ -95,6 +95,8 @@ struct ConsoleBrowserTests {
             _ = try await run("lockout", world, base, python)
             #expect(try await world.command(["account", "unlock", "author"]).status == 0)
             _ = try await run("unlocked", world, base, python)
+            let typed = try await run("typed", world, base, python)
+            #expect((typed["forms"]?.int ?? 0) >= 20, "\(typed)")
         }
     }
 }

@@ -90,7 +90,7 @@ class Fuzz:
         # One of a kind: most pages have those of their frame.
         self.forms = list({form.action: form for form in self.forms}.values())
 
-    # What is sent
+    # The requests
 
     def text(self) -> str:
         text = self.random.choice(hostile.TEXTS)
@@ -172,7 +172,7 @@ class Fuzz:
         if answer.is_to_sign_in and "Cookie" not in headers and path not in PROOFS:
             check(self.owner.get("/account").status == 200, f"{path} ended the session")
 
-    # What is answered
+    # The answers
 
     def judged(self, answer: Answer, what: str) -> Answer:
         """The parts of each answer that `Visitor` does not check."""

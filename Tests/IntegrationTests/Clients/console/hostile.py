@@ -1,4 +1,4 @@
-"""What people and programs send to the console to break it. Texts that would be markup have an element `zq-x` or an attribute `zqattr`."""
+"""Texts, bodies and headers that people and programs send to the console to break it. Texts that would be markup have an element `zq-x` or an attribute `zqattr`."""
 
 TEXTS = [
     "<zq-x>", '"><zq-x zqattr=1>', "'><img src=x onerror=alert(1) zqattr>", "</textarea></select></title></script><script>alert(1)</script>",

@@ -98,7 +98,7 @@ class Page(html.parser.HTMLParser):
 
 
 class Tag(html.parser.HTMLParser):
-    """One tag as it is in a page. `foreign`: what the console does not write."""
+    """One tag as it is in a page. `foreign`: the parts that the console does not write."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -139,7 +139,7 @@ _own: set[str] = set()
 
 
 def foreign(text: str) -> list[str]:
-    """What in a page was not written by the console. Its texts and values have `<` and `>` escaped, so that each one in a page belongs to a tag."""
+    """The parts of a page that the console has not written. It escapes `<` and `>` in texts and values, so that each one belongs to a tag."""
     found = []
     for tag in set(re.findall(r"<[^>]*>?", text)) - _own:
         wrong = Tag(tag).foreign

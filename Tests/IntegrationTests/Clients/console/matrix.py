@@ -218,6 +218,6 @@ class Matrix:
 
 
 def problems(answer: Answer) -> str:
-    """What a page says about the fields of its form."""
+    """The errors that a page shows next to the fields of its form."""
     found = re.findall(r'class="(?:error small|callout bad)"[^>]*>(.*?)</(?:p|div)>', answer.text)
     return " · ".join(re.sub("<[^>]+>", "", text) for text in found)[:300]

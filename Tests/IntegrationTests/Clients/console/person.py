@@ -109,7 +109,7 @@ class Person:
         self.sign_in()
 
     def glance(self, path: str, seconds: float = 0.5) -> str:
-        """What a stream of events has sent after a moment. It ends with the connection."""
+        """The events that a stream has sent after a moment. It ends with the connection."""
         connection = http.client.HTTPConnection(self.host, timeout=seconds)
         text = b""
         with contextlib.closing(connection), contextlib.suppress(TimeoutError):

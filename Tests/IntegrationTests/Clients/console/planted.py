@@ -1,4 +1,4 @@
-"""What two tenants have: one object of each kind for each role that may change it, with texts and numbers that occur nowhere else.
+"""The objects of two tenants: one object of each kind for each role that may change it, with texts and numbers that occur nowhere else.
 
 Each text begins with the tenant's mark and its kind: `zqa-id-` of acme's ids, `zqa-own-` of what every role of acme may see, `zqa-per-` of what
 identifies a person. Nothing of a tenant may occur in an answer to another one, except an id that the request itself has.
@@ -28,7 +28,7 @@ class Tenant:
         self.digit = digit
         # By suffix: the fields of the paths of pages.
         self.objects: dict[str, dict[str, str]] = {}
-        # What identifies people, as it would occur in an answer. Phone numbers are compared by their digits.
+        # The texts that identify people, as each would occur in an answer. Phone numbers are compared by their digits.
         self.personal: set[str] = set()
         self.phones: set[str] = set()
         self.tokens: set[str] = set()
@@ -192,7 +192,7 @@ class Tenant:
         return {path: still(value) for path, value in found.items()}
 
 
-# What changes by itself.
+# Members that change by themselves.
 MOVING = {"lastUsedAt", "head", "cursor", "exchanges", "bytes", "now", "checkedAt", "failures", "lastError", "state"}
 
 

@@ -1,5 +1,5 @@
-"""Who may open each page and send each form of the console, by hand from the table of docs/security.md. Compared with the lists of the
-console itself.
+"""The roles that may open each page and send each form of the console, written by hand from the table of docs/security.md. Compared with
+the lists of the console itself.
 
 o owner · p operator · a author · n analyst · u auditor. A: an author, for messages that the author has sent. Forms that remove something come last.
 """
@@ -166,7 +166,7 @@ def query(pattern: str, objects: dict[str, str]) -> str:
 
 
 def values(page: str, name: str, objects: dict[str, str], who: str) -> dict[str, str]:
-    """What a person types into a form so that it does something."""
+    """The values that a person types into a form so that it does something."""
     confirmed = {"confirmed": "yes"}
     app = {"app": objects["app"]}
     text = {"title": f"zq title {who}", "body": f"zq body {who}"}

@@ -57,7 +57,7 @@ class Roles(Matrix):
         check(len(rows) >= shown, f"{shown} pages were revealed, and the audit has {len(rows)} rows")
 
     def afterwards(self) -> None:
-        """What has happened meanwhile is masked too: in the audit, the lists and the pages of messages to named people."""
+        """The traces of these forms are masked too: in the audit, the lists and the pages of messages to named people."""
         named = self.acme.objects["spare"]["awaiting"]
         extra = [f"compose?message={named}", f"messages/{named}", f"compose/sent/{named}", "messages?text=zqa-per-user-spare"]
         extra += ["templates?app=shop", "live", "audit", "audit?export=json"]
@@ -68,7 +68,7 @@ class Roles(Matrix):
             self.other.get(f"/t/rival/{path}")
 
     def compared(self, pages: dict, forms: dict) -> list[str]:
-        """What was observed, against tables."""
+        """The differences between the observed answers and tables."""
         found = []
         for (page, name, role), status in self.observed.items():
             allowed = rights.may(role, forms[(page, name)] if name else pages[page])

@@ -6,6 +6,7 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   crawl     every page in both languages, both themes and all widths
   lockout   wrong passwords
   unlocked  after `push-gateway account unlock`
+  typed     hostile texts in every form
 Environment: CONSOLE_LINKS, a JSON object of the links of invitations by name; CONSOLE_PAGES, a JSON array of the paths of all pages; GATEWAY_API and GATEWAY_KEY
 of the native API. The last line is a JSON object with counts. Any failure is printed, and the status is 1.
 """
@@ -22,6 +23,7 @@ import flows
 import gateway
 from browser import Browser, failures
 from crawl import Crawl
+from typed import Typed
 
 
 def people(browser: Browser) -> dict:
@@ -55,6 +57,7 @@ PHASES = {
     "people": people, "send": send, "crawl": crawl,
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
+    "typed": lambda browser: Typed(browser, json.loads(os.environ["CONSOLE_PAGES"])).run(),
 }  # fmt: skip
 
 

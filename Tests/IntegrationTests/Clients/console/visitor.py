@@ -34,7 +34,7 @@ class Visitor(Person):
     """Every answer has no error of the server, no markup but the console's, nothing of another tenant, and nobody whom the role sees masked."""
 
     count = 0
-    # What the people of each tenant have asked for, which the audit of the tenant shows: by the marks of the others.
+    # The ids and texts that the people of each tenant have asked for, which the audit of the tenant shows: by the marks of the others.
     asked: dict[str, set[str]] = {}
 
     def __init__(self, base: str, name: str, foreign: list[Tenant], masked: Tenant | None) -> None:
@@ -52,7 +52,7 @@ class Visitor(Person):
         if answer.is_page:
             wrong = foreign(answer.text)
             check(not wrong, f"{where}: markup that is not the console's: {wrong[:3]}")
-        # What a request has may be in its answer.
+        # A text of the request may be in its answer.
         self.judge(answer.text + " " + answer.location, urllib.parse.unquote_plus(path + " " + (body or b"").decode("latin-1")), where)
         return answer
 
