@@ -64,8 +64,22 @@ class Roles(Matrix):
         for role in rights.MASKED:
             for path in extra:
                 self.roles[role].get(f"/t/acme/{path}")
+            self.searched(role, self.roles[role])
         for path in ("audit", "messages", "live"):
             self.other.get(f"/t/rival/{path}")
+
+    def searched(self, role: str, person: Visitor) -> None:
+        """A person who knows one thing about another learns nothing more by searching for it."""
+        spare = self.acme.objects["spare"]
+        for value in (spare["user"], spare["phone"], spare["phone"][-4:], "zqa-per-key-spare", "zqa-per-name-spare", *sorted(self.acme.tokens)[:1]):
+            answer = person.post("/t/acme/find", [("value", value)])
+            check(answer.status in (200, 303), f"{role}: searches: {answer.status}")
+            if answer.status == 303:
+                person.get(answer.location)
+            if rights.may(role, rights.FORMS[("compose", "review")]):
+                found = {"app": "shop", "audience": "search", "search": value, "title": "x", "body": "x", "when": "now"}
+                for name in ("review", "preview"):
+                    person.post(f"/t/acme/compose/{name}", list(found.items()))
 
     def compared(self, pages: dict, forms: dict) -> list[str]:
         """The differences between the observed answers and tables."""
