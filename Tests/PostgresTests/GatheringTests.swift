@@ -213,7 +213,7 @@ import Testing
         await separate.close()
     }
 
-    /// If the rows are on another server, each call waits for its own commit.
+    /// If the rows are on another server, each call that cannot be merged waits for its own commit.
     @Test func aPoolThatDoesNotShareRunsEachByItself() async throws {
         let database = try await TestCluster.database(migrated: false)
         _ = try await makeTable(database)
@@ -224,6 +224,56 @@ import Testing
         #expect(try await pool.run(gathered: Transaction(tenant: "a", [setting])).result(0).only().text("s") == "on")
         let shared = database.pool(.call)
         #expect(try await shared.run(gathered: Transaction(tenant: "a", [setting])).result(0).only().text("s") == "off")
+        await pool.close()
+    }
+
+    /// Calls of one kind become one statement there too. It commits like any other, because each server flushes its own log.
+    @Test func aPoolThatDoesNotShareMergesCallsOfOneKind() async throws {
+        let database = try await TestCluster.database(migrated: false)
+        let admin = try await makeTable(database)
+        var configuration = database.configuration(.call)
+        configuration.sharesFlush = false
+        let pool = PostgresPool(configuration, logger: TestCluster.logger)
+        try await admin.script("SELECT pg_advisory_lock(41)")
+        func blocking() -> Transaction {
+            let wait = Statement("SELECT 'wait' AS name, pg_advisory_xact_lock(41)::text AS outcome")
+            var transaction = Transaction(tenant: "a", [wait])
+            transaction.batches = [StatementBatch(shared: wait, row: [])]
+            return transaction
+        }
+        func call(_ name: String) -> Transaction {
+            let columns = "'done' AS outcome, current_setting('synchronous_commit') AS s"
+            var transaction = Transaction(
+                tenant: "a",
+                [Statement("SELECT $1::text AS name, \(columns), 1 AS merged", [.text(name)])]
+            )
+            let many =
+                "SELECT x.u AS name, \(columns), cardinality($1) AS merged FROM unnest($1::text[]) WITH ORDINALITY AS x(u, o) ORDER BY x.o"
+            transaction.batches = [StatementBatch(shared: Statement(many), row: [.text(name)])]
+            return transaction
+        }
+        // Two groups are the maximum.
+        async let first = pool.run(gathered: blocking())
+        try await eventually("the first group is under way") {
+            pool.gathering.withLockedValue { $0.underWay } == 1
+        }
+        async let second = pool.run(gathered: blocking())
+        try await eventually("the second group is under way") {
+            pool.gathering.withLockedValue { $0.underWay } == 2
+        }
+        async let one = pool.run(gathered: call("a"))
+        async let two = pool.run(gathered: call("b"))
+        async let three = pool.run(gathered: call("c"))
+        try await eventually("three calls wait") { pool.gathering.withLockedValue { $0.waitingCount } == 3 }
+        try await admin.script("SELECT pg_advisory_unlock(41)")
+        let results = try await [one, two, three]
+        for (name, result) in zip(["a", "b", "c"], results) {
+            let row = try result.result(0).only()
+            #expect(try row.text("name") == name)
+            #expect(try row.int("merged") == 3)
+            #expect(try row.text("s") == "on")
+        }
+        _ = try await (first, second)
         await pool.close()
     }
 

@@ -21,6 +21,8 @@ struct GatherMachine<Call: Sendable>: Sendable {
     let limits: GatherLimits
     private var waiting: [Waiting] = []
     private(set) var underWay = 0
+    /// The number of calls that wait for a group.
+    var waitingCount: Int { waiting.count }
     /// Whether a `ticked` was requested and has not happened yet.
     private var willTick = false
 

@@ -11,13 +11,14 @@ extension PostgresPool {
 
     /// Runs one transaction together with concurrent ones: each commits or fails separately, and one flush to disk serves all of them.
     ///
-    /// For short writes. A transaction with steps, or on a pool that does not share flushes, runs separately. A cancellation does not stop the call.
+    /// For short writes. A transaction with steps runs separately. On a pool that does not share flushes, such as that of a Citus coordinator, so does one that cannot
+    /// be merged with others; those that can gather as usual. A cancellation does not stop the call.
     /// - Returns: the results, once they and everything that the transaction read are on disk.
     /// - Throws: any `PostgresError`; nothing happened unless `isIndeterminate`.
     package func run(gathered transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
         -> [ResultSet]
     {
-        guard transaction.then == nil, configuration.sharesFlush else {
+        guard transaction.then == nil, configuration.sharesFlush || !transaction.batches.isEmpty else {
             return try await run(transaction, timeout: timeout)
         }
         show(transaction)
@@ -69,11 +70,11 @@ extension PostgresPool {
         var results = [Result<[ResultSet], PostgresError>?](repeating: nil, count: group.count)
         var failure = PostgresError(.other, reason: "no result")
         do throws(PostgresError) {
-            let answers = try await perform(batched.transactions, asGroup: true, until: deadline)
+            let answers = try await perform(group: batched.transactions, until: deadline)
             results = batched.split(answers, count: group.count)
             let rest = results.indices.filter { results[$0] == nil }
             if !rest.isEmpty {
-                let answers = try await perform(rest.map { transactions[$0] }, asGroup: true, until: deadline)
+                let answers = try await perform(group: rest.map { transactions[$0] }, until: deadline)
                 for (index, answer) in zip(rest, answers) { results[index] = answer }
             }
         } catch {
@@ -82,6 +83,34 @@ extension PostgresPool {
         perform(gathering.withLockedValue { $0.landed(now: .now) })
         for (index, call) in group.enumerated() {
             call.continuation.resume(returning: results[index] ?? .failure(failure))
+        }
+    }
+
+    /// Sends a group on one session and flushes once. Without a shared flush, each transaction commits on a session of its own, because a commit waits for the disk.
+    private func perform(group transactions: [Transaction], until deadline: ContinuousClock.Instant)
+        async throws(PostgresError) -> [Result<[ResultSet], PostgresError>]
+    {
+        if configuration.sharesFlush { return try await perform(transactions, asGroup: true, until: deadline) }
+        guard transactions.count > 1 else { return try await perform(transactions, until: deadline) }
+        return await withTaskGroup(of: (place: Int, result: Result<[ResultSet], PostgresError>).self) { tasks in
+            for (place, transaction) in transactions.enumerated() {
+                tasks.addTask { (place, await self.result(of: transaction, until: deadline)) }
+            }
+            let missing = PostgresError(.other, reason: "no result")
+            var results = [Result<[ResultSet], PostgresError>](repeating: .failure(missing), count: transactions.count)
+            for await (place, result) in tasks { results[place] = result }
+            return results
+        }
+    }
+
+    private func result(of transaction: Transaction, until deadline: ContinuousClock.Instant) async
+        -> Result<[ResultSet], PostgresError>
+    {
+        do throws(PostgresError) {
+            return try await perform([transaction], until: deadline).first
+                ?? .failure(PostgresError(.other, reason: "no result"))
+        } catch {
+            return .failure(error)
         }
     }
 }
