@@ -5,6 +5,9 @@
 -- the rows about them only an opt-out and consents count, each by its own rules. When a row registered says nothing about how old the rest of it is. Without
 -- p_as_of the file is newer than everything but the decisions of users. A row whose key was derived from its token is about the identity that has the token,
 -- whatever its key is.
+--
+-- Without p_as_of, most rows of a file that is imported again change nothing. One statement finds them. They need no locks, because nothing is written: a
+-- registration that follows is later than the import.
 CREATE OR REPLACE FUNCTION gateway.import_rows(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
@@ -54,6 +57,7 @@ DECLARE
     v_keeps_token boolean;
     v_is_same boolean;
     v_was_active boolean;
+    v_same boolean[];
     r record;
 BEGIN
     IF array_length(array_remove(p_groups, NULL), 1) > 0 OR array_length(array_remove(p_consents, NULL), 1) > 0 THEN
@@ -75,6 +79,46 @@ BEGIN
             FROM unnest(p_keys, p_platforms, p_tokens, p_groups) WITH ORDINALITY AS u(key, platform, token, groups, o) ORDER BY u.o);
         v_people := gateway.import_people(p_tenant, p_app, p_vendor, p_users, v_groups, p_consents, p_source);
     END IF;
+    -- A row whose key or token another row has, too, may become different by that row.
+    IF v_as_of IS NULL AND NOT EXISTS (SELECT 1 FROM unnest(p_keys) AS u(key) WHERE u.key LIKE 'token-%') THEN
+        v_same := ARRAY(
+            SELECT coalesce(
+                u.keys = 1 AND (u.token IS NULL OR u.tokens = 1) AND u.badge IS NULL AND u.people = '' AND i.state = 'active'
+                AND (u.accepts IS NULL OR u.accepts = i.accepts_push)
+                AND (u.user_id IS NULL OR u.user_id IS NOT DISTINCT FROM i.user_id) AND (u.name IS NULL OR u.name IS NOT DISTINCT FROM i.name)
+                AND (u.phone IS NULL OR u.phone IS NOT DISTINCT FROM i.phone)
+                AND (u.attributes IS NULL OR gateway.attributes_after(i.attributes, u.attributes::json, NULL)::text = i.attributes::text)
+                AND gateway.client_after(i.client, u.client::jsonb) IS NOT DISTINCT FROM i.client
+                AND (u.token IS NULL OR u.token IS NOT DISTINCT FROM d.token AND d.token_state = 'active')
+                AND (u.token IS NULL AND d.token IS NOT NULL
+                    OR u.platform IS NOT DISTINCT FROM d.platform AND coalesce(u.environment, d.environment) IS NOT DISTINCT FROM d.environment)
+                AND (u.zone IS NULL OR u.zone IS NOT DISTINCT FROM d.time_zone)
+                AND (u.first IS NULL OR u.first = coalesce(d.window_from, 0) AND u.last = coalesce(d.window_to, 1439))
+                AND (u.tags IS NULL OR ARRAY(
+                        SELECT t.tag FROM gateway.identity_tag t WHERE t.tenant_id = p_tenant AND t.identity_id = i.identity_id ORDER BY t.tag)
+                    = ARRAY(SELECT t.tag FROM unnest(string_to_array(u.tags, ' ')) AS t(tag) ORDER BY t.tag))
+                -- Of two devices with one token, the one that registers later has it.
+                AND (u.token IS NULL OR (
+                    SELECT count(*) FROM (
+                        SELECT 1 FROM gateway.device y
+                        WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)
+                        OFFSET 0) AS h) = 1), false)
+            FROM (
+                SELECT x.*, count(*) OVER (PARTITION BY x.key) AS keys, count(*) OVER (PARTITION BY x.platform, x.token) AS tokens
+                FROM unnest(
+                    p_keys, p_platforms, p_environments, p_tokens, p_users, p_names, p_phones, p_attributes, p_zones, p_from, p_to, p_tags,
+                    p_clients, p_accepts, p_badges, v_people) WITH ORDINALITY AS x(
+                    key, platform, environment, token, user_id, name, phone, attributes, zone, first, last, tags,
+                    client, accepts, badge, people, o)) AS u
+            LEFT JOIN LATERAL (
+                SELECT x.identity_id, x.device_id, x.state, x.user_id, x.name, x.phone, x.attributes, x.client, x.accepts_push
+                FROM gateway.identity x
+                WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true
+            LEFT JOIN LATERAL (
+                SELECT y.token, y.token_state, y.platform, y.environment, y.time_zone, y.window_from, y.window_to FROM gateway.device y
+                WHERE y.tenant_id = p_tenant AND y.device_id = i.device_id OFFSET 0) AS d ON true
+            ORDER BY u.o);
+    END IF;
     FOR r IN
         SELECT * FROM unnest(
             p_keys, p_identities, p_devices, p_platforms, p_environments, p_tokens, p_users, p_names, p_phones, p_raw_phones,
@@ -85,6 +129,10 @@ BEGIN
         ORDER BY o
     LOOP
         v_place := r.o;
+        IF v_same[v_place] THEN
+            v_done := v_done || 'unchanged'::text;
+            CONTINUE;
+        END IF;
         v_key := r.key;
         v_token := r.token;
         v_platform := r.platform;
