@@ -7,8 +7,9 @@ DECLARE
     v_number bigint := ('x' || left(md5(p_client::text), 15))::bit(60)::bigint;
     v_day integer := (now() AT TIME ZONE 'UTC')::date - DATE '1970-01-01';
 BEGIN
+    IF v_number IS NULL THEN RETURN NULL; END IF;
     PERFORM FROM gateway.client_version c WHERE c.tenant_id = p_tenant AND c.app_id = p_app AND c.client = v_number;
-    IF FOUND OR v_number IS NULL THEN RETURN v_number; END IF;
+    IF FOUND THEN RETURN v_number; END IF;
     -- Bounded, because an app decides what it reports: a wrong one, or an attacker, could report other facts each time.
     IF (SELECT count(*) FROM (
             SELECT 1 FROM gateway.client_version c

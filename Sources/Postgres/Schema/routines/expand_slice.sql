@@ -22,6 +22,9 @@ DECLARE
     v_ids uuid[];
     -- The identities by which the audience selected the devices of v_ids, in the same places.
     v_matched uuid[];
+    v_part uuid[];
+    -- The identity by which the first target of v_part was selected.
+    v_start uuid;
     v_count integer;
     v_first integer;
     v_slices integer;
@@ -98,10 +101,11 @@ BEGIN
                     p_tenant, m.lane, m.due_at, m.due_local, m.expires_at, v_app.defaults, v_ids) AS x
             LOOP
                 FOR k IN 0 .. (cardinality(v_group.ids) - 1) / p_slice_size LOOP
+                    v_part := v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size];
+                    v_start := CASE WHEN v_is_ordered THEN v_matched[array_position(v_ids, v_part[1])] END;
                     INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target, due_at)
                         VALUES (p_tenant, p_message, v_first + v_slices, m.lane, 'deliver', m.due_day,
-                            v_group.ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', v_group.due,
-                            CASE WHEN v_is_ordered THEN v_matched[array_position(v_ids, v_group.ids[k * p_slice_size + 1])] END,
+                            v_part, 'ready', v_group.due, v_start,
                             CASE WHEN v_group.due_at <> m.due_at OR m.due_local IS NOT NULL THEN v_group.due_at END);
                     v_slices := v_slices + 1;
                 END LOOP;
@@ -109,10 +113,12 @@ BEGIN
         ELSE
             v_slices := (v_count + p_slice_size - 1) / p_slice_size;
             FOR k IN 0 .. v_slices - 1 LOOP
+                -- Beforehand, because Citus would send the whole page with each row.
+                v_part := v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size];
+                v_start := CASE WHEN v_is_ordered THEN v_matched[k * p_slice_size + 1] END;
                 INSERT INTO gateway.slice (tenant_id, message_id, no, lane, kind, due_day, targets, state, next_at, first_target)
                     VALUES (p_tenant, p_message, v_first + k, m.lane, 'deliver', m.due_day,
-                        v_ids[k * p_slice_size + 1 : (k + 1) * p_slice_size], 'ready', greatest(m.due_at, now()),
-                        CASE WHEN v_is_ordered THEN v_matched[k * p_slice_size + 1] END);
+                        v_part, 'ready', greatest(m.due_at, now()), v_start);
             END LOOP;
         END IF;
     END IF;

@@ -7,10 +7,10 @@ DECLARE
 BEGIN
     SELECT m.due_day INTO v_day FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = p_message;
     INSERT INTO gateway.inbox_open (tenant_id, identity_id, message_id, due_day)
-        SELECT p_tenant, x.identity_id, p_message, v_day FROM unnest(p_targets) AS u(target)
+        SELECT x.tenant_id, x.identity_id, p_message, v_day FROM unnest(p_targets) AS u(target)
         -- OFFSET 0 forces lookups by key, even while the table has no statistics.
         CROSS JOIN LATERAL (
-            SELECT d.identity_id FROM gateway.delivery d
+            SELECT d.tenant_id, d.identity_id FROM gateway.delivery d
             WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_message AND d.target_id = u.target
                 AND d.identity_id IS NOT NULL AND d.received_at IS NULL AND d.state <> 'canceled'
                 AND d.reason IS DISTINCT FROM 'duplicate' AND d.reason IS DISTINCT FROM 'assurance' OFFSET 0) AS x

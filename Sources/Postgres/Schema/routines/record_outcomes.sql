@@ -38,7 +38,9 @@ DECLARE
     v_reasons text[] := p_reasons;
     v_groups json := p_groups;
     v_base text;
-    v_count bigint;
+    v_quarter integer;
+    v_counted uuid;
+    v_counts record;
 BEGIN
     SELECT x.app_id, x.vendor, x.sender_id, x.due_day, x.due_at, x.expires_at, x.state, x.is_counted INTO m FROM gateway.message x
         WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
@@ -118,23 +120,22 @@ BEGIN
             RETURNING ARRAY[d.target_id], ARRAY[d.state], ARRAY[d.reason] INTO v_targets, v_states, v_reasons;
         IF v_states[1] IN ('received', 'read') THEN v_groups := NULL; END IF;
     ELSIF cardinality(p_targets) > 1 THEN
-        -- Nearly always all rows are new, and an INSERT without ON CONFLICT saves a fifth of the server's work on a delivery. RETURNING keeps Citus from
-        -- turning it into a COPY, which reports duplicates with another code.
+        -- Nearly always all rows are new, and an INSERT without ON CONFLICT saves a fifth of the server's work on a delivery. The row of the message has the
+        -- tenant: Citus then runs the statement where the rows are, instead of copying them there and committing on two servers.
         BEGIN
-            WITH r AS (
-                INSERT INTO gateway.delivery
-                        (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
-                        reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
-                        client, local_hour, due_at, route_version)
-                    SELECT p_tenant, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
-                        u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
-                        u.client, u.local_hour, s.due_at, s.route_version
-                    FROM unnest(p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
-                            p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
-                        AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
-                            bytes, reduced, sent, device_vendor, latency, client, local_hour)
-                    RETURNING 1)
-            SELECT count(*) INTO v_count FROM r;
+            INSERT INTO gateway.delivery
+                    (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, address, state,
+                    reason, transport, transport_id, is_certain, attempts, payload_bytes, reduced, sent_at, device_vendor, transport_ms,
+                    client, local_hour, due_at, route_version)
+                SELECT x.tenant_id, m.due_day, p_message, u.target, m.app_id, m.vendor, u.identity, u.device, u.user_id, u.address,
+                    u.state, u.reason, u.transport, u.transport_id, u.certain, u.attempts, u.bytes, u.reduced, u.sent, u.device_vendor, u.latency,
+                    u.client, u.local_hour, s.due_at, s.route_version
+                FROM gateway.message x CROSS JOIN unnest(
+                        p_targets, p_identities, p_devices, p_users, p_addresses, p_states, p_reasons, p_transports,
+                        p_transport_ids, p_certain, p_attempts, p_bytes, p_reduced, p_sent, p_device_vendors, p_latencies, p_clients, p_local_hours)
+                    AS u(target, identity, device, user_id, address, state, reason, transport, transport_id, certain, attempts,
+                        bytes, reduced, sent, device_vendor, latency, client, local_hour)
+                WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
             v_targets := p_targets;
             v_states := p_states;
         EXCEPTION WHEN unique_violation THEN
@@ -172,8 +173,11 @@ BEGIN
         v_groups := gateway.group_outcomes(p_tenant, p_message, m.due_day, v_targets);
         v_states := array_replace(array_replace(v_states, 'received', 'sent'), 'read', 'sent');
     END IF;
+    v_quarter := floor(extract(epoch FROM m.due_at) / 900);
+    v_counted := CASE WHEN m.is_counted THEN p_message END;
     v_base := CASE WHEN m.vendor <> 'native' THEN m.vendor ELSE '' END;
-    WITH g AS (
+    -- Row by row, because Citus would copy the rows of an INSERT … SELECT between servers.
+    FOR v_counts IN WITH g AS (
         SELECT coalesce(g.device, v_base) AS device, coalesce(g.transport, '') AS transport, 0 AS targets, coalesce(g.suppressed, 0) AS suppressed,
             coalesce(g.canceled, 0) AS canceled, coalesce(g.expired, 0) AS expired, coalesce(g.expired_tried, 0) AS expired_tried,
             coalesce(g.unsendable, 0) AS unsendable, coalesce(g.accepted, 0) AS accepted, coalesce(g.uncertain, 0) AS uncertain,
@@ -184,15 +188,16 @@ BEGIN
     t AS (
         SELECT v.device, '', v.sign * (g.suppressed + g.canceled + g.expired + g.unsendable + g.accepted + g.uncertain + g.rejected),
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL::json
-        FROM g CROSS JOIN LATERAL (VALUES (g.device, 1), (v_base, -1)) AS v(device, sign) WHERE g.device <> v_base),
-    r AS (
+        FROM g CROSS JOIN LATERAL (VALUES (g.device, 1), (v_base, -1)) AS v(device, sign) WHERE g.device <> v_base)
+    SELECT g.* FROM g UNION ALL SELECT t.* FROM t
+    LOOP
         INSERT INTO gateway.counter_delta
             (tenant_id, quarter, app_id, vendor, message_id, device_vendor, transport, targets, suppressed, canceled, expired,
             expired_tried, unsendable, accepted, uncertain, rejected, received, read, reasons)
-        SELECT p_tenant, floor(extract(epoch FROM m.due_at) / 900)::integer, m.app_id, m.vendor,
-            CASE WHEN m.is_counted THEN p_message END, x.* FROM (SELECT * FROM g UNION ALL SELECT * FROM t) x
-        RETURNING 1)
-    SELECT count(*) INTO v_count FROM r;
+        VALUES (p_tenant, v_quarter, m.app_id, m.vendor, v_counted, v_counts.device, v_counts.transport,
+            v_counts.targets, v_counts.suppressed, v_counts.canceled, v_counts.expired, v_counts.expired_tried, v_counts.unsendable,
+            v_counts.accepted, v_counts.uncertain, v_counts.rejected, v_counts.received, v_counts.read, v_counts.reasons);
+    END LOOP;
     -- The state before an outcome is null, also if a receipt was recorded first.
     PERFORM gateway.log_events(
         p_tenant, m.app_id, m.vendor, m.sender_id, v_states, ARRAY[p_message], ARRAY[m.due_day], v_targets, NULL, v_reasons);
