@@ -165,6 +165,10 @@ import Testing
             try await fixture.call.run(forged, tenant: fixture.acme.rawValue)
         }
         #expect(error?.code == .insufficientPrivilege)
+        // Erasure replaces the subject of rows without a digest only.
+        let renamed =
+            "UPDATE gateway.audit SET subject = 'nobody' WHERE tenant_id = '\(fixture.acme)' RETURNING position"
+        #expect(try await fixture.call.run(Statement(renamed), tenant: fixture.acme.rawValue).isEmpty)
         // The engine's retention keeps rows younger than 30 days, whatever interval it requests.
         let drop = MaintenanceSQL.dropAudit(.id(fixture.acme), .interval(.zero))
         #expect(try await fixture.engine.run(drop, tenant: nil).only().int("count") == 0)

@@ -133,7 +133,7 @@ import Testing
                 "current_generation",
                 "default_partition_rows",
                 "default_partition_weeks", "drop_audit", "drop_delivery_partitions", "drop_event_partitions",
-                "find_api_key", "forget_subjects", "make_delivery_partitions", "make_event_partitions",
+                "find_api_key", "make_delivery_partitions", "make_event_partitions",
                 "resolve_api_key",
                 "resolve_binding", "resolve_call",
                 "resolve_challenge", "resolve_page", "stage_default_rows",
@@ -145,7 +145,7 @@ import Testing
             let name = try row.text("name")
             let isForCalls =
                 name.hasPrefix("resolve") || name.hasPrefix("api_key")
-                || ["current_generation", "find_api_key", "forget_subjects"].contains(name)
+                || ["current_generation", "find_api_key"].contains(name)
             #expect(mayCall == isForCalls)
         }
     }

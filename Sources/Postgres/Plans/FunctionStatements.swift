@@ -47,6 +47,9 @@ struct FunctionStatements {
         "moved": "boolean[]", "rest": "uuid[]", "new_tokens": "boolean[]", "clients": "jsonb[]", "numbers": "bigint[]",
         "expand_slice.ids": "uuid[]", "keep_users.consents": "text", "split_slice.targets": "uuid[]",
         "keep_users.said": "text", "split_slice.addresses": "text[]",
+        "places": "integer[]", "times": "timestamptz[]", "nexts": "timestamptz[]", "dues": "timestamptz[]",
+        "settle_receipts.messages": "uuid[]", "settle_receipts.kinds": "text[]", "expand_paced.numbers": "integer[]",
+        "control_message.numbers": "integer[]",
         "register_many.identities": "uuid[]", "register_many.devices": "uuid[]", "assign_users.users": "text[]",
     ]
 

@@ -224,6 +224,24 @@ SELECT gen_random_uuid(), tenant_id, $2, $3::bytea, $4::text[], $5::timestamptz,
 ON CONFLICT DO NOTHING RETURNING key_id, name;
 
 -- role gateway_engine
+INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned, networks, previous_hash,
+    recipients_per_day, secret_at)
+SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true, string_to_array(u.networks, ','),
+    nullif(u.previous_hash, ''), u.recipients_per_day, now()
+FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[], $8::integer[])
+    AS u(name, hash, scopes, expires_at, networks, previous_hash, recipients_per_day)
+ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
+    expires_at = excluded.expires_at, is_provisioned = true, networks = excluded.networks,
+    previous_hash = excluded.previous_hash, previous_until = NULL, recipients_per_day = excluded.recipients_per_day,
+    secret_at = CASE WHEN k.hash = excluded.hash THEN k.secret_at
+        WHEN k.previous_hash = excluded.hash THEN coalesce(k.previous_at, k.created_at) ELSE excluded.secret_at END,
+    previous_at = CASE WHEN k.hash = excluded.previous_hash THEN coalesce(k.secret_at, k.created_at) ELSE k.previous_at END
+WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash, k.recipients_per_day)
+    IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash,
+    excluded.recipients_per_day)
+RETURNING k.name;
+
+-- role gateway_engine
 INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)
 SELECT $1, k.key_id, k.at FROM unnest($2::uuid[], $3::timestamptz[]) AS k(key_id, at)
 ON CONFLICT (tenant_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at);
@@ -489,6 +507,9 @@ SELECT * FROM gateway.assign_users($1, $2, $3, $4, $5, $6, $7, $8);
 -- role gateway_call
 SELECT * FROM gateway.assign_users(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_changes => $7, p_users => $8, p_names => $9, p_phones => $10, p_at => $11);
 
+-- role gateway_call
+SELECT * FROM gateway.audit_about($1, $2, $3);
+
 -- role gateway_engine
 SELECT * FROM gateway.begin_upstream_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
@@ -506,6 +527,12 @@ SELECT * FROM gateway.expand_variants($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
 SELECT * FROM gateway.find_answer($1, $2, $3);
+
+-- role gateway_call
+SELECT * FROM gateway.find_preferences($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT * FROM gateway.find_traces($1, $2, $3, $4);
 
 -- role gateway_call
 SELECT * FROM gateway.forward_calls(p_tenant => $1, p_apps => $2, p_vendors => $3, p_upstreams => $4, p_users => $5, p_keys => $6, p_others => $7, p_kinds => $8, p_calls => $9, p_methods => $10, p_paths => $11, p_queries => $12, p_content_types => $13, p_vias => $14, p_bodies => $15, p_outlives => $16);
@@ -575,6 +602,9 @@ SELECT * FROM gateway.reported_delivery($1, $2, $3, $4, $5);
 
 -- role gateway_call
 SELECT * FROM gateway.reported_delivery($1, $2, $3, $4, $5, $6);
+
+-- role gateway_call
+SELECT * FROM gateway.resolve_addresses(p_tenant => $1, p_app => $2, p_vendor => $3, p_phone_places => $4, p_phones => $5, p_key_places => $6, p_keys => $7, p_user_places => $8, p_users => $9, p_device_places => $10, p_devices => $11, p_prefer => $12, p_all => $13, p_lane => $14);
 
 -- role gateway_call
 SELECT * FROM gateway.resolve_api_key($1);
@@ -706,7 +736,7 @@ JOIN gateway.delivery d ON d.tenant_id = $1 AND d.device_id = i.device_id AND d.
 
 -- role gateway_engine
 SELECT EXISTS (
-    SELECT FROM gateway.lane l CROSS JOIN LATERAL (
+    SELECT 1 FROM gateway.lane l CROSS JOIN LATERAL (
         SELECT 1 FROM gateway.slice s
         WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now() - $1::interval
         LIMIT 1) x
@@ -762,10 +792,6 @@ WHERE a.tenant_id = $1 AND a.app_id = $2 AND a.retired_at IS NULL;
 
 -- role gateway_call
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.position > $2 ORDER BY a.position LIMIT $3;
-
--- role gateway_call
-SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 AND a.subject = (SELECT CASE WHEN split_part($2::text, ' ', 1) IN ('user', 'phone', 'device-key', 'token')
-    THEN gateway.audit_pseudonym($1, $2::text) ELSE $2::text END) ORDER BY a.position DESC LIMIT $3;
 
 -- role gateway_call
 SELECT a.position, a.at, a.actor, a.action, coalesce(s.subject, a.subject) AS subject, a.data FROM gateway.audit a LEFT JOIN gateway.audit_subject s ON s.tenant_id = a.tenant_id AND s.pseudonym = a.subject WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT $2;
@@ -938,17 +964,18 @@ FROM gateway.webhook WHERE tenant_id = $1 AND webhook_id = $2;
 
 -- role gateway_engine
 SELECT coalesce(max(h.last - w.cursor) FILTER (WHERE w.is_active), 0)::bigint AS lag,
-    coalesce(extract(epoch FROM now() - min(x.at) FILTER (WHERE w.is_active)), 0)::float8 AS lag_seconds,
+    coalesce(extract(epoch FROM now() - min(coalesce(x.at, y.at)) FILTER (WHERE w.is_active)), 0)::float8 AS lag_seconds,
     count(*) FILTER (WHERE w.is_active AND w.failing_since IS NOT NULL) AS failing,
     coalesce(extract(epoch FROM now() - min(w.failing_since) FILTER (WHERE w.is_active)), 0)::float8 AS failing_seconds,
     count(*) FILTER (WHERE NOT w.is_active AND w.failure IS NOT NULL) AS stopped
 FROM gateway.webhook w
 LEFT JOIN LATERAL (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = w.tenant_id ORDER BY p.last DESC LIMIT 1) h ON true
-CROSS JOIN LATERAL (SELECT coalesce(
-    (SELECT o.at FROM gateway.event_single o WHERE o.tenant_id = w.tenant_id AND o.position > w.cursor
-        ORDER BY o.position LIMIT 1),
-    (SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor
-        ORDER BY b.last LIMIT 1)) AS at) x;
+LEFT JOIN LATERAL (
+    SELECT o.at FROM gateway.event_single o WHERE o.tenant_id = w.tenant_id AND o.position > w.cursor
+    ORDER BY o.position LIMIT 1) x ON true
+LEFT JOIN LATERAL (
+    SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor
+    ORDER BY b.last LIMIT 1) y ON true;
 
 -- role gateway_engine
 SELECT coalesce(max(least(x.lag + y.lag, 1000)), 0)::bigint AS lag,
@@ -996,12 +1023,6 @@ SELECT control_message AS count,
     END AS audited,
     gateway.note_controlled($1, $4, $5, control_message)
 FROM gateway.control_message($1, $2, $3, $4, $5, $6);
-
--- role gateway_call
-SELECT count(*) AS count FROM (
-    SELECT FROM gateway.calling_identity($1, $2, $3, $4, $5) i
-    JOIN gateway.inbox_open o ON o.tenant_id = $1 AND o.identity_id = i.identity_id
-    WHERE o.message_id < $6 LIMIT $7) x;
 
 -- role gateway_call
 SELECT count(*) AS count FROM gateway.find_history(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_token => $5, p_reader => $6, p_kind => $7, p_user => $8, p_number => $9, p_now => $10, p_today => $11, p_read => $12, p_hidden => $13, p_looks => $14, p_limit => $15);
@@ -1149,6 +1170,9 @@ SELECT count, events FROM gateway.drop_events($1, $2, $3, 1000);
 
 -- role gateway_call
 SELECT count, ordinal FROM gateway.set_many_preferences($1, $2, $3, $4, $5);
+
+-- role gateway_call
+SELECT count_unreceived AS count FROM gateway.count_unreceived($1, $2, $3, $4, $5, $6, $7);
 
 -- role gateway_call
 SELECT create_group AS name FROM gateway.create_group($1, $2, $3, $4);
@@ -1403,12 +1427,6 @@ LEFT JOIN LATERAL (
     SELECT y.time_zone, y.window_from, y.window_to FROM gateway.device y
     WHERE y.tenant_id = $1 AND y.device_id = i.device_id OFFSET 0) d ON true
 ORDER BY u.o;
-
--- role gateway_call
-SELECT i.accepts_push, i.user_id, i.alias, d.time_zone, d.window_from, d.window_to
-FROM gateway.reading_identity($1, $2, $3, $4, $5, $6) i
-LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.identity_id IS NOT NULL;
 
 -- role gateway_call
 SELECT i.device_id, i.identity_id, i.vendor, i.key, i.state, i.user_id, i.name, i.phone, i.accepts_push, i.attributes,
@@ -2708,20 +2726,20 @@ LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
 WHERE t.tenant_id = $1;
 
 -- role gateway_engine
-SELECT t.tenant_id FROM gateway.tenant t
+SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
 LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
 CROSS JOIN LATERAL (
     SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= greatest(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x;
 
 -- role gateway_engine
-SELECT t.tenant_id FROM gateway.tenant t
+SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
 LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
 CROSS JOIN LATERAL (
     SELECT 1 FROM gateway.latency l
     WHERE l.tenant_id = t.tenant_id AND l.quarter >= greatest(f.latencies_rolled, 0) AND l.quarter < $1 LIMIT 1) x;
 
 -- role gateway_engine
-SELECT t.tenant_id, r.tenant_id IS NULL AS is_new FROM gateway.tenant t
+SELECT t.tenant_id, r.tenant_id IS NULL AS is_new FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
 LEFT JOIN gateway.event_reader r ON r.tenant_id = t.tenant_id
 CROSS JOIN LATERAL (SELECT p.last FROM gateway.event_position p WHERE p.tenant_id = t.tenant_id ORDER BY p.last DESC LIMIT 1) h
 WHERE h.last > coalesce(r.cursor, 0) AND (r.next_at IS NULL OR r.next_at <= now())
@@ -2814,15 +2832,6 @@ LEFT JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT coalesce(h.key, u.key) AS key OFFSET 0) AS k
 JOIN gateway.identity i ON i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = k.key AND i.state = 'active'
 LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
-
--- role gateway_call
-SELECT u.reference, t.trace
-FROM (SELECT r.reference, gateway.numbered_message($1, $2, $3, r.reference) AS message_id
-    FROM unnest($4::text[]) AS r(reference) OFFSET 0) u
-CROSS JOIN LATERAL (
-    SELECT m.content ->> 'trace' AS trace FROM gateway.message m
-    WHERE m.tenant_id = $1 AND m.message_id = u.message_id AND m.app_id = $2 LIMIT 1) t
-WHERE t.trace IS NOT NULL;
 
 -- role gateway_engine
 SELECT u.tenant_id, u.upstream FROM gateway.outbox_upstream u;
@@ -3523,328 +3532,6 @@ i AS (
         FROM v GROUP BY message_id, quarter, app_id, vendor, device_vendor, transport RETURNING 1)
 SELECT message_id, quarter, app_id, vendor, device_vendor, transport, key, count FROM diff
 ORDER BY message_id NULLS FIRST, quarter, app_id, vendor, device_vendor, transport, key LIMIT $3;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.phone = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), true, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.phone = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], true, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.user_id = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), true, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.user_id = $4
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], true, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.device_id = $4
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), false, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.device_id = $4
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], false, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = $4
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[] || gateway.preferred_dialects($1, $2, $7), false, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = $4
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $5::text[], false, $6) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.phone = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.user_id = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r),
-d AS (
-SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.device_id = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[] || gateway.preferred_dialects($1, $2, $14), true, $13) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r
-UNION ALL
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[] || gateway.preferred_dialects($1, $2, $14), false, $13) AS ids
-    FROM d AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
-
--- role gateway_call
-WITH p AS (
-SELECT q.place, r.* FROM unnest($4::bigint[], $5::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.phone = i.phone
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.phone = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($8::bigint[], $9::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    EXISTS (
-        SELECT FROM gateway.identity h
-        WHERE h.tenant_id = $1 AND h.app_id = $2 AND h.user_id = i.user_id
-            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND $3 <> '' AND i.state = 'active'
-    AND i.user_id = q.value
-ORDER BY CASE WHEN (SELECT a.defaults->>'mixedAssurance' = 'true' FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2)
-    THEN 0 ELSE i.assurance END DESC, i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r),
-d AS (
-SELECT q.place, r.* FROM unnest($6::bigint[], $7::text[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.key = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r
-UNION ALL
-SELECT q.place, r.* FROM unnest($10::bigint[], $11::uuid[]) AS q(place, value)
-CROSS JOIN LATERAL (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    false AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
-    AND i.device_id = q.value
-ORDER BY i.registered_at DESC, i.identity_id DESC LIMIT 1) AS r)
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[], true, $13) AS ids
-    FROM p AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r
-UNION ALL
-SELECT x.place, r.* FROM (
-    SELECT array_agg(f.place ORDER BY f.place) AS places, array_agg(f.is_outranked ORDER BY f.place) AS outranked,
-        gateway.receiving_identities($1, $2, array_agg(f.identity_id ORDER BY f.place), $12::text[], false, $13) AS ids
-    FROM d AS f OFFSET 0) AS c
-CROSS JOIN LATERAL unnest(c.places, c.ids, c.outranked) AS x(place, id, is_outranked)
-CROSS JOIN LATERAL (
-    SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, i.assurance,
-    x.is_outranked AS is_outranked, i.vendor, greatest(i.registered_at, i.seen_at) AS last_seen,
-    NOT i.accepts_push AS has_withdrawn, coalesce(i.ends_at <= now(), false) AS has_ended, d.time_zone, d.window_from, d.window_to
-    FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-    WHERE i.tenant_id = $1 AND i.identity_id = x.id OFFSET 0) AS r;
 
 -- role gateway_engine
 WITH r AS (

@@ -5,9 +5,10 @@ import Store
 /// The statements of `PostgresEventReader`.
 enum EventReaderSQL {
     /// The tenants with events after their cursor whose reader is free, the one that was counted longest ago first. A tenant without a reader comes first.
+    /// Every tenant with events has an app. It begins with the apps, because Citus refuses a subquery about the rows of a reference table.
     static let due = StoreSQL.global(
         """
-        SELECT t.tenant_id, r.tenant_id IS NULL AS is_new FROM gateway.tenant t
+        SELECT t.tenant_id, r.tenant_id IS NULL AS is_new FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
         LEFT JOIN gateway.event_reader r ON r.tenant_id = t.tenant_id
         CROSS JOIN LATERAL (\(StoreSQL.lastEvent(of: "t.tenant_id"))) h
         WHERE h.last > coalesce(r.cursor, 0) AND (r.next_at IS NULL OR r.next_at <= now())
@@ -19,7 +20,7 @@ enum EventReaderSQL {
     static let waiting = StoreSQL.global(
         """
         SELECT EXISTS (
-            SELECT FROM gateway.lane l CROSS JOIN LATERAL (
+            SELECT 1 FROM gateway.lane l CROSS JOIN LATERAL (
                 SELECT 1 FROM gateway.slice s
                 WHERE s.tenant_id = l.tenant_id AND s.lane = l.lane AND s.state = 'ready' AND s.next_at <= now() - $1::interval
                 LIMIT 1) x

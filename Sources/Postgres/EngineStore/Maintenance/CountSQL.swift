@@ -14,10 +14,10 @@ enum CountSQL {
         """
     )
 
-    /// The tenants with counts before the quarter hour `$1` that are not merged into days yet.
+    /// The tenants with counts before the quarter hour `$1` that are not merged into days yet, as in `EventReaderSQL.due`.
     static let unrolled = StoreSQL.global(
         """
-        SELECT t.tenant_id FROM gateway.tenant t
+        SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
         LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
         CROSS JOIN LATERAL (
             SELECT 1 FROM gateway.counter c WHERE c.tenant_id = t.tenant_id AND c.quarter >= greatest(f.rolled, 0) AND c.quarter < $1 LIMIT 1) x

@@ -4,10 +4,10 @@ import Store
 
 /// Latencies of quarter hours that become those of days.
 enum LatencySQL {
-    /// The tenants with latencies before the quarter hour `$1` that are not merged into days yet.
+    /// The tenants with latencies before the quarter hour `$1` that are not merged into days yet, as in `EventReaderSQL.due`.
     static let unrolled = StoreSQL.global(
         """
-        SELECT t.tenant_id FROM gateway.tenant t
+        SELECT t.tenant_id FROM (SELECT DISTINCT a.tenant_id FROM gateway.app a) t
         LEFT JOIN gateway.counter_fold f ON f.tenant_id = t.tenant_id
         CROSS JOIN LATERAL (
             SELECT 1 FROM gateway.latency l

@@ -93,16 +93,16 @@ enum ProvisioningSQL {
     static let putKeys = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key AS k (tenant_id, key_id, name, hash, scopes, expires_at, is_provisioned, networks, previous_hash,
-            recipients_per_day)
+            recipients_per_day, secret_at)
         SELECT $1, gen_random_uuid(), u.name, u.hash, string_to_array(u.scopes, ','), u.expires_at, true, string_to_array(u.networks, ','),
-            nullif(u.previous_hash, ''), u.recipients_per_day
+            nullif(u.previous_hash, ''), u.recipients_per_day, now()
         FROM unnest($2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[], $8::integer[])
             AS u(name, hash, scopes, expires_at, networks, previous_hash, recipients_per_day)
         ON CONFLICT (tenant_id, name) DO UPDATE SET hash = excluded.hash, scopes = excluded.scopes,
             expires_at = excluded.expires_at, is_provisioned = true, networks = excluded.networks,
             previous_hash = excluded.previous_hash, previous_until = NULL, recipients_per_day = excluded.recipients_per_day,
             secret_at = CASE WHEN k.hash = excluded.hash THEN k.secret_at
-                WHEN k.previous_hash = excluded.hash THEN coalesce(k.previous_at, k.created_at) ELSE now() END,
+                WHEN k.previous_hash = excluded.hash THEN coalesce(k.previous_at, k.created_at) ELSE excluded.secret_at END,
             previous_at = CASE WHEN k.hash = excluded.previous_hash THEN coalesce(k.secret_at, k.created_at) ELSE k.previous_at END
         WHERE (k.hash, k.scopes, k.expires_at, k.is_provisioned, k.networks, k.previous_hash, k.recipients_per_day)
             IS DISTINCT FROM (excluded.hash, excluded.scopes, excluded.expires_at, true, excluded.networks, excluded.previous_hash,

@@ -20,17 +20,18 @@ enum GaugeSQL {
     static let webhooks = StoreSQL.global(
         """
         SELECT coalesce(max(h.last - w.cursor) FILTER (WHERE w.is_active), 0)::bigint AS lag,
-            coalesce(extract(epoch FROM now() - min(x.at) FILTER (WHERE w.is_active)), 0)::float8 AS lag_seconds,
+            coalesce(extract(epoch FROM now() - min(coalesce(x.at, y.at)) FILTER (WHERE w.is_active)), 0)::float8 AS lag_seconds,
             count(*) FILTER (WHERE w.is_active AND w.failing_since IS NOT NULL) AS failing,
             coalesce(extract(epoch FROM now() - min(w.failing_since) FILTER (WHERE w.is_active)), 0)::float8 AS failing_seconds,
             count(*) FILTER (WHERE NOT w.is_active AND w.failure IS NOT NULL) AS stopped
         FROM gateway.webhook w
         LEFT JOIN LATERAL (\(StoreSQL.lastEvent(of: "w.tenant_id"))) h ON true
-        CROSS JOIN LATERAL (SELECT coalesce(
-            (SELECT o.at FROM gateway.event_single o WHERE o.tenant_id = w.tenant_id AND o.position > w.cursor
-                ORDER BY o.position LIMIT 1),
-            (SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor
-                ORDER BY b.last LIMIT 1)) AS at) x
+        LEFT JOIN LATERAL (
+            SELECT o.at FROM gateway.event_single o WHERE o.tenant_id = w.tenant_id AND o.position > w.cursor
+            ORDER BY o.position LIMIT 1) x ON true
+        LEFT JOIN LATERAL (
+            SELECT b.at FROM gateway.event_batch b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor
+            ORDER BY b.last LIMIT 1) y ON true
         """
     )
 

@@ -40,10 +40,16 @@ BEGIN
         IF v_target IS NULL AND v_is_observed AND v_recipients IS NULL THEN
             v_target := v_ids[1];
         ELSIF v_target IS NULL AND v_is_observed THEN
-            SELECT x.identity_id, t.target INTO v_target, v_named FROM gateway.identity x
-                CROSS JOIN LATERAL gateway.named_target(p_tenant, v_message, v_day, v_recipients, x.key, x.user_id) AS t(target)
-                WHERE x.tenant_id = p_tenant AND x.identity_id = ANY (v_ids) AND t.target IS NOT NULL
-                ORDER BY array_position(v_ids, x.identity_id) LIMIT 1;
+            FOR d IN
+                SELECT x.identity_id, x.key, x.user_id FROM gateway.identity x
+                WHERE x.tenant_id = p_tenant AND x.identity_id = ANY (v_ids) ORDER BY array_position(v_ids, x.identity_id)
+            LOOP
+                v_named := gateway.named_target(p_tenant, v_message, v_day, v_recipients, d.key, d.user_id);
+                IF v_named IS NOT NULL THEN
+                    v_target := d.identity_id;
+                    EXIT;
+                END IF;
+            END LOOP;
         ELSIF v_target IS NULL THEN
             -- The push is being sent, and its outcome is not written yet.
             SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)

@@ -9,6 +9,7 @@ LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable
 #variable_conflict use_column
 DECLARE
     v record;
+    v_taken boolean[];
     v_count bigint;
     v_now timestamptz := now();
 BEGIN
@@ -21,8 +22,7 @@ BEGIN
                 SELECT FROM gateway.identity o
                 WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.vendor = p_vendor AND o.user_id = u.user_id
                     AND o.identity_id <> i.identity_id OFFSET 0)) ORDER BY u.o) AS moved,
-            array_agg(p_moves <> 'allow' AND u.change = 'set' AND i.user_id IS DISTINCT FROM u.user_id
-                AND gateway.is_taken(p_tenant, p_app, p_vendor, i.identity_id, i.device_id, u.user_id, NULL) ORDER BY u.o) AS taken
+            array_agg(i.device_id ORDER BY u.o) AS devices, array_agg(i.user_id ORDER BY u.o) AS old
         INTO v FROM (
             SELECT x.*, row_number() OVER (PARTITION BY x.change, x.user_id ORDER BY x.o) AS turn
             FROM unnest(p_keys, p_changes, p_users) WITH ORDINALITY AS x(key, change, user_id, o)) AS u
@@ -32,11 +32,18 @@ BEGIN
                 AND NOT (p_assurance < 2 AND u.change = 'set' AND EXISTS (
                     SELECT FROM gateway.expected_user e
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now())) OFFSET 0) AS i ON true;
+    -- Apart from the statement above, because on Citus a statement on the tables of a tenant runs where `is_taken` does not exist.
+    IF p_moves <> 'allow' THEN
+        v_taken := ARRAY(
+            SELECT u.change = 'set' AND u.old IS DISTINCT FROM u.user_id
+                AND gateway.is_taken(p_tenant, p_app, p_vendor, u.id, u.device, u.user_id, NULL)
+            FROM unnest(v.ids, v.devices, v.old, p_changes, p_users) WITH ORDINALITY AS u(id, device, old, change, user_id, o) ORDER BY u.o);
+    END IF;
     PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v.ids) ORDER BY i.identity_id FOR UPDATE;
     WITH r AS (
         UPDATE gateway.identity i SET user_id = u.user_id, phone = coalesce(u.phone, i.phone),
                 name = CASE WHEN u.change = 'set' THEN coalesce(u.name, CASE WHEN i.user_id = u.user_id THEN i.name END) END,
-                assurance = CASE u.change WHEN 'clear' THEN p_assurance ELSE gateway.level_after(
+                assurance = CASE WHEN u.change = 'clear' THEN p_assurance ELSE gateway.level_after(
                     i.assurance, i.user_id, i.phone, u.user_id, u.phone, p_assurance) END,
                 user_since = CASE WHEN i.user_id = u.user_id THEN i.user_since ELSE coalesce(u.at, v_now) END
             FROM unnest(v.ids, p_changes, v.users, p_names, p_phones, p_at) AS u(id, change, user_id, name, phone, at)
@@ -46,11 +53,11 @@ BEGIN
                     OR p_assurance > i.assurance)
             RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
-    IF p_moves <> 'allow' AND true = ANY (v.moved || v.taken) THEN
+    IF p_moves <> 'allow' AND true = ANY (v.moved || v_taken) THEN
         PERFORM gateway.append_changes(
             p_tenant, array_agg('moved'::text), array_agg(p_app), array_agg(p_vendor), array_agg(u.id ORDER BY u.o), NULL,
             array_agg(json_build_object('of', 'user', 'pending', false)))
-            FROM unnest(v.ids, v.moved, v.taken) WITH ORDINALITY AS u(id, moved, taken, o)
+            FROM unnest(v.ids, v.moved, v_taken) WITH ORDINALITY AS u(id, moved, taken, o)
             WHERE (u.moved OR u.taken) AND u.id IS NOT NULL
             HAVING count(*) > 0;
     END IF;

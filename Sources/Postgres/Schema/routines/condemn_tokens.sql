@@ -15,10 +15,11 @@ BEGIN
         WHERE d.tenant_id = p_tenant AND d.device_id = v.device AND d.token = v.token
             AND (v.since IS NULL OR d.token_registered_at IS NULL OR d.token_registered_at <= v.since)
             AND (d.token_state = 'active' OR (d.token_state = 'quarantined' AND v.state = 'invalid'))
-        RETURNING d.device_id, d.app_id,
-            CASE WHEN d.token_state = 'invalid' THEN 'token_invalidated' ELSE 'token_quarantined' END AS kind,
-            json_build_object('reason', d.token_reason) AS data)
-    SELECT array_agg(kind) AS kinds, array_agg(app_id) AS apps, array_agg(device_id) AS devices, array_agg(data) AS data INTO c FROM r;
+        RETURNING d.device_id, d.app_id, d.token_state, d.token_reason)
+    SELECT array_agg(CASE WHEN r.token_state = 'invalid' THEN 'token_invalidated' ELSE 'token_quarantined' END) AS kinds,
+            array_agg(r.app_id) AS apps, array_agg(r.device_id) AS devices,
+            array_agg(json_build_object('reason', r.token_reason)) AS data
+        INTO c FROM r;
     IF c.devices IS NULL THEN RETURN 0; END IF;
     PERFORM gateway.append_changes(p_tenant, c.kinds, c.apps, NULL, NULL, c.devices, c.data);
     RETURN cardinality(c.devices);

@@ -11,6 +11,8 @@ DECLARE
     m gateway.message;
     v_now timestamptz := now();
     v_shift interval := interval '0';
+    v_pace timestamptz;
+    v record;
     v_count bigint;
     v_expands boolean;
     v_settled uuid[];
@@ -32,14 +34,18 @@ BEGIN
     ELSIF m.state = 'paused' AND (p_action = 'resume' AND NOT m.awaits_approval
         OR p_action = 'approve' AND m.awaits_approval AND p_by IS NOT NULL AND p_by IS DISTINCT FROM m.submitted_by) THEN
         IF m.pace_count IS NOT NULL THEN v_shift := greatest(v_now - greatest(m.paused_at, m.due_at), v_shift); END IF;
-        UPDATE gateway.slice SET resume_at = NULL,
-                next_at = least(m.expires_at, greatest(v_now, CASE WHEN resume_at > m.paused_at THEN resume_at + v_shift
-                    WHEN resume_at IS NULL THEN m.due_at ELSE resume_at END))
-            WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND dead_reason IS NULL;
+        -- The times are computed beforehand: Citus refuses a time that an UPDATE computes from a column and an interval.
+        SELECT array_agg(x.no) AS numbers, array_agg(least(m.expires_at, greatest(v_now, CASE WHEN x.resume_at > m.paused_at
+                THEN x.resume_at + v_shift WHEN x.resume_at IS NULL THEN m.due_at ELSE x.resume_at END))) AS nexts
+            INTO v FROM gateway.slice x
+            WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state = 'ready' AND x.dead_reason IS NULL;
+        UPDATE gateway.slice s SET resume_at = NULL, next_at = u.next_at FROM unnest(v.numbers, v.nexts) AS u(no, next_at)
+            WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = u.no AND s.state = 'ready' AND s.dead_reason IS NULL;
+        v_pace := CASE WHEN m.pace_count IS NOT NULL THEN greatest(m.pace_from, m.due_at) + v_shift END;
         SELECT coalesce(bool_or(kind = 'expand'), false) INTO v_expands
             FROM gateway.slice WHERE tenant_id = p_tenant AND message_id = p_message AND state <> 'done';
         UPDATE gateway.message SET paused_at = NULL, awaits_approval = false,
-                pace_from = CASE WHEN m.pace_count IS NOT NULL THEN greatest(m.pace_from, m.due_at) + v_shift END,
+                pace_from = v_pace,
                 state = CASE WHEN m.due_at > v_now THEN 'scheduled' WHEN v_expands THEN 'expanding' ELSE 'sending' END
             WHERE tenant_id = p_tenant AND message_id = p_message;
         IF m.due_at <= v_now THEN PERFORM gateway.settle_message(p_tenant, p_message); END IF;

@@ -7,6 +7,9 @@ DECLARE
     v_day integer;
     v_is_pending boolean;
     v_dropped integer := 0;
+    v_tenant text;
+    v_at timestamptz;
+    v_is_old boolean;
 BEGIN
     IF NOT pg_try_advisory_xact_lock(hashtextextended('gateway.event partitions', 0)) THEN RETURN 0; END IF;
     FOR v_day IN
@@ -17,10 +20,10 @@ BEGIN
     LOOP
         IF v_day >= p_pending_day THEN
             EXECUTE format(
-                'SELECT EXISTS (SELECT FROM gateway.webhook w WHERE EXISTS ('
-                    'SELECT FROM gateway.event_batch_d%1$s b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor)) OR '
-                    'EXISTS (SELECT FROM gateway.event_reader r WHERE EXISTS ('
-                    'SELECT FROM gateway.event_batch_d%1$s b WHERE b.tenant_id = r.tenant_id AND b.last > r.cursor))',
+                'SELECT EXISTS (SELECT 1 FROM gateway.webhook w WHERE EXISTS ('
+                    'SELECT 1 FROM gateway.event_batch_d%1$s b WHERE b.tenant_id = w.tenant_id AND b.last > w.cursor)) OR '
+                    'EXISTS (SELECT 1 FROM gateway.event_reader r WHERE EXISTS ('
+                    'SELECT 1 FROM gateway.event_batch_d%1$s b WHERE b.tenant_id = r.tenant_id AND b.last > r.cursor))',
                 v_day) INTO v_is_pending;
             EXIT WHEN v_is_pending;
         END IF;
@@ -33,11 +36,16 @@ BEGIN
     END LOOP;
 
     -- The rows of older programs are removed at once when the newest of each tenant is old enough.
-    IF EXISTS (SELECT FROM gateway.event_single) AND NOT EXISTS (
-        SELECT FROM gateway.tenant t CROSS JOIN LATERAL (
-            SELECT s.at FROM gateway.event_single s WHERE s.tenant_id = t.tenant_id ORDER BY s.position DESC LIMIT 1) x
-        WHERE x.at >= to_timestamp(least(p_before_day, p_pending_day) * 86400::float8))
-    THEN
+    v_is_old := EXISTS (SELECT 1 FROM gateway.event_single);
+    IF v_is_old THEN
+        -- Tenant by tenant: Citus refuses a subquery about the rows of a reference table.
+        FOR v_tenant IN SELECT t.tenant_id FROM gateway.tenant t LOOP
+            v_at := (SELECT s.at FROM gateway.event_single s WHERE s.tenant_id = v_tenant ORDER BY s.position DESC LIMIT 1);
+            v_is_old := v_at IS NULL OR v_at < to_timestamp(least(p_before_day, p_pending_day) * 86400::float8);
+            EXIT WHEN NOT v_is_old;
+        END LOOP;
+    END IF;
+    IF v_is_old THEN
         BEGIN
             TRUNCATE gateway.event_single;
         EXCEPTION WHEN lock_not_available THEN

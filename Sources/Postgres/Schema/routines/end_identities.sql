@@ -2,6 +2,7 @@
 CREATE OR REPLACE FUNCTION gateway.end_identities(p_tenant text, p_limit integer) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_ids uuid[];
+    v_names text[];
     v_count bigint := 0;
     g record;
 BEGIN
@@ -9,9 +10,10 @@ BEGIN
         SELECT i.identity_id FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND i.state = 'active' AND i.ends_at <= now() ORDER BY i.ends_at LIMIT p_limit);
     -- The locks of registrations, in their order: a concurrent registration may set a later end.
-    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
+    v_names := ARRAY(
         SELECT i.app_id || chr(31) || i.vendor || chr(31) || i.key AS name FROM gateway.identity i
-        WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) ORDER BY 1) AS n;
+        WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) ORDER BY 1);
+    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM unnest(v_names) WITH ORDINALITY AS n(name, o) ORDER BY n.o;
     -- A separate statement, so that it sees what earlier holders of the locks have committed.
     FOR g IN
         SELECT i.app_id, i.vendor, i.key FROM gateway.identity i

@@ -4,6 +4,7 @@ CREATE OR REPLACE FUNCTION gateway.erase_late(p_tenant text, p_limit integer) RE
 DECLARE
     v_identities uuid[];
     v_messages uuid[];
+    v record;
 BEGIN
     v_identities := ARRAY(
         SELECT e.identity_id FROM gateway.erased_identity e WHERE e.tenant_id = p_tenant AND e.next_at <= now()
@@ -11,8 +12,11 @@ BEGIN
     IF cardinality(v_identities) = 0 THEN RETURN 0; END IF;
     DELETE FROM gateway.erased_identity
         WHERE tenant_id = p_tenant AND identity_id = ANY (v_identities) AND erased_at < now() - interval '1 day';
-    UPDATE gateway.erased_identity SET next_at = now() + greatest(now() - erased_at, interval '1 minute')
-        WHERE tenant_id = p_tenant AND identity_id = ANY (v_identities);
+    -- The times are computed beforehand: Citus refuses a time that an UPDATE computes from a column and an interval.
+    SELECT array_agg(e.identity_id) AS identities, array_agg(now() + greatest(now() - e.erased_at, interval '1 minute')) AS nexts INTO v
+        FROM gateway.erased_identity e WHERE e.tenant_id = p_tenant AND e.identity_id = ANY (v_identities);
+    UPDATE gateway.erased_identity e SET next_at = u.next_at FROM unnest(v.identities, v.nexts) AS u(identity, next_at)
+        WHERE e.tenant_id = p_tenant AND e.identity_id = u.identity;
     WITH d AS (
         UPDATE gateway.delivery SET identity_id = NULL, device_id = NULL, user_id = NULL, address = NULL
         WHERE tenant_id = p_tenant AND identity_id = ANY (v_identities)

@@ -9,11 +9,13 @@ DECLARE
     i gateway.identity;
     m record;
     v record;
+    v_id uuid;
 BEGIN
     i := gateway.reading_identity(p_tenant, p_app, p_vendor, p_key, p_token, p_reader);
     IF i.identity_id IS NULL OR i.user_id IS DISTINCT FROM p_user THEN RETURN; END IF;
+    v_id := gateway.numbered_message(p_tenant, p_app, p_vendor, p_number);
     SELECT x.message_id, x.due_day INTO m FROM gateway.message x
-        WHERE x.tenant_id = p_tenant AND x.message_id = gateway.numbered_message(p_tenant, p_app, p_vendor, p_number)
+        WHERE x.tenant_id = p_tenant AND x.message_id = v_id
             AND NOT x.awaits_approval AND (p_hidden IS NULL OR x.content -> 'data' ->> p_hidden IS DISTINCT FROM 'N');
     IF NOT FOUND OR m.message_id < gateway.visible_from(i.assurance, i.user_since, i.created_at, p_whole) THEN RETURN; END IF;
     SELECT min(d.received_at) AS received, min(d.read_at) AS read, count(*) AS rows INTO v

@@ -1,7 +1,8 @@
 -- Removes the names of erased people from the audit: the rows keep pseudonyms that nothing leads back from, and their digests stay valid. Rows without a digest
--- contain the names themselves, which are replaced. Only the owner may do this; the caller's tenant must be the one that its transaction has set.
+-- contain the names themselves, which are replaced. Runs as the caller, and not as the owner: on Citus a transaction changes a tenant's rows as one role. The caller's
+-- tenant must be the one that its transaction has set.
 CREATE OR REPLACE FUNCTION gateway.forget_subjects(p_tenant text, p_subjects text[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     v_subject text;
     v_pseudonym text;

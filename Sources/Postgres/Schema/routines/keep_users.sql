@@ -10,6 +10,8 @@ CREATE OR REPLACE FUNCTION gateway.keep_users(
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_said record;
+    v_old record;
+    v_facts json;
     v_now timestamptz := now();
 BEGIN
     IF gateway.put_users(
@@ -19,8 +21,11 @@ BEGIN
     END IF;
     -- Few calls change consents, and the others write each row once. One user at a time, which uses the primary key whatever the statistics say.
     FOR v_said IN SELECT u.user_id, u.opted, u.consents, u.said FROM unnest(p_users, p_opted, p_consents, p_said) AS u(user_id, opted, consents, said) LOOP
-        UPDATE gateway.user_profile p SET opted_in = v_said.opted, consents = v_said.consents::json,
-                consent_facts = gateway.consents_noted(p.consents, p.consent_facts, v_said.consents::json, v_said.said::json, v_now)
+        -- The facts are computed beforehand: Citus refuses an UPDATE whose function reads columns.
+        SELECT p.consents, p.consent_facts INTO v_old FROM gateway.user_profile p
+            WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = v_said.user_id;
+        v_facts := gateway.consents_noted(v_old.consents, v_old.consent_facts, v_said.consents::json, v_said.said::json, v_now);
+        UPDATE gateway.user_profile p SET opted_in = v_said.opted, consents = v_said.consents::json, consent_facts = v_facts
             WHERE p.tenant_id = p_tenant AND p.app_id = p_app AND p.vendor = p_vendor AND p.user_id = v_said.user_id
                 AND (p.opted_in <> v_said.opted OR p.consents::text <> v_said.consents OR v_said.said <> '[]');
     END LOOP;

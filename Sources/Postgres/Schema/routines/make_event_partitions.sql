@@ -10,7 +10,7 @@ BEGIN
     -- At most 30 days: each partition costs time in every statement that cannot prune.
     FOR v_day IN p_first_day .. p_first_day + least(p_days, 30) - 1 LOOP
         CONTINUE WHEN to_regclass('gateway.event_batch_d' || v_day) IS NOT NULL;
-        CONTINUE WHEN EXISTS (SELECT FROM gateway.event_batch_default b WHERE b.day = v_day);
+        CONTINUE WHEN EXISTS (SELECT 1 FROM gateway.event_batch_default b WHERE b.day = v_day);
         EXECUTE format(
             'CREATE TABLE gateway.event_batch_d%s PARTITION OF gateway.event_batch FOR VALUES FROM (%s) TO (%s) '
                 'WITH (toast_tuple_target = 8160)',

@@ -7,13 +7,18 @@ RETURNS TABLE (
     was_sent boolean)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
+DECLARE
+    s record;
+    v_variables text;
 BEGIN
-    RETURN QUERY SELECT s.message_id, s.app_id, s.vendor, s.content, s.due_at, s.due_local, s.expires_at, s.collapse_id, s.numbers,
-            s.sender_id, s.user_id, s.received_at, s.read_at,
-            (SELECT v.variables::text FROM gateway.message_variable v
-                WHERE v.tenant_id = p_tenant AND v.message_id = s.message_id AND v.user_id = s.user_id),
-            s.received_at IS NOT NULL OR s.read_at IS NOT NULL OR gateway.was_sent(p_tenant, p_app, s.user_id, s.message_id)
-        FROM gateway.shown_messages(p_tenant, p_messages, p_users, p_received, p_read) s;
+    FOR s IN SELECT x.* FROM gateway.shown_messages(p_tenant, p_messages, p_users, p_received, p_read) x LOOP
+        v_variables := NULL;
+        SELECT v.variables::text INTO v_variables FROM gateway.message_variable v
+            WHERE v.tenant_id = p_tenant AND v.message_id = s.message_id AND v.user_id = s.user_id;
+        RETURN QUERY SELECT s.message_id, s.app_id, s.vendor, s.content, s.due_at, s.due_local, s.expires_at, s.collapse_id, s.numbers,
+            s.sender_id, s.user_id, s.received_at, s.read_at, v_variables,
+            s.received_at IS NOT NULL OR s.read_at IS NOT NULL OR gateway.was_sent(p_tenant, p_app, s.user_id, s.message_id);
+    END LOOP;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.read_messages FROM PUBLIC, gateway_call, gateway_engine;

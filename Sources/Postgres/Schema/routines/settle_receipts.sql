@@ -21,24 +21,28 @@ DECLARE
     v_ways text[];
     v_devices text[];
     v_found integer[];
-    v_rest integer[];
+    -- The receipts of a day as parallel arrays: Citus does not accept a subscript with a column in SET.
+    v record;
     v_day integer;
     k integer;
     g record;
 BEGIN
     FOR v_day IN SELECT DISTINCT x.day FROM unnest(p_days) AS x(day) WHERE x.day IS NOT NULL ORDER BY x.day LOOP
         -- One receipt per delivery: a second one in the arrays is recorded alone, afterwards.
-        SELECT array_agg(y.o ORDER BY y.message, y.identity) INTO v_rest FROM (
-            SELECT DISTINCT ON (x.message, x.identity) x.o::integer AS o, x.message, x.identity
-            FROM unnest(p_identities, p_messages, p_days) WITH ORDINALITY AS x(identity, message, day, o)
-            WHERE x.day = v_day AND x.identity IS NOT NULL ORDER BY x.message, x.identity, x.o) y;
+        SELECT coalesce(array_agg(y.o ORDER BY y.message, y.identity), '{}') AS places,
+                array_agg(y.message ORDER BY y.message, y.identity) AS messages,
+                array_agg(y.identity ORDER BY y.message, y.identity) AS identities,
+                array_agg(y.kind ORDER BY y.message, y.identity) AS kinds, array_agg(y.at ORDER BY y.message, y.identity) AS times
+            INTO v FROM (
+                SELECT DISTINCT ON (x.message, x.identity) x.o::integer AS o, x.message, x.identity, x.kind, x.at
+                FROM unnest(p_identities, p_messages, p_days, p_kinds, p_at) WITH ORDINALITY AS x(identity, message, day, kind, at, o)
+                WHERE x.day = v_day AND x.identity IS NOT NULL ORDER BY x.message, x.identity, x.o) y;
 
         WITH w AS (
-            UPDATE gateway.delivery d SET state = p_kinds[u.o], received_at = p_at[u.o],
-                    read_at = CASE WHEN p_kinds[u.o] = 'read' THEN p_at[u.o] END
-                FROM unnest(v_rest) AS u(o)
-                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
-                    AND d.target_id = p_identities[u.o] AND d.state = 'sent'
+            UPDATE gateway.delivery d SET state = u.kind, received_at = u.at, read_at = CASE WHEN u.kind = 'read' THEN u.at END
+                FROM unnest(v.places, v.messages, v.identities, v.kinds, v.times) AS u(o, message, identity, kind, at)
+                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = u.message
+                    AND d.target_id = u.identity AND d.state = 'sent'
                 RETURNING u.o, d.transport, d.device_vendor)
         SELECT array_agg(w.o), array_agg(w.transport), array_agg(w.device_vendor) INTO v_found, v_ways, v_devices FROM w;
         IF v_found IS NOT NULL THEN
@@ -47,15 +51,19 @@ BEGIN
             v_first_devices := v_first_devices || v_devices;
             FOREACH k IN ARRAY v_found LOOP v_outcomes[k] := 'recorded'; END LOOP;
         END IF;
-        CONTINUE WHEN coalesce(cardinality(v_found), 0) = coalesce(cardinality(v_rest), 0);
+        CONTINUE WHEN coalesce(cardinality(v_found), 0) = cardinality(v.places);
 
-        SELECT array_agg(u.o ORDER BY u.place) INTO v_rest FROM unnest(v_rest) WITH ORDINALITY AS u(o, place)
+        SELECT array_agg(u.o ORDER BY u.place) AS places, array_agg(u.message ORDER BY u.place) AS messages,
+                array_agg(u.identity ORDER BY u.place) AS identities, array_agg(u.kind ORDER BY u.place) AS kinds,
+                array_agg(u.at ORDER BY u.place) AS times
+            INTO v FROM unnest(v.places, v.messages, v.identities, v.kinds, v.times) WITH ORDINALITY
+                AS u(o, message, identity, kind, at, place)
             WHERE v_outcomes[u.o] IS NULL;
         WITH w AS (
-            UPDATE gateway.delivery d SET state = 'read', read_at = p_at[u.o]
-                FROM unnest(v_rest) AS u(o)
-                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
-                    AND d.target_id = p_identities[u.o] AND d.state = 'received' AND p_kinds[u.o] = 'read'
+            UPDATE gateway.delivery d SET state = 'read', read_at = u.at
+                FROM unnest(v.places, v.messages, v.identities, v.kinds, v.times) AS u(o, message, identity, kind, at)
+                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = u.message
+                    AND d.target_id = u.identity AND d.state = 'received' AND u.kind = 'read'
                     -- A row without an outcome is recorded alone.
                     AND d.sent_at IS NOT NULL
                 RETURNING u.o, d.transport, d.device_vendor)
@@ -69,10 +77,10 @@ BEGIN
 
         -- A delivery with an equal or later receipt: repeated.
         FOR k IN
-            SELECT u.o FROM unnest(v_rest) AS u(o)
-            JOIN gateway.delivery d ON d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = p_messages[u.o]
-                AND d.target_id = p_identities[u.o]
-            WHERE v_outcomes[u.o] IS NULL AND (d.state = 'read' OR d.state = 'received' AND p_kinds[u.o] = 'received')
+            SELECT u.o FROM unnest(v.places, v.messages, v.identities, v.kinds) AS u(o, message, identity, kind)
+            JOIN gateway.delivery d ON d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = u.message
+                AND d.target_id = u.identity
+            WHERE v_outcomes[u.o] IS NULL AND (d.state = 'read' OR d.state = 'received' AND u.kind = 'received')
         LOOP v_outcomes[k] := 'repeated'; END LOOP;
     END LOOP;
     PERFORM gateway.note_sightings(

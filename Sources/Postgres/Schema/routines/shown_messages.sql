@@ -11,7 +11,9 @@ DECLARE
 BEGIN
     FOR k IN 1 .. coalesce(cardinality(p_messages), 0) LOOP
         RETURN QUERY SELECT m.message_id, m.app_id, m.vendor, m.content, m.due_at, m.due_local, m.expires_at, m.collapse_id,
-                gateway.message_numbers(p_tenant, m.message_id), m.sender_id, p_users[k], p_received[k], p_read[k]
+                (SELECT json_object_agg(r.vendor, r.ref)::text FROM gateway.message_ref r
+                    WHERE r.tenant_id = p_tenant AND r.message_id = m.message_id),
+                m.sender_id, p_users[k], p_received[k], p_read[k]
             FROM gateway.message m WHERE m.tenant_id = p_tenant AND m.message_id = p_messages[k] AND NOT m.awaits_approval;
     END LOOP;
 END $$;

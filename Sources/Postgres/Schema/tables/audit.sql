@@ -1,7 +1,7 @@
 -- The audit log, and the answers kept for repeated calls.
 
--- One action with its actor and subject. Calls and the engine insert and read; only the owner, which cannot log in, may change or delete a row
--- (`drop_audit`, `forget_subjects`).
+-- One action with its actor and subject. Calls and the engine insert and read; only the owner may change or delete a row (`drop_audit`). Calls may also replace the
+-- subject of a row without a digest (`forget_subjects`).
 CREATE TABLE gateway.audit (
     tenant_id text NOT NULL,
     audit_id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -27,6 +27,8 @@ CREATE POLICY tenant_only ON gateway.audit USING (tenant_id = current_setting('g
 GRANT SELECT, INSERT ON gateway.audit TO gateway_call, gateway_engine;
 CREATE INDEX audit_about ON gateway.audit (tenant_id, subject, position);
 CREATE INDEX audit_unchained ON gateway.audit (tenant_id, subject) WHERE hash IS NULL;
+GRANT UPDATE (subject) ON gateway.audit TO gateway_call;
+CREATE POLICY unchained_only ON gateway.audit AS RESTRICTIVE FOR UPDATE TO gateway_call USING (hash IS NULL) WITH CHECK (hash IS NULL);
 
 -- The key of the pseudonyms of a tenant.
 CREATE TABLE gateway.audit_key (
@@ -51,6 +53,7 @@ ALTER TABLE gateway.audit_subject ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON gateway.audit_subject USING (tenant_id = current_setting('gateway.tenant', true))
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT, INSERT ON gateway.audit_subject TO gateway_call, gateway_engine;
+GRANT DELETE ON gateway.audit_subject TO gateway_call;
 
 -- A node's signature under the digest of an audit row: nothing up to this position was changed since.
 CREATE TABLE gateway.audit_checkpoint (

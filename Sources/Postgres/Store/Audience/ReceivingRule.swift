@@ -1,5 +1,4 @@
 package import Model
-import PostgresClient
 
 /// Decides which identity of a device receives a send that reaches every dialect (docs/schema.md#the-identity-that-receives-a-send).
 ///
@@ -54,10 +53,5 @@ package struct ReceivingRule: Sendable, Hashable {
 
     private func rank(_ target: ResolvedTarget) -> Int {
         preferred.firstIndex(of: target.dialect) ?? preferred.count
-    }
-
-    /// The last parameters of a statement with `gateway.receiving_identities`: dialects, whether it sends to users who have withdrawn, and the lane.
-    var parameters: [PostgresValue] {
-        [.strings(preferred.map(\.rawValue)), .bool(includesWithdrawn), .string(lane.map { "\($0)" })]
     }
 }

@@ -23,13 +23,8 @@ enum AuditSQL {
     /// The last rows, newest first.
     static let newest = StoreSQL.tenant("\(entries) WHERE a.tenant_id = $1 ORDER BY a.position DESC LIMIT $2")
 
-    /// The last rows about a subject, newest first. People are found by their pseudonyms (`write_audit`).
-    static let about = StoreSQL.tenant(
-        """
-        \(entries) WHERE a.tenant_id = $1 AND a.subject = (SELECT CASE WHEN split_part($2::text, ' ', 1) IN ('user', 'phone', 'device-key', 'token')
-            THEN gateway.audit_pseudonym($1, $2::text) ELSE $2::text END) ORDER BY a.position DESC LIMIT $3
-        """
-    )
+    /// The last rows about a subject, newest first.
+    static let about = StoreSQL.function("audit_about", 3)
 
     /// The counts of the last comparison of an export with the devices `$2`, unless it is older than `$3` or followed by 1,000 other rows about them.
     static let comparison = StoreSQL.tenant(

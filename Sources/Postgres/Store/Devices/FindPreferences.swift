@@ -13,14 +13,7 @@ package struct FindPreferences: StoreRead {
 
     package var sharesCommit: Bool { true }
 
-    private static let sql = StoreSQL.tenant(
-        """
-        SELECT i.accepts_push, i.user_id, i.alias, \(StoreSQL.clockColumns)
-        FROM gateway.reading_identity($1, $2, $3, $4, $5, $6) i
-        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-        WHERE i.identity_id IS NOT NULL
-        """
-    )
+    private static let sql = StoreSQL.function("find_preferences", 6)
 
     /// Finds the preferences of many devices by their keys.
     private static let set = StoreSQL.tenant(

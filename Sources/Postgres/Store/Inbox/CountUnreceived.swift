@@ -16,14 +16,7 @@ package struct CountUnreceived: StoreRead {
     }
 
     /// `$6`: only messages that are due by this time. `$7`: the maximum count.
-    private static let sql = StoreSQL.tenant(
-        """
-        SELECT count(*) AS count FROM (
-            SELECT FROM gateway.calling_identity($1, $2, $3, $4, $5) i
-            JOIN gateway.inbox_open o ON o.tenant_id = $1 AND o.identity_id = i.identity_id
-            WHERE o.message_id < $6 LIMIT $7) x
-        """
-    )
+    private static let sql = StoreSQL.function("count_unreceived", 7, columns: "count_unreceived AS count")
 
     package func statement(_ call: StoreCall) -> Statement {
         Self.sql.with(call.caller(caller, scope) + [.id(MessageID.first(after: at)), .int(max(0, limit))])

@@ -14,17 +14,7 @@ package struct FindTraces: StoreRead {
         self.references = references
     }
 
-    private static let sql = StoreSQL.tenant(
-        """
-        SELECT u.reference, t.trace
-        FROM (SELECT r.reference, gateway.numbered_message($1, $2, $3, r.reference) AS message_id
-            FROM unnest($4::text[]) AS r(reference) OFFSET 0) u
-        CROSS JOIN LATERAL (
-            SELECT m.content ->> 'trace' AS trace FROM gateway.message m
-            WHERE m.tenant_id = $1 AND m.message_id = u.message_id AND m.app_id = $2 LIMIT 1) t
-        WHERE t.trace IS NOT NULL
-        """
-    )
+    private static let sql = StoreSQL.function("find_traces", 4)
 
     package func statement(_ call: StoreCall) -> Statement {
         Self.sql.with(call.owner(scope) + [.strings(references)])
