@@ -11,7 +11,8 @@ extension DatabaseCommand {
             abstract: "Print the steps that distribute the database by tenant with Citus, without changing anything.",
             discussion: """
                 The output is commented SQL, made from this database's catalog: checks before, reference tables, distributed tables, local tables, and
-                comparisons afterwards. Obstacles in the schema are printed to standard error, and the exit status is then 1.
+                comparisons afterwards. Obstacles in the schema are printed to standard error, and the exit status is then 1. So it is for a database that is
+                distributed already: nothing is printed for it.
                 """
         )
         @OptionGroup var common: CommonOptions
@@ -30,6 +31,9 @@ extension DatabaseCommand {
                 let catalog = try await SchemaCatalog(admin)
                 await admin.close()
                 return (catalog, status.databaseVersion)
+            }
+            if catalog.isDistributed {
+                throw CommandFailure("the database is distributed already; migrations distribute new tables themselves")
             }
             Console.print(DistributionPlan(catalog, schemaVersion: version).text)
             guard catalog.breaches.isEmpty else {

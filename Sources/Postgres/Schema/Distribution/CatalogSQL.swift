@@ -97,6 +97,28 @@ enum CatalogSQL {
         ORDER BY 1, 2
         """
 
+    /// The functions of schema `$1` that neither write nor run as their owner: the name, the form that `create_distributed_function` accepts, and the body.
+    private static let functions = """
+        SELECT p.proname::text AS name,
+            format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) AS signature,
+            p.provolatile = 'i' AS is_immutable, p.prosrc AS body
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE p.pronamespace = to_regnamespace($1::text) AND p.provolatile <> 'v' AND NOT p.prosecdef
+        ORDER BY 2
+        """
+
+    /// Whether the table `$1` is distributed by Citus. Only for a database with the extension.
+    private static let distributed =
+        "SELECT count(*) AS count FROM pg_catalog.pg_dist_partition WHERE logicalrelid = to_regclass($1::text)"
+
+    private static let extensions = "SELECT count(*) AS count FROM pg_catalog.pg_extension WHERE extname = 'citus'"
+
+    static func functions(of schema: String) -> Statement { Statement(functions, [.text(schema)], reach: .global) }
+
+    static func citus() -> Statement { Statement(extensions, [], reach: .global) }
+
+    static func distributed(_ table: String) -> Statement { Statement(distributed, [.text(table)], reach: .global) }
+
     static func tables(of schema: String) -> Statement {
         Statement(tables, [.text(schema)], reach: .global)
     }

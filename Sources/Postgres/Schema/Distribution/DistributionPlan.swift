@@ -34,9 +34,12 @@ package struct DistributionPlan: Sendable {
         --      wal_level = logical
         --      max_prepared_transactions = 200          -- at least max_connections
         --      max_locks_per_transaction = 512
-        --      max_replication_slots = 32, max_wal_senders = 32, max_worker_processes = 64
-        --      output_plugin_libraries = pgoutput, test_decoding, citus      -- PostgreSQL 15.19 and later
-        --    Node-to-node logins (pg_hba.conf, .pgpass) for the superuser, gateway_owner, gateway_call and gateway_engine.
+        --      max_replication_slots = 32
+        --      max_wal_senders = 32
+        --      max_worker_processes = 64
+        --      output_plugin_libraries = 'pgoutput, test_decoding, citus'       -- PostgreSQL 15.19 and later
+        --    Node-to-node logins (pg_hba.conf, .pgpass) for the superuser, gateway_owner, gateway_call and gateway_engine. Allow gateway_owner from these servers
+        --    only: step 4 lets it log in.
         --    Do not set plan_cache_mode = force_generic_plan anywhere: it breaks the claim.
         SHOW server_version;
         SHOW wal_level;
@@ -75,6 +78,9 @@ package struct DistributionPlan: Sendable {
         SELECT citus_set_coordinator_host('coordinator.example', 5432);
         SELECT citus_add_node('worker1.example', 5432);
         SELECT citus_add_node('worker2.example', 5432);
+        -- Maintenance runs as the owner of the tables, and the coordinator connects to the workers as the role that runs a statement. No password: only pg_hba.conf
+        -- on these servers decides who may be gateway_owner. The workers receive the change from here.
+        ALTER ROLE gateway_owner LOGIN;
         SELECT nodename, result FROM run_command_on_workers('SHOW server_version') JOIN pg_dist_node USING (nodename, nodeport);
         """
     }
@@ -86,6 +92,7 @@ package struct DistributionPlan: Sendable {
                 ? "SELECT create_distributed_table('gateway.\(name)', 'tenant_id');"
                 : "SELECT create_distributed_table('gateway.\(name)', 'tenant_id', colocate_with => 'gateway.\(SchemaCatalog.anchor)');"
         }
+        let functions = catalog.functions.map { "SELECT create_distributed_function('\($0.signature)');" }
         let partitioned = catalog.tables.filter { $0.place == .distributed && $0.partitions > 0 }
             .map { "\($0.name) includes its \($0.partitions) partitions" }
         return """
@@ -100,16 +107,19 @@ package struct DistributionPlan: Sendable {
             -- A tenant's rows: together, on one server.
             \(distributed.joined(separator: "\n"))
             COMMIT;
+            -- Functions that statements on these tables call, and that read no table: on every server. Later changes of them reach the workers by themselves.
+            \(functions.joined(separator: "\n"))
             -- These stay on the coordinator unchanged: \(names(.local).joined(separator: ", ")).
             """
     }
 
     private var comparison: String {
         """
-        -- 6. Compare the rows. The last statement must return no row; if it returns one, stop and restore the backup.
+        -- 6. Compare the rows, in both directions. The last statement must return no row; if it returns one, stop and restore the backup.
         CREATE TEMPORARY TABLE after AS
         \(rowCounts);
-        SELECT * FROM before EXCEPT SELECT * FROM after;
+        SELECT 'before' AS side, b.* FROM (SELECT * FROM before EXCEPT SELECT * FROM after) AS b
+            UNION ALL SELECT 'after', a.* FROM (SELECT * FROM after EXCEPT SELECT * FROM before) AS a;
         """
     }
 
@@ -117,7 +127,7 @@ package struct DistributionPlan: Sendable {
         let truncations = (names(.distributed).reversed() + names(.reference).reversed())
             .map { "SELECT truncate_local_data_after_distributing_table('gateway.\($0)');" }
         return """
-            -- 7. Remove the coordinator's own copies; the shards stay.
+            -- 7. Remove the coordinator's own copies; the shards stay. PostgreSQL prints many notices "truncate cascades to table": they are about these copies as well.
             \(truncations.joined(separator: "\n"))
             """
     }

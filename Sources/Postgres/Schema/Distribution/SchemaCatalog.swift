@@ -29,12 +29,25 @@ package struct SchemaCatalog: Sendable {
         package var subject: String
     }
 
+    /// A function that reads and writes no table and takes no lock. A statement on the tables of a tenant may call it: on Citus, each worker has it.
+    package struct Function: Sendable, Hashable {
+        package var name: String
+        /// As in `gateway.stage_of(text, text, boolean)`.
+        package var signature: String
+        /// Whether an UPDATE may call it with columns.
+        package var isImmutable: Bool
+    }
+
     /// The table that the others are colocated with, as in `gateway.colocate`.
     package static let anchor = "app"
 
     /// Parents before children, otherwise in the order of their creation. `anchor` is the first of its kind.
     package let tables: [Table]
     package let breaches: [Breach]
+    /// The functions that workers need, in the order of their signatures.
+    package let functions: [Function]
+    /// Whether the tables are distributed already.
+    package let isDistributed: Bool
 
     /// Reads the catalog.
     ///
@@ -74,6 +87,36 @@ package struct SchemaCatalog: Sendable {
             breaches.append(Breach(rule: try row.text("rule"), subject: try row.text("subject")))
         }
         self.breaches = breaches
+        var candidates: [(function: Function, body: String)] = []
+        for row in try await ask(CatalogSQL.functions(of: schema)) {
+            let function = Function(
+                name: try row.text("name"),
+                signature: try row.text("signature"),
+                isImmutable: try row.bool("is_immutable")
+            )
+            candidates.append((function, try row.text("body")))
+        }
+        functions = Self.pure(candidates, in: schema)
+        // The catalog of Citus exists only with its extension.
+        if try await ask(CatalogSQL.citus()).only().int("count") > 0 {
+            isDistributed = try await ask(CatalogSQL.distributed("\(schema).\(Self.anchor)")).only().int("count") > 0
+        } else {
+            isDistributed = false
+        }
+    }
+
+    /// Those that name nothing of the schema except each other. A function that locks a name is volatile, and not among them.
+    static func pure(_ candidates: [(function: Function, body: String)], in schema: String) -> [Function] {
+        var pure = candidates
+        while true {
+            let names = Set(pure.map(\.function.name))
+            let kept = pure.filter { candidate in
+                candidate.body.matches(of: /\b([a-z_]+)\.([a-z_]+)/)
+                    .allSatisfy { $0.1 != schema || names.contains(String($0.2)) }
+            }
+            if kept.count == pure.count { return kept.map(\.function) }
+            pure = kept
+        }
     }
 
     /// The tables of one kind, in order.
