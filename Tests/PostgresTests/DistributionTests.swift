@@ -162,10 +162,12 @@ import Testing
 
     private func rules() async throws -> StatementRules {
         let catalog = try await catalog(DatabaseStores.shared().database.admin())
-        return StatementRules(
-            distributed: Set(catalog.names(.distributed)),
-            reference: Set(catalog.names(.reference))
-        )
+        return StatementRules(catalog)
+    }
+
+    /// The statements of a function. A loop's query ends where the loop begins.
+    private func statements(of body: String) -> [String] {
+        StatementRules.plain(body).replacing(" LOOP ", with: ";").split(separator: ";").map(String.init)
     }
 
     @Test func everyStatementOfEveryFunctionCanBeDistributed() async throws {
@@ -181,13 +183,70 @@ import Testing
         var found: Set<String> = []
         for function in functions {
             let name = try function.text("name")
-            for statement in StatementRules.plain(try function.text("body")).split(separator: ";") {
-                for breach in rules.breaches(in: String(statement), isSecured: try function.bool("call")) {
+            for statement in statements(of: try function.text("body")) {
+                for breach in rules.breaches(in: statement, isSecured: try function.bool("call")) {
                     found.insert("\(name): \(breach)")
                 }
             }
         }
         #expect(found == [])
+    }
+
+    /// Maintenance of partitions is over all tenants.
+    @Test func everyStatementOfTheOwnersFunctionsCanBeDistributed() async throws {
+        var rules = try await rules()
+        rules.distributed.formUnion(["delivery_default", "event_batch_default"])
+        let admin = try await DatabaseStores.shared().database.admin()
+        let functions = try await admin.query(
+            """
+            SELECT proname::text AS name, prosrc AS body FROM pg_proc
+            WHERE pronamespace = 'gateway'::regnamespace AND prosecdef ORDER BY 1
+            """
+        )
+        #expect(functions.count > 15)
+        // They move rows of all tenants between partitions, and do that elsewhere than on Citus.
+        let moves: Set<String> = ["stage_default_rows", "attach_staged_weeks"]
+        var found: Set<String> = []
+        for function in functions {
+            let name = try function.text("name")
+            guard !moves.contains(name) else { continue }
+            for statement in statements(of: try function.text("body")) where !statement.contains("p_tenant") {
+                for breach in rules.breaches(in: statement, isGlobal: true, isSecured: false) {
+                    found.insert("\(name): \(breach)")
+                }
+            }
+        }
+        #expect(found == [])
+    }
+
+    /// On Citus, a transaction changes the rows of a tenant over the connection of one role.
+    @Test func noFunctionCallsOneThatRunsAsTheOwner() async throws {
+        let admin = try await DatabaseStores.shared().database.admin()
+        let calls = try await admin.query(
+            """
+            SELECT c.proname || ' calls ' || o.proname AS call FROM pg_proc o JOIN pg_proc c ON c.prosrc ~ ('gateway\\.' || o.proname || '\\(')
+            WHERE o.pronamespace = 'gateway'::regnamespace AND c.pronamespace = o.pronamespace AND o.prosecdef AND NOT c.prosecdef
+            """
+        )
+        for row in calls {
+            let call = try row.text("call")
+            Issue.record("\(call)")
+        }
+    }
+
+    /// Workers get the functions that read no table and take no lock, and no others.
+    @Test func workersGetTheFunctionsWithoutTables() async throws {
+        let catalog = try await catalog(DatabaseStores.shared().database.admin())
+        let names = Set(catalog.functions.map(\.name))
+        #expect(names.isSuperset(of: ["stage_of", "known_zone", "due_of", "level_after", "client_after"]))
+        #expect(names.isDisjoint(with: ["is_taken", "numbered_message", "preferred_dialects", "lock_name"]))
+        #expect(catalog.functions.first { $0.name == "stage_of" }?.signature == "gateway.stage_of(text, text, boolean)")
+        #expect(catalog.functions.first { $0.name == "stage_of" }?.isImmutable == true)
+        #expect(catalog.functions.first { $0.name == "known_zone" }?.isImmutable == false)
+        let text = DistributionPlan(catalog, schemaVersion: 12).text
+        for function in catalog.functions {
+            #expect(text.contains("SELECT create_distributed_function('\(function.signature)');"))
+        }
     }
 
     private static let statements: [(sql: String, rule: String)] = [
@@ -233,7 +292,46 @@ import Testing
         ),
         (
             "UPDATE gateway.slice SET next_at = now() + attempts * interval '1 s' WHERE tenant_id = $1",
-            "now() with a column's interval"
+            "an interval with a column in SET"
+        ),
+        (
+            "UPDATE gateway.slice SET next_at = resume_at + interval '1 s' WHERE tenant_id = $1",
+            "an interval with a column in SET"
+        ),
+        (
+            "UPDATE gateway.slice s SET next_at = u.at + make_interval(secs => u.n) FROM unnest($2) u WHERE s.tenant_id = $1",
+            "an interval with a column in SET"
+        ),
+        (
+            "UPDATE gateway.device SET state = p_kinds[u.o] FROM unnest($2) AS u(o) WHERE tenant_id = $1",
+            "a subscript in SET"
+        ),
+        (
+            "UPDATE gateway.device d SET level = CASE u.change WHEN 'clear' THEN 0 END FROM unnest($2) u WHERE d.tenant_id = $1",
+            "CASE with an operand in SET"
+        ),
+        (
+            "UPDATE gateway.device d SET facts = gateway.consents_noted(d.facts) WHERE d.tenant_id = $1",
+            "a function in SET that is not immutable"
+        ),
+        (
+            "UPDATE gateway.device SET name = $2 WHERE tenant_id = $1 RETURNING json_build_object('name', name) AS data",
+            "a function in RETURNING that is not immutable"
+        ),
+        (
+            "SELECT gateway.is_taken($1, d.device_id) FROM gateway.device d WHERE d.tenant_id = $1",
+            "a function that workers do not have"
+        ),
+        (
+            "SELECT 1 FROM gateway.reading_identity($1) i JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id",
+            "a function that workers do not have"
+        ),
+        (
+            """
+            INSERT INTO gateway.key AS k (tenant_id, name) SELECT $1, u.name FROM unnest($2) AS u(name) ON CONFLICT (tenant_id, name)
+            DO UPDATE SET secret_at = CASE WHEN k.hash = excluded.hash THEN k.secret_at ELSE now() END
+            """,
+            "now() in DO UPDATE"
         ),
         ("UPDATE gateway.device SET name = $2 WHERE tenant_id = $1 RETURNING now() AS now", "now() in RETURNING"),
         (
@@ -260,9 +358,18 @@ import Testing
 
     @Test(arguments: 0..<statements.count)
     func everyRuleDetectsItsStatement(_ index: Int) {
-        let rules = StatementRules(distributed: ["device", "identity", "slice"])
+        let rules = StatementRules(distributed: ["device", "identity", "slice"], reference: ["key"])
         let statement = Self.statements[index]
         #expect(rules.breaches(in: statement.sql).contains(statement.rule), "\(statement.sql)")
+    }
+
+    @Test func anInsertWithARowOfTheTenantHasNoFindings() {
+        let rules = StatementRules(distributed: ["device", "message"])
+        let sql = """
+            INSERT INTO gateway.device (tenant_id, device_id) SELECT x.tenant_id, u.id FROM gateway.message x
+            CROSS JOIN unnest($3) AS u(id) WHERE x.tenant_id = $1 AND x.message_id = $2
+            """
+        #expect(rules.breaches(in: sql) == [])
     }
 
     @Test func aLookupWithAPrecomputedValueHasNoFindings() {
@@ -297,6 +404,32 @@ import Testing
         #expect(rules.breaches(in: joined + " i.tenant_id = d.tenant_id", isGlobal: true) == [])
     }
 
+    /// Citus plans the subqueries of such a statement one by one.
+    @Test func aStatementOverAllTenantsHasSubqueriesThatStandAlone() {
+        let rules = StatementRules(distributed: ["device", "lane"], reference: ["tenant"])
+        func breaches(_ sql: String) -> [String] { rules.breaches(in: sql, isGlobal: true) }
+        let probe = "(SELECT 1 FROM gateway.device d WHERE d.tenant_id = t.tenant_id LIMIT 1) x"
+        #expect(
+            breaches("SELECT t.tenant_id FROM gateway.tenant t CROSS JOIN LATERAL \(probe)") == [
+                "a subquery about the rows of a reference table"
+            ]
+        )
+        #expect(breaches("SELECT t.tenant_id FROM gateway.lane t CROSS JOIN LATERAL \(probe)") == [])
+        #expect(
+            breaches("SELECT EXISTS (SELECT FROM gateway.lane l WHERE l.is_paused) AS is_paused") == [
+                "no columns in a subquery over all tenants"
+            ]
+        )
+        #expect(breaches("SELECT EXISTS (SELECT 1 FROM gateway.lane l WHERE l.is_paused) AS is_paused") == [])
+        let inner = "(SELECT d.at FROM gateway.device d WHERE d.tenant_id = l.tenant_id LIMIT 1)"
+        #expect(
+            breaches("SELECT x.at FROM gateway.lane l CROSS JOIN LATERAL (SELECT coalesce(\(inner), l.at) AS at) x")
+                == [
+                    "a correlated subquery without FROM"
+                ]
+        )
+    }
+
     // MARK: The plan
 
     @Test func thePlanDistributesEveryTableOnceParentsFirst() async throws {
@@ -317,6 +450,11 @@ import Testing
             #expect(text.ranges(of: "create_reference_table('gateway.\(name)')").count == 1)
         }
         for name in catalog.names(.local) { #expect(!text.contains("_table('gateway.\(name)'")) }
+        #expect(text.contains("ALTER ROLE gateway_owner LOGIN;"))
+        #expect(
+            text.contains("FROM before EXCEPT SELECT * FROM after")
+                && text.contains("FROM after EXCEPT SELECT * FROM before")
+        )
         let body = try await admin.query("SELECT prosrc FROM pg_proc WHERE proname = 'colocate'").only().text("prosrc")
         #expect(body.contains("'gateway.\(SchemaCatalog.anchor)'"))
     }

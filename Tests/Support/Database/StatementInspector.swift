@@ -21,10 +21,7 @@ package final class StatementInspector: Sendable {
     /// - Throws: `PostgresError`.
     package init(_ admin: PostgresConnection) async throws {
         let catalog = try await SchemaCatalog(admin)
-        rules = StatementRules(
-            distributed: Set(catalog.names(.distributed)),
-            reference: Set(catalog.names(.reference))
-        )
+        rules = StatementRules(catalog)
         let functions = try await admin.query(
             """
             SELECT proname::text AS name, coalesce(proargnames[1:pronargs], '{}') AS names FROM pg_proc
@@ -94,6 +91,18 @@ package final class StatementInspector: Sendable {
             }
         }
         return found
+    }
+}
+
+extension StatementRules {
+    /// The rules for a schema.
+    package init(_ catalog: SchemaCatalog) {
+        self.init(
+            distributed: Set(catalog.names(.distributed)),
+            reference: Set(catalog.names(.reference)),
+            functions: Set(catalog.functions.map(\.name)),
+            immutable: Set(catalog.functions.filter(\.isImmutable).map(\.name))
+        )
     }
 }
 

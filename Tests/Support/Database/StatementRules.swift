@@ -5,10 +5,21 @@ package struct StatementRules: Sendable {
     package var distributed: Set<String>
     /// Tables that exist on every server.
     package var reference: Set<String>
+    /// The functions of the schema that exist on every server. A statement with a distributed table may call only these.
+    package var functions: Set<String>
+    /// Those of `functions` that are immutable.
+    package var immutable: Set<String>
 
-    package init(distributed: Set<String>, reference: Set<String> = []) {
+    package init(
+        distributed: Set<String>,
+        reference: Set<String> = [],
+        functions: Set<String> = [],
+        immutable: Set<String> = []
+    ) {
         self.distributed = distributed
         self.reference = reference
+        self.functions = functions
+        self.immutable = immutable
     }
 
     /// The violations of a statement of one tenant or, if `isGlobal`, of no tenant. If `isSecured`, row-level
@@ -34,6 +45,12 @@ package struct StatementRules: Sendable {
         rule("a server's own transaction ids", text.contains(ids))
         rule("set_config does not reach the workers", text.contains(/\bset_config\(/))
         rule("currval and lastval are a session's own", text.contains(/\b(currval|lastval)\(/))
+        let calls = text.matches(of: /\bgateway\.([a-z_]+)\(/).map { String($0.1) }
+        let hasDistributed = tables.contains { distributed.contains($0.table) }
+        // INSERT INTO gateway.x (…) is not a call.
+        let functions = calls.filter { !self.functions.contains($0) && !isTable($0) }
+        rule("a function that workers do not have", hasDistributed && !functions.isEmpty)
+        if isGlobal { found += globalBreaches(in: text, tables) }
         if isSecured { found += lookupBreaches(in: text, Set(tables.compactMap(\.alias))) }
         guard isWrite else { return found }
         found += writeBreaches(in: text)
@@ -50,10 +67,19 @@ package struct StatementRules: Sendable {
             let conditional = Self.calls(of: ["coalesce", "CASE"], in: clause.text)
             rule("now() in CASE or COALESCE of a SET", conditional.contains { $0.contains("now()") })
             rule("now() in DO UPDATE", clause.isConflict && clause.text.contains("now()"))
-            rule("now() with a column's interval", clause.text.contains(/now\(\)\s*[+-]\s*[a-z_.]+\s*\*/))
+            rule("an interval with a column in SET", Self.addsInterval(to: clause.text))
+            // Ends the process of the coordinator.
+            rule("a subscript in SET", clause.text.contains(/[a-z_][a-z_0-9]*\[[^\]]/))
+            // Citus sends `CASE x WHEN (x = 'a')` to the worker.
+            rule("CASE with an operand in SET", clause.text.contains(/\bCASE (?!WHEN\b)/))
+            let stable = clause.text.matches(of: /\bgateway\.([a-z_]+)\(/).filter { !immutable.contains(String($0.1)) }
+            rule("a function in SET that is not immutable", !stable.isEmpty)
         }
+        let stable =
+            /\b(jsonb?_build_(object|array)|to_jsonb?|row_to_json|array_to_json|concat|concat_ws|format|to_char|to_timestamp)\(/
         for clause in Self.clauses(after: "RETURNING", in: text) {
             rule("now() in RETURNING", clause.text.contains("now()") || clause.text.contains(volatile))
+            rule("a function in RETURNING that is not immutable", clause.text.contains(stable))
         }
         // Otherwise Citus turns it into a COPY, which row-level security refuses and whose errors have the code
         // XX000.
@@ -61,11 +87,53 @@ package struct StatementRules: Sendable {
             // Citus: "subqueries are not supported within INSERT queries".
             let hasValues = insert.contains(/\) VALUES \(/)
             rule("subquery in VALUES", hasValues)
-            let isCopy = !hasValues && !insert.contains("ON CONFLICT") && !insert.contains("RETURNING")
+            // With the tenant of a colocated row, it runs where the rows are.
+            let isColocated = insert.contains(/\bSELECT [a-z]+\.tenant_id\b/)
+            let isCopy =
+                !hasValues && !isColocated && !insert.contains("ON CONFLICT") && !insert.contains("RETURNING")
             rule("INSERT … SELECT without ON CONFLICT or RETURNING", isCopy)
         }
         return found
     }
+
+    /// Whether a time is computed from a column and an interval: that depends on the time zone, so that the operator is only stable. Parameters (`$1`, `p_…`) and
+    /// variables (`v_…`) are constants.
+    private static func addsInterval(to text: String) -> Bool {
+        let columns = text.matches(of: /([a-z_0-9.$]+)\)? [+-] interval '/).filter { !$0.1.contains(/^(?:[pv]_|\$)/) }
+        let ofNow = text.contains(/\bnow\(\) [+-] (?!interval '|make_interval|[pv]_|\$)/)
+        return !columns.isEmpty || ofNow || text.contains(/\bmake_interval\(secs => (?![pv]_|\$)|\* interval '/)
+    }
+
+    /// Rules of statements over all tenants, whose subqueries Citus plans one by one.
+    private func globalBreaches(in text: String, _ tables: [Use]) -> [String] {
+        var found: [String] = []
+        // Citus: "a column definition list is required for functions returning \"record\"". A subquery of a condition is part of its statement.
+        if text.contains(/\bEXISTS ?\( ?SELECT FROM\b/), !Self.outermost(text[...]).contains(" FROM ") {
+            found.append("no columns in a subquery over all tenants")
+        }
+        let laterals = Self.statements(beginning: "LATERAL (", in: text)
+        let hasReference = tables.contains { reference.contains($0.table) }
+        if hasReference, tables.contains(where: { distributed.contains($0.table) }), !laterals.isEmpty {
+            found.append("a subquery about the rows of a reference table")
+        }
+        let isOpen = laterals.contains { !Self.outermost($0.dropFirst("LATERAL (".count)).contains(" FROM ") }
+        if isOpen { found.append("a correlated subquery without FROM") }
+        return found
+    }
+
+    /// The text outside of parentheses.
+    private static func outermost(_ text: Substring) -> String {
+        var depth = 0
+        var out = ""
+        for character in text {
+            if character == ")" { depth -= 1 }
+            if depth == 0 { out.append(character) }
+            if character == "(" { depth += 1 }
+        }
+        return out
+    }
+
+    private func isTable(_ name: String) -> Bool { distributed.contains(name) || reference.contains(name) }
 
     /// Row-level security allows only conditions on an index that cannot leak rows, so the compared value must be
     /// computed beforehand, in a subquery that is not pulled up.
