@@ -1,0 +1,1 @@
+`push-gateway database distribute` also lets `gateway_owner` log in on the servers of the cluster, distributes the functions that statements call, compares the rows in both directions, and refuses a database that is distributed already. Without the shared flush, as on Citus, calls of one kind are sent as one statement too. Migration 0081 lets erasures run as the role of calls.
