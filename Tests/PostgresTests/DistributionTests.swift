@@ -121,6 +121,10 @@ import Testing
         ),
         ("ALTER TABLE s.device DISABLE ROW LEVEL SECURITY", "no row-level security"),
         ("ALTER TABLE s.device FORCE ROW LEVEL SECURITY", "row-level security is forced: online moves never end"),
+        (
+            "CREATE POLICY bad ON s.device AS RESTRICTIVE USING (device_id IS NOT NULL)",
+            "a restrictive policy: workers get a permissive one"
+        ),
         ("CREATE FUNCTION s.g(t text) RETURNS text LANGUAGE sql AS 'SELECT t'", "a function in LANGUAGE sql"),
     ]
 

@@ -92,6 +92,9 @@ enum CatalogSQL {
         UNION ALL
         SELECT 'row-level security is forced: online moves never end', k.name FROM k WHERE k.relforcerowsecurity
         UNION ALL
+        SELECT 'a restrictive policy: workers get a permissive one', k.name || '.' || y.polname FROM pg_policy y
+            JOIN k ON k.oid = y.polrelid WHERE NOT y.polpermissive
+        UNION ALL
         SELECT 'a function in LANGUAGE sql', p.proname::text FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
             WHERE p.pronamespace = to_regnamespace($1::text) AND l.lanname = 'sql'
         ORDER BY 1, 2

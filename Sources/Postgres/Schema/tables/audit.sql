@@ -22,13 +22,16 @@ SELECT gateway.colocate('gateway.audit');
 CREATE INDEX audit_at ON gateway.audit (tenant_id, at DESC);
 CREATE UNIQUE INDEX audit_position ON gateway.audit (tenant_id, position);
 ALTER TABLE gateway.audit ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON gateway.audit USING (tenant_id = current_setting('gateway.tenant', true))
-    WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+-- Each kind of statement has its policy, because workers of Citus make a restrictive policy a permissive one.
+CREATE POLICY tenant_only ON gateway.audit FOR SELECT USING (tenant_id = current_setting('gateway.tenant', true));
+CREATE POLICY tenant_added ON gateway.audit FOR INSERT WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
+CREATE POLICY unchained_only ON gateway.audit FOR UPDATE TO gateway_call
+    USING (tenant_id = current_setting('gateway.tenant', true) AND hash IS NULL)
+    WITH CHECK (tenant_id = current_setting('gateway.tenant', true) AND hash IS NULL);
 GRANT SELECT, INSERT ON gateway.audit TO gateway_call, gateway_engine;
 CREATE INDEX audit_about ON gateway.audit (tenant_id, subject, position);
 CREATE INDEX audit_unchained ON gateway.audit (tenant_id, subject) WHERE hash IS NULL;
 GRANT UPDATE (subject) ON gateway.audit TO gateway_call;
-CREATE POLICY unchained_only ON gateway.audit AS RESTRICTIVE FOR UPDATE TO gateway_call USING (hash IS NULL) WITH CHECK (hash IS NULL);
 
 -- The key of the pseudonyms of a tenant.
 CREATE TABLE gateway.audit_key (
