@@ -77,6 +77,28 @@ import Testing
         )
     }
 
+    /// Citus accepts a migration only statement by statement.
+    @Test func aScriptIsDividedIntoItsStatements() throws {
+        let sql = """
+            -- A comment; with a semicolon.
+            SET LOCAL a = 'x;''y';
+            CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM ';'; END $$;
+            ;
+            DO $body$ BEGIN EXECUTE $$SELECT 1;$$; END $body$
+            """
+        #expect(
+            SQLScript.statements(of: sql) == [
+                "SET LOCAL a = 'x;''y'",
+                "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM ';'; END $$",
+                "DO $body$ BEGIN EXECUTE $$SELECT 1;$$; END $body$",
+            ]
+        )
+        for routine in try SchemaFiles.bundled().routines {
+            let words = SQLScript.statements(of: routine.sql).map { String($0.prefix { $0 != " " }) }
+            #expect(words.first == "CREATE" && Set(words).isSubset(of: ["CREATE", "REVOKE", "GRANT"]), "\(routine.name)")
+        }
+    }
+
     @Test func commentsDescribeThePresent() throws {
         let files = try SchemaFiles.bundled()
         let past = /\b[Aa]s before\b|\b[Nn]ew:|\blikewise\b|\b00[0-3][0-9]\b|[Vv]ersion before/

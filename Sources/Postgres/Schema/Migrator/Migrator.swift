@@ -209,9 +209,10 @@ package struct Migrator: Sendable {
     }
 
     /// Runs statements as the owner in one transaction, and retries while tables cannot be locked.
+    ///
+    /// On Citus, the statements are sent one by one: its workers get the text of the query that a statement came with, and refuse that of a whole script.
     func transact(_ sql: String, _ admin: PostgresConnection) async throws(PostgresError) {
         let script = """
-            BEGIN;
             -- First: Citus refuses a change of mode after the first multi-shard statement.
             SET LOCAL citus.multi_shard_modify_mode = 'sequential';
             SET LOCAL lock_timeout = '\(Self.lockTimeout)';
@@ -221,10 +222,15 @@ package struct Migrator: Sendable {
             SET LOCAL search_path = gateway, pg_catalog;
             \(sql)
             ;
-            COMMIT;
             """
+        let isCitus = try await admin.rows(CatalogSQL.citus()).only().int("count") > 0
         try await retryingLocks { () async throws(PostgresError) in
-            try await admin.script(script, timeout: Self.scriptTimeout)
+            if isCitus {
+                let statements = SQLScript.statements(of: script).map { Statement($0, [], reach: .global) }
+                _ = try await admin.run(Transaction(tenant: nil, statements), timeout: Self.scriptTimeout)
+            } else {
+                try await admin.script("BEGIN;\n\(script)\nCOMMIT;", timeout: Self.scriptTimeout)
+            }
         }
     }
 
