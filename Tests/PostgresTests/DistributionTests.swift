@@ -311,6 +311,13 @@ import Testing
             "a subscript in SET"
         ),
         (
+            """
+            INSERT INTO gateway.key AS k (tenant_id, list) SELECT $1, u.list FROM unnest($2) AS u(list) ON CONFLICT (tenant_id)
+            DO UPDATE SET list = (k.list || excluded.list)[1:20]
+            """,
+            "a subscript in SET"
+        ),
+        (
             "UPDATE gateway.device d SET level = CASE u.change WHEN 'clear' THEN 0 END FROM unnest($2) u WHERE d.tenant_id = $1",
             "CASE with an operand in SET"
         ),

@@ -69,7 +69,7 @@ package struct StatementRules: Sendable {
             rule("now() in DO UPDATE", clause.isConflict && clause.text.contains("now()"))
             rule("an interval with a column in SET", Self.addsInterval(to: clause.text))
             // Ends the process of the coordinator.
-            rule("a subscript in SET", clause.text.contains(/[a-z_][a-z_0-9]*\[[^\]]/))
+            rule("a subscript in SET", clause.text.contains(/[a-z0-9_)]\[[^\]]/))
             // Citus sends `CASE x WHEN (x = 'a')` to the worker.
             rule("CASE with an operand in SET", clause.text.contains(/\bCASE (?!WHEN\b)/))
             let stable = clause.text.matches(of: /\bgateway\.([a-z_]+)\(/).filter { !immutable.contains(String($0.1)) }

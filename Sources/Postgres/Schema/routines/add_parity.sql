@@ -10,12 +10,14 @@ BEGIN
     WITH r AS (
         INSERT INTO gateway.parity_count AS c (tenant_id, app_id, metric, hour, dialect, samples, differences, sample)
         SELECT p_tenant, u.app_id, u.metric, u.hour, u.dialect, u.samples, u.differences,
-            (ARRAY(SELECT json_array_elements(u.shown::json)))[1:20]
+            ARRAY(SELECT json_array_elements(u.shown::json) LIMIT 20)
         FROM unnest(p_apps, p_metrics, p_hours, p_dialects, p_samples, p_differences, p_shown)
             AS u(app_id, metric, hour, dialect, samples, differences, shown)
         ORDER BY u.app_id, u.metric, u.hour, u.dialect
         ON CONFLICT (tenant_id, app_id, metric, hour, dialect) DO UPDATE SET samples = c.samples + excluded.samples,
-            differences = c.differences + excluded.differences, sample = (c.sample || excluded.sample)[1:20]
+            differences = c.differences + excluded.differences,
+            -- The first 20: Citus does not accept a subscript in SET.
+            sample = trim_array(c.sample || excluded.sample, greatest(cardinality(c.sample || excluded.sample) - 20, 0))
         RETURNING 1)
     SELECT count(*) INTO v_count FROM r;
     RETURN v_count;
