@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    private static let statements: [(sql: String, rule: String)] = [
+    private static let breaching: [(sql: String, rule: String)] = [
         ("SELECT 1 FROM gateway.device WHERE device_id = $1", "tenant_id is missing for a table"),
         (
             "SELECT 1 FROM gateway.device d JOIN gateway.identity i ON i.device_id = d.device_id WHERE d.tenant_id = $1",
@@ -367,10 +367,10 @@ import Testing
         ),
     ]
 
-    @Test(arguments: 0..<statements.count)
+    @Test(arguments: 0..<breaching.count)
     func everyRuleDetectsItsStatement(_ index: Int) {
         let rules = StatementRules(distributed: ["device", "identity", "slice"], reference: ["key"])
-        let statement = Self.statements[index]
+        let statement = Self.breaching[index]
         #expect(rules.breaches(in: statement.sql).contains(statement.rule), "\(statement.sql)")
     }
 

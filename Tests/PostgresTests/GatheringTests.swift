@@ -1,5 +1,6 @@
 import DatabaseSupport
 import Foundation
+import NIOConcurrencyHelpers
 import Store
 import Testing
 
