@@ -348,7 +348,7 @@ import Testing
         }
         try await apply("1")
         let sql = """
-            UPDATE gateway.api_key SET created_at = created_at - interval '50 days' WHERE tenant_id = $1 AND name = 'file'
+            UPDATE gateway.api_key SET secret_at = secret_at - interval '50 days' WHERE tenant_id = $1 AND name = 'file'
             """
         _ = try await fixture.engine.run(Statement(sql, [.id(fixture.acme)]), tenant: nil)
         let old = try await since("1")

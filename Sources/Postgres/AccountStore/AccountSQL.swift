@@ -33,7 +33,7 @@ enum AccountSQL {
     )
 
     static let hasTenant = StoreSQL.global(
-        "SELECT EXISTS (SELECT FROM gateway.tenant t WHERE t.tenant_id = $1) AS found"
+        "SELECT EXISTS (SELECT 1 FROM gateway.tenant t WHERE t.tenant_id = $1) AS found"
     )
 
     static let tenantsOf = StoreSQL.global(

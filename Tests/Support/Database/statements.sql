@@ -743,7 +743,7 @@ SELECT EXISTS (
     WHERE NOT l.is_paused) AS are_waiting;
 
 -- role gateway_engine
-SELECT EXISTS (SELECT FROM gateway.tenant t WHERE t.tenant_id = $1) AS found;
+SELECT EXISTS (SELECT 1 FROM gateway.tenant t WHERE t.tenant_id = $1) AS found;
 
 -- role gateway_engine
 SELECT a.account_id, a.name, a.created_at, a.disabled_at, a.code_salt IS NOT NULL AS has_codes,
