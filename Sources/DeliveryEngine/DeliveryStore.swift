@@ -424,7 +424,7 @@ package enum ExpansionResult: Sendable, Hashable {
 /// A transport's verdict on a token.
 package enum TokenVerdict: Sendable, Hashable {
     /// The token is dead unless it was registered again after `since`; nil: the peer gave no time.
-    case dead(DeviceID, DeviceToken, since: Timestamp?)
+    case dead(DeviceID, DeviceToken, reason: String? = nil, since: Timestamp?)
     /// The token is to be quarantined.
     case doubtful(DeviceID, DeviceToken, reason: String)
     /// The token is valid, but in another environment than recorded.

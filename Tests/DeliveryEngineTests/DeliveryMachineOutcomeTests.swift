@@ -36,7 +36,7 @@ import Testing
         let facts = MachineBench.facts(0)
         let device = try #require(facts.device)
         let token = try #require(facts.destination.token)
-        #expect(bench.verdicts == [.dead(device, token, since: since)])
+        #expect(bench.verdicts == [.dead(device, token, reason: "Unregistered", since: since)])
     }
 
     @Test func doubtfulTokenFailsAndIsQuarantined() throws {

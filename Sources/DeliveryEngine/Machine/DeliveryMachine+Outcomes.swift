@@ -81,7 +81,7 @@ extension DeliveryMachine {
         guard case .rejected(let rejection) = completion.outcome, otherWay(after: completion) == nil
         else { return nil }
         switch rejection.scope {
-        case .tokenDead(let since): return .dead(device, token, since: since)
+        case .tokenDead(let since): return .dead(device, token, reason: rejection.reason, since: since)
         case .tokenDoubtful: return .doubtful(device, token, reason: rejection.reason)
         case .content, .credential, .topic, .service: return nil
         }

@@ -224,10 +224,11 @@ extension PostgresDeliveryStore {
         /// Returns nil for a verdict that does not affect the token.
         init?(_ verdict: TokenVerdict) {
             switch verdict {
-            case .dead(let device, let token, let since):
+            case .dead(let device, let token, let reason, let since):
                 self.device = device
                 self.token = token
                 self.state = .invalid
+                self.reason = reason
                 self.since = since
             case .doubtful(let device, let token, let reason):
                 self.device = device

@@ -109,7 +109,7 @@ struct DiagnosisRules {
             let topic = Reading.text(route["topic"], 80) ?? Words.unknown
             return "\(topic) · \(StateTag.environment(device["environment"]?.string)(words.language))"
         case "credential":
-            return words(DiagnosisText.credentialWorks(Reading.text(route["credential"], 60) ?? ""))
+            return words(DiagnosisText.credentialWorks(credential(of: condition) ?? ""))
         case "receivingWindow":
             return DevicePage.window(device["receivingWindow"]).map { words(DiagnosisText.inWindow($0)) }
                 ?? words(DiagnosisText.met("receivingWindow"))
@@ -132,7 +132,7 @@ struct DiagnosisRules {
             return [words(DiagnosisText.tokenRejected(since, reason)), LossReason.meaning(reason, words.language)]
                 .filter { !$0.isEmpty }.joined(separator: " ")
         case "credential":
-            let name = Reading.text(route["credential"], 60) ?? ""
+            let name = credential(of: condition) ?? ""
             let refusal = reason ?? Reading.text(route["refusal"], 60)
             guard let refusal else { return words(DiagnosisText.credentialMissing(name)) }
             return words(DiagnosisText.credentialRefused(name, refusal, since))
@@ -174,8 +174,11 @@ struct DiagnosisRules {
     /// The reason of a condition: its own, or where the native API does not name one, that of the delivery which shows it.
     func reason(of condition: JSON?) -> String? {
         guard let condition else { return nil }
-        if let reason = condition["reason"]?.string { return reason }
-        switch condition["condition"]?.string {
+        let name = condition["condition"]?.string
+        // `noDevice` of a token that was rejected is not the reason of the rejection.
+        let isRejected = name == "token" && ["invalid", "quarantined"].contains(device["tokenState"]?.string)
+        if let reason = condition["reason"]?.string, !(isRejected && reason == "noDevice") { return reason }
+        switch name {
         case "token":
             if device["tokenState"]?.string == "none" { return "noDevice" }
             if let reason = delivery["explanation"]?["device"]?["tokenReason"]?.string { return reason }
@@ -198,6 +201,21 @@ struct DiagnosisRules {
 
     private var route: JSON { delivery["explanation"]?["route"] ?? .null }
 
+    /// The credential on the device's route: that of the explained delivery. Before the first outcome only the native API's sentence names it.
+    private func credential(of condition: JSON) -> String? {
+        if let name = Reading.text(route["credential"], 60) { return name }
+        guard let sentence = condition["text"]?.string else { return nil }
+        for pattern in Self.credentialPatterns {
+            if let name = pattern.values(in: sentence)?.first { return Reading.line(name, 60) }
+        }
+        return nil
+    }
+
+    private static let credentialPatterns = [
+        "The push service refuses the credential {} with {}", "The credential {} is not provisioned.",
+        "The push service has not refused the credential {}.",
+    ].map { APISentence.Pattern($0, "") }
+
     /// Where a condition can be changed, or its cause is visible.
     private func link(_ condition: JSON) -> Link? {
         let app = device["app"]?.string ?? ""
@@ -208,7 +226,7 @@ struct DiagnosisRules {
         case "registration", "token", "assurance", "highestLevel", "receivingWindow":
             return Link(words(DiagnosisText.toDevice), page)
         case "credential":
-            guard let credential = route["credential"]?.string else {
+            guard let credential = credential(of: condition) else {
                 return Link(words(DiagnosisText.toCredentials), "credentials")
             }
             return Link(words(DiagnosisText.toCredentials), Link.path("credentials", credential))
