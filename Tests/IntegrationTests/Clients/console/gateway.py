@@ -1,5 +1,6 @@
 """The gateway's native API, for what the tests of the console need beforehand and compare with."""
 
+import datetime
 import hashlib
 import json
 import os
@@ -7,9 +8,13 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 
 API = os.environ["GATEWAY_API"]
 KEY = os.environ["GATEWAY_KEY"]
+# Phases that need neither run without them.
+ADMIN = os.environ.get("GATEWAY_ADMIN_KEY", "")
+SIMULATOR = os.environ.get("SIMULATOR", "")
 APP = "shop"
 USERS = ["u-hong", "u-lee", "u-park"]
 GROUP = "vips"
@@ -19,21 +24,39 @@ PHONE = "+82 10-9876-2222"
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202eabc " + "가" * 200
 
 
-def call(method: str, path: str, body: object = None, match: str | None = None) -> tuple[int, object]:
-    headers = {"Authorization": "Bearer " + KEY}
+def call(method: str, path: str, body: object = None, match: str | None = None, key: str = KEY) -> tuple[int, object]:
+    headers = {"Authorization": "Bearer " + key}
     data = None
     if body is not None:
         data = json.dumps(body).encode()
         headers["Content-Type"] = "application/json"
     if match is not None:
         headers["If-Match"] = match
-    request = urllib.request.Request(API + path, data, headers, method=method)
+    status, text = fetch(urllib.request.Request(API + path, data, headers, method=method))
+    return status, json.loads(text) if text else None
+
+
+def fetch(request: urllib.request.Request) -> tuple[int, bytes]:
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
-            status, text = answer.status, answer.read()
+            return answer.status, answer.read()
     except urllib.error.HTTPError as error:
-        status, text = error.code, error.read()
-    return status, json.loads(text) if text else None
+        return error.code, error.read()
+
+
+def need(method: str, path: str, body: object = None, key: str = KEY, match: str | None = None) -> dict:
+    """The answer of a call that must succeed."""
+    status, answer = call(method, path, body, match, key)
+    assert 200 <= status < 300, (method, path, status, answer)
+    return answer or {}
+
+
+def script(*entries: dict) -> None:
+    """Adds answers to the script of the simulator."""
+    data = json.dumps(entries).encode()
+    request = urllib.request.Request(SIMULATOR + "/_simulator/script", data, {"Content-Type": "application/json"}, method="POST")
+    status, text = fetch(request)
+    assert status == 200, (status, text)
 
 
 def token(name: str) -> str:
@@ -73,3 +96,15 @@ def settled(message: str, states: tuple = ("done",), seconds: float = 30) -> dic
         if found["state"] in states or time.monotonic() > end:
             return found
         time.sleep(0.1)
+
+
+def until(holds: Callable[[], bool], what: str, seconds: float = 30) -> None:
+    """Waits until the gateway answers so."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.timezone.utc)

@@ -1,0 +1,177 @@
+"""From a phone number to the reason why a device was not notified, for planted causes."""
+
+import dataclasses
+
+from playwright.sync_api import Locator, Page
+
+import flows
+import gateway
+from browser import DESKTOP, PHONE, Browser, check, sentence
+
+# The number of clicks within which support finds a reason.
+MOST_CLICKS = 4
+WHY = {"en": "Why was this device not notified?", "ko": "이 단말에 왜 알림이 가지 않았나요?"}
+
+
+@dataclasses.dataclass
+class Cause:
+    """A reason, the texts by which the page names it, and whether it is that of one message, which has to be chosen."""
+
+    name: str
+    en: str
+    ko: str
+    is_of_message: bool = False
+    phone: str = ""
+
+
+CAUSES = [
+    Cause("unregistered", "This device's token expired on", "에 만료되었습니다."),
+    Cause("bad-token", "APNs does not know the token", "APNs가 모르는 토큰입니다."),
+    Cause("other-topic", "The token belongs to an app other than that of the topic.", "토큰이 토픽의 앱이 아닌 다른 앱의 것입니다."),
+    Cause("no-token", "This device has no token.", "이 단말에는 토큰이 없습니다."),
+    Cause("opted-out", "The user has switched push notifications off.", "사용자가 푸시 알림을 껐습니다."),
+    Cause("quiet-hours", "It is in quiet hours of the app.", "지금은 앱의 방해 금지 시간입니다."),
+    Cause("window", "It is outside the receiving window of the device.", "지금은 단말의 수신 허용 시간이 아닙니다."),
+    Cause("no-credential", "The app has no topic or no credential for the environment of the device.",
+          "앱에 이 단말의 환경에 맞는 토픽이나 인증서·키가 없습니다."),
+    Cause("refused-credential", "APNs rejects credential stale (InvalidProviderToken)", "인증서·키 stale을(를) 거절합니다(InvalidProviderToken)"),
+    Cause("capped", "The device has already received as many messages as the app's frequency cap allows.",
+          "단말이 이미 앱의 발신 횟수 제한만큼 메시지를 받았습니다."),
+    Cause("canceled", "The message was canceled before it was sent.", "발신하기 전에 메시지가 취소되었습니다.", is_of_message=True),
+]  # fmt: skip
+
+
+# Planting
+
+
+def plant() -> None:
+    """One device for each cause, each with a phone number of its own."""
+    apple = {"platforms": {"ios": {"topic": "com.example.shop", "production": "apple"}}}
+    apps = {
+        # From minute to minute, all day: hours that are over at some time would make the test depend on the clock.
+        "quiet": apple | {"quietHours": {"from": "00:00", "to": "23:59", "zone": "Asia/Seoul"}},
+        "capped": apple | {"frequencyCap": {"count": 1, "per": "24h"}},
+        "bare": {"platforms": {}},
+        "stale": {"platforms": {"ios": {"topic": "com.example.shop", "production": "stale"}}},
+    }
+    for app, settings in apps.items():
+        gateway.need("PUT", f"/v1/apps/{app}", settings, key=gateway.ADMIN)
+    for place, cause in enumerate(CAUSES):
+        cause.phone = f"+82 10-7001-{place:04}"
+        PLANTERS[cause.name](cause)
+
+
+def register(cause: Cause, app: str = gateway.APP, **members: object) -> str:
+    device = {
+        "app": app, "platform": "ios", "environment": "production", "token": gateway.token(cause.name), "key": f"phone-{cause.name}",
+        "user": f"u-{cause.name}", "phone": cause.phone,
+    } | members  # fmt: skip
+    return gateway.need("POST", "/v1/devices", device)["id"]
+
+
+def message(device: str, app: str = gateway.APP, **members: object) -> str:
+    body = {"app": app, "to": {"devices": [device]}, "title": "Planted", "body": "x"} | members
+    return gateway.need("POST", "/v1/messages", body)["id"]
+
+
+def answered(cause: Cause, status: int, reason: str) -> None:
+    """APNs answers the push to the device with a reason."""
+    device = register(cause)
+    answer = {"token": gateway.token(cause.name), "status": status, "reason": reason}
+    if status == 410:
+        # Since when the token is invalid. A later registration would not be affected.
+        answer["timestamp"] = int(gateway.now().timestamp() * 1000)
+    gateway.script(answer)
+    found = gateway.settled(message(device))
+    assert found["funnel"]["failed"] == 1, found
+
+
+def opted_out(cause: Cause) -> None:
+    device = register(cause)
+    gateway.need("PATCH", f"/v1/devices/{device}", {"acceptsPush": False})
+    gateway.settled(message(device))
+
+
+def window(cause: Cause) -> None:
+    """A window of one minute, half a day from now."""
+    hour = (gateway.now().hour + 12) % 24
+    register(cause, timeZone="UTC", receivingWindow={"from": f"{hour:02}00", "to": f"{hour:02}01"})
+
+
+def refused(cause: Cause) -> None:
+    """The simulator does not know the key ID of the credential `stale`."""
+    unreachable_after_message(register(cause, "stale"), "stale")
+
+
+def unreachable_after_message(device: str, app: str) -> None:
+    message(device, app)
+    gateway.until(lambda: not gateway.need("GET", f"/v1/devices/{device}/diagnosis")["reachable"], f"{app} reaches the device no longer")
+
+
+def canceled(cause: Cause) -> None:
+    planted = message(register(cause), sendAt={"after": 3600})
+    gateway.need("POST", f"/v1/messages/{planted}/cancel")
+    gateway.settled(planted, ("canceled",))
+
+
+PLANTERS = {
+    "unregistered": lambda cause: answered(cause, 410, "Unregistered"),
+    "bad-token": lambda cause: answered(cause, 400, "BadDeviceToken"),
+    "other-topic": lambda cause: answered(cause, 400, "DeviceTokenNotForTopic"),
+    "no-token": lambda cause: register(cause, token=None),
+    "opted-out": opted_out,
+    "quiet-hours": lambda cause: register(cause, "quiet"),
+    "window": window,
+    "no-credential": lambda cause: register(cause, "bare"),
+    "refused-credential": refused,
+    "capped": lambda cause: unreachable_after_message(register(cause, "capped"), "capped"),
+    "canceled": canceled,
+}
+
+
+# Finding
+
+
+class Clicks:
+    """Counts what a person does to get to a page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.count = 0
+
+    def follow(self, link: Locator) -> None:
+        self.count += 1
+        with self.page.expect_navigation():
+            link.click()
+
+    def search(self, text: str) -> None:
+        """The search box of every page; Enter counts as a click."""
+        self.count += 1
+        self.page.fill("#find", text)
+        with self.page.expect_navigation():
+            self.page.press("#find", "Enter")
+
+
+def diagnose(browser: Browser, name: str, language: str, size: dict | None = None) -> int:
+    """Searches the phone number of each cause from the overview, and compares the reason that the page names."""
+    with browser.person(language, size=size) as page:
+        flows.sign_in(page, browser, name)
+        for cause in CAUSES:
+            page.goto(flows.tenant(browser))
+            clicks = Clicks(page)
+            clicks.search(cause.phone)
+            clicks.follow(page.locator("main .summary a", has_text=WHY[language]))
+            if cause.is_of_message:
+                clicks.follow(page.locator("table a", has_text="Planted").first)
+            where = f"{cause.name} ({language}, {(size or DESKTOP)['width']})"
+            expected = cause.ko if language == "ko" else cause.en
+            check(expected in sentence(page), f"{where}: the page does not name the cause: {sentence(page)}")
+            check(clicks.count <= MOST_CLICKS, f"{where}: {clicks.count} clicks to the reason")
+        browser.shot(page, f"diagnosis-{language}")
+    return len(CAUSES)
+
+
+def run(browser: Browser) -> dict:
+    plant()
+    found = diagnose(browser, "owner", "en") + diagnose(browser, "owner", "ko", size=PHONE)
+    return {"causes": len(CAUSES), "found": found}
