@@ -4,6 +4,7 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   people    invitations, signing in, one-time codes, sessions
   send      composing, tests, undo, conflicts, exports
   diagnose  from a phone number to the reason of each planted cause
+  credentials  a correct key, and wrong ones
   crawl     every page in both languages, both themes and all widths
   lockout   wrong passwords
   unlocked  after `push-gateway account unlock`
@@ -20,6 +21,7 @@ import time
 
 from playwright.sync_api import sync_playwright
 
+import credentials
 import diagnose
 import flows
 import gateway
@@ -56,7 +58,7 @@ def crawl(browser: Browser) -> dict:
 
 
 PHASES = {
-    "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run,
+    "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run,
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, json.loads(os.environ["CONSOLE_PAGES"])).run(),
