@@ -54,11 +54,12 @@ extension PageWriter {
 
     // MARK: Forms
 
-    /// A form. The typed values and their errors are shown if this is the form that was sent.
+    /// A form. The typed values and their errors are shown if this is the form that was sent, by either of its buttons.
     func form(_ form: FormView, _ id: String) -> Markup {
         let sent = place.typed[FormNames.form]
-        let isSent = !place.typed.isEmpty && (sent == nil || sent == form.path)
-        let errors = sent == nil || sent == form.path ? place.errors.errors : [:]
+        let isNamed = sent == nil || sent == form.path || sent == form.second?.path
+        let isSent = !place.typed.isEmpty && isNamed
+        let errors = isNamed ? place.errors.errors : [:]
         let visible = Set(form.fields.filter { !$0.kind.isHidden }.map(\.name))
         // An error of a field that the form does not show is shown with those of the form.
         let general = errors.filter { !visible.contains($0.key) }.sorted { $0.key < $1.key }.map { name, text in

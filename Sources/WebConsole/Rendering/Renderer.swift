@@ -62,6 +62,9 @@ package struct Renderer: Sendable {
     ///   - path: the page's path below `/t/{tenant}/` with its values, percent-coded: `messages/0198…`.
     /// - Returns: the document.
     package func page(_ content: PageContent, _ request: PageRequest, path: String) -> [UInt8] {
+        var content = content
+        // Updates are parts of the page without a form's answer: they would remove its question, its errors or its secret.
+        if !request.typed.isEmpty || request.secret != nil { content.live = [] }
         let writer = PageWriter(self, WritingPlace(request, path: path))
         return Array(FrameWriter(writer, request).document(content).html.utf8)
     }
