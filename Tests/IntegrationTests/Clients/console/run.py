@@ -5,6 +5,9 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   send      composing, tests, undo, conflicts, exports
   diagnose  from a phone number to the reason of each planted cause
   credentials  a correct key, and wrong ones
+  operate   pause, resume, requeue and cancel messages; revoke a key
+  routes    a rollout is raised and rolled back
+  migration  a step with too few samples
   crawl     every page in both languages, both themes and all widths
   lockout   wrong passwords
   unlocked  after `push-gateway account unlock`
@@ -25,6 +28,8 @@ import credentials
 import diagnose
 import flows
 import gateway
+import moving
+import operate
 from browser import Browser, failures
 from crawl import Crawl
 from typed import Typed
@@ -42,6 +47,8 @@ def people(browser: Browser) -> dict:
 
 def send(browser: Browser) -> dict:
     gateway.seed()
+    # For the phase `operate`, which needs messages that the gateway has given up.
+    operate.overload()
     flows.send(browser, "owner")
     flows.send(browser, "author", scripts=False, size=flows.PHONE)
     flows.once(browser, "owner")
@@ -58,7 +65,8 @@ def crawl(browser: Browser) -> dict:
 
 
 PHASES = {
-    "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run,
+    "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "operate": operate.run, "routes": moving.routes,
+    "migration": moving.migration,
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, json.loads(os.environ["CONSOLE_PAGES"])).run(),

@@ -1,0 +1,76 @@
+"""Objects of operations which the pages show: an upstream, an app with rules, a migration, a webhook, a capture, and a reason of failures."""
+
+import gateway
+
+UPSTREAM = "old-upmc"
+ROLLED = "rolled"
+MOVED = "moved"
+MIGRATION = "leave-upmc"
+# The number of samples that a gate needs (docs/migrating.md).
+NEEDED = 200
+
+
+def upstream(*apps: str) -> None:
+    """A vendor's service that is never called, and apps with its binding."""
+    gateway.need("PUT", f"/v1/credentials/{UPSTREAM}", {"kind": "upstream-upmc", "url": "https://push.example.com"}, key=gateway.ADMIN)
+    for app in apps:
+        settings = {
+            "platforms": {"ios": {"topic": "com.example.shop", "production": "apple"}},
+            "bindings": {"upmc": {"applicationId": f"com.example.{app}", "version": "5.1"}},
+        }
+        gateway.need("PUT", f"/v1/apps/{app}", settings, key=gateway.ADMIN)
+
+
+def overlay(percent: int) -> dict:
+    """Sends of a share of the users are served, and leave to APNs; the others are the vendor's."""
+    rollout = {"percent": percent, "by": "user", "salt": "spring"}
+    return {
+        "calls": [{"kinds": ["send"], "rollout": rollout, "action": "serve"}, {"kinds": ["send"], "action": "proxy", "upstream": UPSTREAM}],
+        "deliveries": [{"rollout": rollout, "paths": ["apns"]}, {"paths": [UPSTREAM]}],
+    }
+
+
+def migration() -> None:
+    """A migration whose first step is over at once and has no samples."""
+    upstream(MOVED)
+    if gateway.call("GET", f"/v1/migrations/{MIGRATION}", key=gateway.ADMIN)[0] == 200:
+        return
+    later = {"failures": "<= 0.02", "p99": "<= 2s", "receipts": "none", "unknown": "<= 0.001"}
+    plan = {
+        "migration": {"id": MIGRATION, "app": MOVED, "from": UPSTREAM, "by": "user", "onGateFailure": "rollback"},
+        "steps": [
+            {"stage": "observe", "for": "1s", "gates": {"observed": ">= 0.999", "responses": ">= 0.99", "senders": ">= 1"}},
+            {"stage": "serve", "for": "1d", "gates": {"optOuts": ">= 0", "devices": "<= 0.5%", "reach": ">= 0.995", "payload": "<= 0.001"}},
+            {"stage": "rollout", "percent": 100, "for": "1d", "gates": later},
+            {"stage": "hold", "for": "14d", "gates": {"failures": "<= 0.02"}},
+            {"stage": "complete"},
+        ],
+    }
+    gateway.need("POST", "/v1/migrations", plan, key=gateway.ADMIN)
+    gateway.need("POST", f"/v1/migrations/{MIGRATION}/start", key=gateway.ADMIN)
+
+
+def webhook() -> str:
+    hook = {"url": "https://hooks.example.com/push", "active": False}
+    known = gateway.need("GET", "/v1/webhooks", key=gateway.ADMIN)["webhooks"]
+    return known[0]["id"] if known else gateway.need("POST", "/v1/webhooks", hook, key=gateway.ADMIN)["id"]
+
+
+def capture() -> str:
+    """A capture with the calls of a message."""
+    started = gateway.need("POST", "/v1/captures", {"app": gateway.APP, "vendor": "native", "minutes": 60}, key=gateway.ADMIN)["id"]
+    gateway.need("GET", f"/v1/devices?app={gateway.APP}&limit=1")
+    gateway.need("POST", f"/v1/captures/{started}/stop", key=gateway.ADMIN)
+    return started
+
+
+def failure() -> str:
+    """A reason of failed deliveries."""
+    reason = "BadDeviceToken"
+    name = "failed"
+    device = {"app": gateway.APP, "platform": "ios", "environment": "production", "token": gateway.token(name), "key": name, "user": name}
+    found = gateway.need("POST", "/v1/devices", device)["id"]
+    gateway.script({"token": gateway.token(name), "status": 400, "reason": reason})
+    body = {"app": gateway.APP, "to": {"devices": [found]}, "title": "Failed", "body": "x"}
+    gateway.settled(gateway.need("POST", "/v1/messages", body)["id"])
+    return reason
