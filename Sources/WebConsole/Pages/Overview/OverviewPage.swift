@@ -58,7 +58,11 @@ struct OverviewPage: ConsolePage {
         return APICall("funnel", .get, "analytics/funnel", query: question + [.init("compare", "previous")])
     }
 
-    func export(_ request: PageRequest) -> APICall? { funnel(request) }
+    func export(_ request: PageRequest) -> APICall? {
+        var call = funnel(request)
+        if request.value("export") == "csv" { call.query.append(.init("format", "csv")) }
+        return call
+    }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
         let body = try answers.required("funnel")
