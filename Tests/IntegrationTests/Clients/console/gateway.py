@@ -25,6 +25,11 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202eabc " + "
 
 
 def call(method: str, path: str, body: object = None, match: str | None = None, key: str = KEY) -> tuple[int, object]:
+    status, text = raw(method, path, body, match, key)
+    return status, json.loads(text) if text else None
+
+
+def raw(method: str, path: str, body: object = None, match: str | None = None, key: str = KEY) -> tuple[int, bytes]:
     headers = {"Authorization": "Bearer " + key}
     data = None
     if body is not None:
@@ -32,8 +37,7 @@ def call(method: str, path: str, body: object = None, match: str | None = None, 
         headers["Content-Type"] = "application/json"
     if match is not None:
         headers["If-Match"] = match
-    status, text = fetch(urllib.request.Request(API + path, data, headers, method=method))
-    return status, json.loads(text) if text else None
+    return fetch(urllib.request.Request(API + path, data, headers, method=method))
 
 
 def fetch(request: urllib.request.Request) -> tuple[int, bytes]:

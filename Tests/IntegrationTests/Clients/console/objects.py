@@ -57,9 +57,9 @@ def webhook() -> str:
 
 
 def capture() -> str:
-    """A capture with the calls of a message."""
-    started = gateway.need("POST", "/v1/captures", {"app": gateway.APP, "vendor": "native", "minutes": 60}, key=gateway.ADMIN)["id"]
-    gateway.need("GET", f"/v1/devices?app={gateway.APP}&limit=1")
+    """A capture of the calls of a vendor's SDK, which is over."""
+    recording = {"app": gateway.APP, "vendor": "rationalowl", "minutes": 60}
+    started = gateway.need("POST", "/v1/captures", recording, key=gateway.ADMIN)["id"]
     gateway.need("POST", f"/v1/captures/{started}/stop", key=gateway.ADMIN)
     return started
 
@@ -74,3 +74,30 @@ def failure() -> str:
     body = {"app": gateway.APP, "to": {"devices": [found]}, "title": "Failed", "body": "x"}
     gateway.settled(gateway.need("POST", "/v1/messages", body)["id"])
     return reason
+
+
+def paths(seeded: dict | None = None) -> dict[str, str]:
+    """One address of each page about an object, by the pattern of the page."""
+    message = (seeded or gateway.seed())["message"]
+    target = gateway.need("GET", f"/v1/messages/{message}/deliveries?limit=1")["deliveries"][0]
+    migration()
+    return {
+        "messages/{message}": f"messages/{message}",
+        "messages/{message}/deliveries": f"messages/{message}/deliveries",
+        "messages/{message}/deliveries/{target}": f"messages/{message}/deliveries/{target['target']}",
+        "compose/sent/{message}": f"compose/sent/{message}",
+        "templates/{app}/{template}": f"templates/{gateway.APP}/winter",
+        "failures/{reason}": f"failures/{failure()}",
+        "devices/{device}": f"devices/{target['device']}",
+        "devices/{device}/diagnosis": f"devices/{target['device']}/diagnosis",
+        "users/{user}": f"users/{gateway.USERS[0]}",
+        "groups/{group}": f"groups/{gateway.GROUP}",
+        "apps/{app}": f"apps/{gateway.APP}",
+        "apps/{app}/parity": f"apps/{MOVED}/parity",
+        "apps/{app}/routes": f"apps/{MOVED}/routes",
+        "migrations/{migration}": f"migrations/{MIGRATION}",
+        "credentials/{credential}": "credentials/apple",
+        "webhooks/{webhook}": f"webhooks/{webhook()}",
+        "captures/{capture}": f"captures/{capture()}",
+        "keys/{key}": "keys/backend",
+    }

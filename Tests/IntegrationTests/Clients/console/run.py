@@ -8,6 +8,7 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   operate   pause, resume, requeue and cancel messages; revoke a key
   routes    a rollout is raised and rolled back
   migration  a step with too few samples
+  exports   every export of every page
   crawl     every page in both languages, both themes and all widths
   lockout   wrong passwords
   unlocked  after `push-gateway account unlock`
@@ -26,6 +27,7 @@ from playwright.sync_api import sync_playwright
 
 import credentials
 import diagnose
+import exports
 import flows
 import gateway
 import moving
@@ -66,7 +68,7 @@ def crawl(browser: Browser) -> dict:
 
 PHASES = {
     "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "operate": operate.run, "routes": moving.routes,
-    "migration": moving.migration,
+    "migration": moving.migration, "exports": lambda browser: exports.run(browser, json.loads(os.environ["CONSOLE_PAGES"])),
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, json.loads(os.environ["CONSOLE_PAGES"])).run(),
