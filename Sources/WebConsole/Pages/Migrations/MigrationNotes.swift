@@ -7,6 +7,7 @@ enum MigrationNotes {
         case "everything is proxied": return "모든 호출을 벤더로 보냅니다"
         case "sends are proxied": return "발신을 벤더로 보냅니다"
         case "evaluated": return "조건을 확인했습니다"
+        case "planned": return "계획을 등록했습니다"
         default: break
         }
         if let reason = FindingText.middle(of: english, "halted: ", "") { return "멈춤: \(text(reason, words))" }

@@ -175,7 +175,8 @@ struct MigrationParts {
 
     private func conditions(_ gates: JSON?) -> String {
         let texts = (gates?.object?.pairs ?? []).map { name, limit in
-            let text = limit.string ?? limit["limit"]?.string ?? Wording.unknown
+            var text = limit.string ?? limit["limit"]?.string ?? Wording.unknown
+            if text == "none" { text = words(MigrationsText.notChecked) }
             return "\(words(MigrationsText.metricName(name))) \(text)"
         }
         return texts.isEmpty ? Wording.unknown : texts.joined(separator: " · ")

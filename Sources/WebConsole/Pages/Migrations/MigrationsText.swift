@@ -23,6 +23,7 @@ enum MigrationsText {
     static let current = Text(ko: "진행 중", en: "In force")
     static let done = Text(ko: "완료", en: "Done")
     static let upcoming = Text(ko: "예정", en: "To come")
+    static let notChecked = Text(ko: "확인하지 않음", en: "not checked")
     static let reason = Text(ko: "사유", en: "Reason")
     static let remaining = Text(ko: "남은 시간", en: "Time left")
     static let clockStopped = Text(ko: "시간이 흐르지 않음", en: "The clock is stopped")
