@@ -18,8 +18,8 @@ THEMES = ("light", "dark")
 NAMES = set(
     """
     APNs APN Apple iOS iPhone iPad Android FCM HTTP HTTPS HTTP2 URL URI JSON CSV YAML PEM SDK API REST ID IDs UTC KST IANA SHA ETag TLS SSL CIDR IP DNS OK
-    RationalOwl iPNS UPMC Braze Notification Hubs Azure PG p8 p12 key Key Team Topic ms KiB MiB GiB bytes
-    Live Activities Certificates Identifiers Profiles Keys UMS Unregistered
+    RationalOwl iPNS UPMC Braze Notification Hubs Azure PG p8 p12 key Key Team Topic ms KB MB GB KiB MiB GiB bytes
+    Live Activities Certificates Identifiers Profiles Keys UMS Unregistered BadDeviceToken ServiceUnavailable
     Account Holder Admin Push Notifications service Sandbox Production Register Download Continue Membership details Mac CSR cer
     Chrome Chromium Linux Windows macOS Firefox Safari PNG JPEG GIF Esc Enter Tab Ctrl Cmd Seoul Asia Tokyo KO EN English
     """.split()
@@ -29,7 +29,8 @@ NAMES = set(
 WORDS = set(
     """
     account approvalAbove platforms cursor send devices read content admin proxy apply env push-gateway installApp dev prod tenant app message device user key
-    minAssurance claimed vouched Authorization Bearer senderNetworks transactional root POST GET PUT DELETE duplicateGuard calls deliveries sent failed received method scheme authority path push gateway
+    minAssurance claimed vouched Authorization Bearer senderNetworks transactional root POST GET PUT DELETE duplicateGuard calls deliveries sent failed received method scheme authority path push gateway capture migration webhook
+    offset true false authkey
     """.split()
 )
 
