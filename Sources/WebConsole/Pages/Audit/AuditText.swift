@@ -58,6 +58,9 @@ enum AuditText {
         ("backup", Text(ko: "백업", en: "Backed up")), ("restore", Text(ko: "복원", en: "Restored")),
         ("replay", Text(ko: "다시 전달", en: "Replayed")), ("recount", Text(ko: "재집계", en: "Recounted")),
         ("read", Text(ko: "조회", en: "Read")), ("refuse", Text(ko: "거절", en: "Refused")),
+        ("invite", Text(ko: "초대", en: "Invited")), ("signin", Text(ko: "로그인", en: "Signed in")),
+        ("disable", Text(ko: "사용 중지", en: "Disabled")), ("enable", Text(ko: "사용 재개", en: "Enabled")),
+        ("unlock", Text(ko: "잠금 해제", en: "Unlocked")), ("reveal", Text(ko: "가린 값 표시", en: "Revealed")),
     ]
 
     static func actionName(_ action: String) -> Text {
