@@ -22,7 +22,7 @@ struct ConsoleBrowserTests {
         // 4 MiB of memory per password instead of 32: the machine of the tests has other work.
         let world = try World(
             serveArguments: [
-                "--console-listen", "127.0.0.1:0", "--console-password-rounds", "12", "--retry-scale", "0.001",
+                "--console-listen", "127.0.0.1:0", "--console-password-rounds", "12", "--retry-scale", "0.0005",
             ]
         )
         var skipped: String?
@@ -124,8 +124,8 @@ struct ConsoleBrowserTests {
         }
     }
 
-    /// What support, engineers and owners do. After the crawl, because their objects have English names. `operate` is the
-    /// last: the gateway gives up the messages that it requeues a minute after `send` has planted them.
+    /// What support, engineers and owners do. After the crawl, because their objects have English names. `operate` is
+    /// the last: the gateway gives up the messages that it requeues a minute after `send` has planted them.
     private func operate(_ world: World, _ base: String, _ python: PythonClient) async throws {
         let diagnosed = try await run("diagnose", world, base, python)
         #expect((diagnosed["causes"]?.int ?? 0) >= 10, "\(diagnosed)")

@@ -195,6 +195,13 @@ struct RendererTests {
         #expect(page.contains("data-updates=\"/t/acme/live/stream?page=%2fmessages&amp;query=state%3da%2526b\""))
     }
 
+    // An update has no question, no error and no secret: it would remove them.
+    @Test func theAnswerOfAFormHasNoStream() {
+        var request = Sample.request()
+        request.typed = FormFields([FormFields.Field("name", .text("a"))])
+        #expect(!html(Sample.content("W"), request).contains("data-updates"))
+    }
+
     // MARK: Files
 
     @Test func assetsAreNamedByTheirContent() throws {

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 API = os.environ["GATEWAY_API"]
 KEY = os.environ["GATEWAY_KEY"]
-# Phases that need neither run without them.
+# `people`, `lockout` and `unlocked` run without them.
 ADMIN = os.environ.get("GATEWAY_ADMIN_KEY", "")
 SIMULATOR = os.environ.get("SIMULATOR", "")
 APP = "shop"

@@ -14,7 +14,8 @@ USER = "user-1"
 
 WORDS = {
     "en": {"saved": "The overlay is saved.", "restored": "The rules were restored.", "question": "apply as a new version",
-           "few": f"{objects.MIGRATION}: too few samples to advance.", "missing": f"{objects.NEEDED} samples missing", "advice": "Each send is a sample."},
+           "few": f"{objects.MIGRATION}: too few samples to advance.",
+           "missing": f"{objects.NEEDED} samples missing", "advice": "Each send is a sample."},
     "ko": {"saved": "저장했습니다.", "restored": "되돌렸습니다.", "question": "새 버전으로 적용합니다.",
            "few": f"{objects.MIGRATION}: 표본이 부족해 다음 단계로 넘어갈 수 없습니다.", "missing": f"표본 {objects.NEEDED}개 부족", "advice": "발신하면 표본이 늘어납니다."},
 }  # fmt: skip

@@ -64,7 +64,7 @@ def messages(page: Page, browser: Browser, language: str) -> None:
 
 
 def overload() -> dict[str, str]:
-    """Messages by language which APNs refuses, because it is overloaded, until the gateway gives up. That takes 32 attempts and a minute: they are planted early."""
+    """Messages by language, which APNs refuses until the gateway gives up. That takes 32 attempts and a minute: they are planted early."""
     found = {}
     for language in WORDS:
         name = f"overloaded-{language}"

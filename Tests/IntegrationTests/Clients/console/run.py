@@ -1,20 +1,20 @@
 """Drives the web console with a browser.
 
 usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
-  people    invitations, signing in, one-time codes, sessions
-  send      composing, tests, undo, conflicts, exports
-  diagnose  from a phone number to the reason of each planted cause
+  people       invitations, signing in, one-time codes, sessions
+  send         composing, tests, undo, conflicts, exports
+  diagnose     from a phone number to the reason of each planted cause
   credentials  a correct key, and wrong ones
-  operate   pause, resume, requeue and cancel messages; revoke a key
-  routes    a rollout is raised and rolled back
-  migration  a step with too few samples
-  exports   every export of every page
-  crawl     every page in both languages, both themes and all widths
-  lockout   wrong passwords
-  unlocked  after `push-gateway account unlock`
-  typed     hostile texts in every form
-Environment: CONSOLE_LINKS, a JSON object of the links of invitations by name; CONSOLE_PAGES, a JSON array of the paths of all pages; GATEWAY_API and GATEWAY_KEY
-of the native API. The last line is a JSON object with counts. Any failure is printed, and the status is 1.
+  operate      pause, resume, requeue and cancel messages; revoke a key. The messages to requeue are planted by `send`
+  routes       a rollout is raised and rolled back
+  migration    a step with too few samples
+  exports      every export of every page
+  crawl        every page in both languages, both themes and all widths
+  lockout      wrong passwords
+  unlocked     after `push-gateway account unlock`
+  typed        hostile texts in every form
+Environment: CONSOLE_LINKS, a JSON object of the links of invitations by name; CONSOLE_PAGES, a JSON array of the paths of all pages; GATEWAY_API,
+GATEWAY_KEY and GATEWAY_ADMIN_KEY of the native API; SIMULATOR, the control port of the simulator. The last line is a JSON object with counts. Any failure is printed, and the status is 1.
 """
 
 import json
@@ -35,6 +35,10 @@ import operate
 from browser import Browser, failures
 from crawl import Crawl
 from typed import Typed
+
+
+def pages() -> list[str]:
+    return json.loads(os.environ["CONSOLE_PAGES"])
 
 
 def people(browser: Browser) -> dict:
@@ -63,12 +67,12 @@ def send(browser: Browser) -> dict:
 
 def crawl(browser: Browser) -> dict:
     seeded = gateway.seed()
-    return Crawl(browser, json.loads(os.environ["CONSOLE_PAGES"]), seeded).run()
+    return Crawl(browser, pages(), seeded).run()
 
 
 PHASES = {
     "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "operate": operate.run, "routes": moving.routes,
-    "migration": moving.migration, "exports": lambda browser: exports.run(browser, json.loads(os.environ["CONSOLE_PAGES"])),
+    "migration": moving.migration, "exports": lambda browser: exports.run(browser, pages()),
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, json.loads(os.environ["CONSOLE_PAGES"])).run(),
