@@ -124,7 +124,7 @@ struct ConsoleBrowserTests {
         }
     }
 
-    /// What support, engineers and owners do. After the crawl, because their objects have English names. `operate` is
+    /// Runs the flows of support and operations, after the crawl: their objects have English names. `operate` is
     /// the last: the gateway gives up the messages that it requeues a minute after `send` has planted them.
     private func operate(_ world: World, _ base: String, _ python: PythonClient) async throws {
         let diagnosed = try await run("diagnose", world, base, python)
