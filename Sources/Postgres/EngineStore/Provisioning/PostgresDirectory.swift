@@ -171,11 +171,8 @@ package struct PostgresDirectory: Sendable {
         var assignments: [CredentialAssignment] = []
         for row in result {
             let tenant: TenantID = try row.id("tenant_id")
-            // In the order of their names, so that two answers are equal.
-            let routes = PlatformRouteCoding.decode(try row.object("platforms"))
-            for (_, route) in routes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                let credentials = route.credentials.sorted { $0.key.rawValue < $1.key.rawValue }
-                assignments += credentials.map { environment, credential in
+            for route in PlatformRouteCoding.decode(try row.object("platforms")).values {
+                assignments += route.credentials.map { environment, credential in
                     CredentialAssignment(
                         key: CredentialKey(tenant: tenant, credential: credential),
                         topic: route.topic,

@@ -75,7 +75,7 @@ PHASES = {
     "migration": moving.migration, "exports": lambda browser: exports.run(browser, pages()),
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
-    "typed": lambda browser: Typed(browser, json.loads(os.environ["CONSOLE_PAGES"])).run(),
+    "typed": lambda browser: Typed(browser, pages()).run(),
 }  # fmt: skip
 
 
