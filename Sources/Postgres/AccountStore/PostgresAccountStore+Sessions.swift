@@ -137,7 +137,7 @@ extension PostgresAccountStore {
         }
     }
 
-    /// What counting an attempt found.
+    /// The result of counting an attempt.
     package enum Attempt: Sendable, Hashable {
         /// The failures, with this attempt.
         case counted(Int)

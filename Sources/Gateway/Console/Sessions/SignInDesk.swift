@@ -55,7 +55,7 @@ package struct SignInDesk: Sendable {
         }
     }
 
-    /// What somebody proves.
+    /// A kind of proof that a person gives.
     private enum Asked: String {
         case password
         case code
