@@ -96,7 +96,9 @@ package enum NativeShapes {
         },
         .word("state", "The state of the delivery.") { $0.snapshot.state },
         .optionalText("reason", "Why it did not succeed.", example: "noDevice") { $0.snapshot.reason },
-        .optionalTime("sentAt", "When its outcome was known: the push service's answer to a push.") { $0.snapshot.sentAt },
+        .optionalTime("sentAt", "When its outcome was known: the push service's answer to a push.") {
+            $0.snapshot.sentAt
+        },
         .optionalTime("receivedAt", "When the device received it.") { $0.snapshot.receivedAt },
         .optionalTime("readAt", "When it was read.") { $0.snapshot.readAt },
         .optionalText("transport", "The push service; null: nothing was sent.", example: "apns") { $0.transport },

@@ -41,7 +41,8 @@ package struct ClusterCommand {
             log=$1 && shift && export PG_GRANDPARENT_PID=$PPID && { setsid -- "$@" </dev/null >>"$log" 2>&1 & } && echo $!
             """
         let path = "\(binaries.directory)/\(program)"
-        let ending = try await Self.run("/bin/sh", ["-c", script, "sh", log, path] + arguments, as: account, in: directory)
+        let command = ["-c", script, "sh", log, path] + arguments
+        let ending = try await Self.run("/bin/sh", command, as: account, in: directory)
         guard ending.isSuccess, let server = pid_t(ending.output.prefix { $0.isNumber }), server > 1 else {
             throw EmbeddedClusterError(.failed, "\(path) could not be started: \(ending.output)")
         }

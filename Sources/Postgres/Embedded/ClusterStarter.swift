@@ -123,11 +123,12 @@ struct ClusterStarter {
         )
     }
 
-    /// Tries until the superuser gets a session. Returns whether it did.
+    /// Tries until the superuser gets a session.
     ///
     /// - Parameters:
     ///   - timeout: how long it tries.
     ///   - server: it tries no longer than this server runs.
+    /// - Returns: whether it did.
     private func answers(within timeout: Duration, from server: Postmaster? = nil) async -> Bool {
         let deadline = ContinuousClock.now + timeout
         let host = layout.socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
