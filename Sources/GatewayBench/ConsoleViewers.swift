@@ -1,14 +1,14 @@
 import CommandSupport
+import ConsoleHTTP
 import Foundation
 import NIOConcurrencyHelpers
 import Observability
 
 /// People who have pages of the console open that update themselves.
 struct ConsoleViewers: Sendable {
-    /// 16 pages of one account: the limit of the console.
-    static let perAccount = 16
-    /// 224 pages of one tenant: the limit of the console.
-    static let most = 224
+    /// The open pages of one account, and of one tenant, that the console permits.
+    static let perAccount = LiveUpdates.perAccount
+    static let most = LiveUpdates.perTenant
     /// Half a minute: a refused page is opened again after a second.
     private static let limit = Duration.seconds(30)
 

@@ -31,8 +31,9 @@ package struct PsqlScript: Sendable {
                 + ["-d", connection, "-f", "\(path).sql"],
             logFile: "\(path).log"
         )
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        while process.isRunning, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
         let status = await process.stop()
+        try Task.checkCancellation()
         let output = FileManager.default.contents(atPath: "\(path).log") ?? Data()
         guard status == 0 else {
             throw StageFailure("psql failed: \(String(decoding: output.suffix(500), as: UTF8.self))")

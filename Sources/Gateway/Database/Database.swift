@@ -227,7 +227,8 @@ package struct Database: Sendable {
     package func keyRing(_ configuration: GatewayConfiguration) async throws -> KeyRing {
         let directory = PostgresDirectory(call: call, engine: engine)
         // A restored database names its key: a new one would be of no use, and in the way of the file that belongs there.
-        let isNew = isEmbedded ? try await directory.masterKey() == nil : false
+        var isNew = isEmbedded
+        if isNew { isNew = try await directory.masterKey() == nil }
         let ring = try await configuration.masterKeySource.ring(createIfMissing: isNew)
         try await ring.bind(to: directory)
         return ring

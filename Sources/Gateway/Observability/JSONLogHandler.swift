@@ -72,6 +72,7 @@ package enum LogKey {
     package static let address = "address"
     package static let credential = "credential"
     package static let migration = "migration"
+    package static let account = "account"
     package static let masterKey = "master_key"
     package static let milliseconds = "ms"
 }

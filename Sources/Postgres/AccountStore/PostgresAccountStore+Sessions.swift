@@ -170,17 +170,20 @@ extension PostgresAccountStore {
         }
     }
 
-    /// Writes the failures of an account into the audit of its tenants. An unknown name has none.
+    /// Writes the failures of an account into the audit of its tenants.
     ///
+    /// - Returns: whether the account exists.
     /// - Throws: `StoreError`.
-    package func refused(_ name: String, failures: Int, of proof: String) async throws(StoreError) {
+    package func refused(_ name: String, failures: Int, of proof: String) async throws(StoreError) -> Bool {
         let data: JSON = ["failures": .int(failures), "proof": .string(proof)]
         let record = AuditRecord(.refuse, "account \(name)", data: data)
-        let transaction = Transaction(tenant: nil, [AccountSQL.tenantsOfName(.string(name))]) {
-            (results) throws(PostgresError) in
-            try Self.audited(results, 0, record, by: .gateway)
+        let reads = [AccountSQL.byName(.string(name)), AccountSQL.tenantsOfName(.string(name))]
+        let transaction = Transaction(tenant: nil, reads, flushes: true) { (results) throws(PostgresError) in
+            try Self.audited(results, 1, record, by: .gateway)
         }
-        _ = try await asStore { () throws(PostgresError) in try await engine.run(transaction) }
+        return try await asStore { () throws(PostgresError) in
+            try await !engine.run(transaction).result(0).isEmpty
+        }
     }
 
     /// Forgets the failures of an account, by an administrator. False: it had none.

@@ -63,8 +63,8 @@ package struct Renderer: Sendable {
     /// - Returns: the document.
     package func page(_ content: PageContent, _ request: PageRequest, path: String) -> [UInt8] {
         var content = content
-        // Updates are parts of the page without a form's answer: they would remove its question, its errors or its secret.
-        if !request.typed.isEmpty || request.secret != nil { content.live = [] }
+        // Updates are parts of the page without a form's answer: they would remove its question, its errors, its secret or what it reveals.
+        if !request.typed.isEmpty || request.secret != nil || request.isRevealed { content.live = [] }
         let writer = PageWriter(self, WritingPlace(request, path: path))
         return Array(FrameWriter(writer, request).document(content).html.utf8)
     }

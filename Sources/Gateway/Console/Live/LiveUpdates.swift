@@ -4,12 +4,12 @@ import Observability
 import WebConsole
 
 /// The pages that are open and update themselves: how many, and what they share. Safe to call from any task.
-final class LiveUpdates: Sendable {
+package final class LiveUpdates: Sendable {
     /// 256 pages on a node and 224 of a tenant, each about 60 KB: the parts of the page as it was sent last.
     static let perNode = 256
-    static let perTenant = 224
+    package static let perTenant = 224
     /// 16 pages of one account: the tabs of a person.
-    static let perAccount = 16
+    package static let perAccount = 16
     /// 2 s between updates. People read no faster, and a campaign changes everything all the time.
     static let interval = Duration.seconds(2)
 

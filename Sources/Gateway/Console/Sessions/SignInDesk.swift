@@ -68,7 +68,7 @@ package struct SignInDesk: Sendable {
         [subject(.password, account), subject(.again, account)]
     }
 
-    /// The failures of an account, whether it exists or not. Those of people who are signed in count apart: nobody else can lock them out of what they do.
+    /// The failures of an account, whether it exists or not. Those of people who are signed in count apart: strangers at other addresses cannot lock them out of what they do.
     private static func subject(_ asked: Asked, _ name: String) -> PostgresAccountStore.AttemptSubject {
         let kind = asked == .again ? "again" : "account"
         return .init(digest: Array(SHA256.hash(data: Array("\(kind) \(name)".utf8))), free: accountFree)
@@ -140,7 +140,7 @@ package struct SignInDesk: Sendable {
         }
         do {
             guard let found = try await check() else {
-                try await note(failures, asked, name, from: address)
+                note(failures, asked, name, from: address)
                 return .wrong
             }
             try await store.succeeded(account, all: forgets(found))
@@ -153,16 +153,23 @@ package struct SignInDesk: Sendable {
         }
     }
 
-    /// Records the failures of an account from the one on after which it has to wait: the waits limit the rows.
-    private func note(_ failures: Int, _ asked: Asked, _ name: String, from address: String?) async throws {
-        guard failures >= Self.accountFree else { return }
-        logger.notice(
-            "wrong proofs of an account of the console",
-            metadata: [
-                LogKey.reason: "\(asked.rawValue)", LogKey.count: "\(failures)", LogKey.peer: "\(address ?? "?")",
-            ]
-        )
-        try await store.refused(name, failures: failures, of: asked.rawValue)
+    /// Records failures of an account that make it wait, which limits the rows. Not before the answer: its time would tell whether the account exists.
+    private func note(_ failures: Int, _ asked: Asked, _ name: String, from address: String?) {
+        guard failures > Self.accountFree else { return }
+        Task { [store, logger] in
+            do {
+                guard try await store.refused(name, failures: failures, of: asked.rawValue) else { return }
+                logger.notice(
+                    "wrong proofs of an account of the console",
+                    metadata: [
+                        LogKey.account: "\(name)", LogKey.reason: "\(asked.rawValue)", LogKey.count: "\(failures)",
+                        LogKey.peer: "\(address ?? "?")",
+                    ]
+                )
+            } catch {
+                logger.warning("wrong proofs of an account were not recorded", metadata: [LogKey.error: "\(error)"])
+            }
+        }
     }
 
     // MARK: Codes
