@@ -100,6 +100,18 @@ import Testing
         }
     }
 
+    /// Nothing is planned before the statement that creates what it needs.
+    @Test func statementsOfAScriptUseWhatEarlierOnesCreate() async throws {
+        let admin = try await DatabaseStores.shared().database.admin()
+        let script = """
+            CREATE TEMPORARY TABLE made (n integer);
+            SELECT 'made'::regclass;
+            INSERT INTO made SELECT 1 FROM made;
+            DROP TABLE made
+            """
+        _ = try await admin.run(Migrator.transaction(script), timeout: .seconds(10))
+    }
+
     @Test func commentsDescribeThePresent() throws {
         let files = try SchemaFiles.bundled()
         let past = /\b[Aa]s before\b|\b[Nn]ew:|\blikewise\b|\b00[0-3][0-9]\b|[Vv]ersion before/

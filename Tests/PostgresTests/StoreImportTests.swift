@@ -67,6 +67,19 @@ import Testing
         return try result.map { (row) throws(PostgresError) in try row.text("text") }
     }
 
+    /// A row without a token is not the same if another row takes the token that its device has.
+    @Test func aTokenThatMovesWithinAFileChangesBothRows() async throws {
+        let fixture = try await StoreFixture.make()
+        let token = String(repeating: "b7", count: 32)
+        #expect(try await importing([row("key-b", token)], fixture) == .init(created: 1))
+        #expect(try await importing([row("key-a", token), row("key-b", nil)], fixture) == .init(created: 2))
+        let states = try await identities(fixture, fixture.acme).map {
+            $0.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+        #expect(states == ["key-a active", "key-b active"])
+        #expect(try await importing([row("key-a", token), row("key-b", nil)], fixture) == .init(unchanged: 2))
+    }
+
     private func counted(_ fixture: StoreFixture, _ tenant: TenantID) async throws -> Int {
         try await fixture.ask(FindApp(fixture.scope), in: tenant)?.identityCount ?? -1
     }

@@ -18,7 +18,7 @@ extension PostgresPool {
     package func run(gathered transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
         -> [ResultSet]
     {
-        guard transaction.then == nil, configuration.sharesFlush || !transaction.batches.isEmpty else {
+        guard transaction.then == nil, configuration.sharesFlush || transaction.canBeMerged else {
             return try await run(transaction, timeout: timeout)
         }
         show(transaction)
@@ -67,14 +67,15 @@ extension PostgresPool {
         let deadline = group.first?.deadline ?? .now
         let transactions = group.map(\.transaction)
         let batched = BatchedTransactions(transactions)
+        guard configuration.sharesFlush else { return await send(group, apart: batched, until: deadline) }
         var results = [Result<[ResultSet], PostgresError>?](repeating: nil, count: group.count)
         var failure = PostgresError(.other, reason: "no result")
         do throws(PostgresError) {
-            let answers = try await perform(group: batched.transactions, until: deadline)
+            let answers = try await perform(batched.transactions, asGroup: true, until: deadline)
             results = batched.split(answers, count: group.count)
             let rest = results.indices.filter { results[$0] == nil }
             if !rest.isEmpty {
-                let answers = try await perform(group: rest.map { transactions[$0] }, until: deadline)
+                let answers = try await perform(rest.map { transactions[$0] }, asGroup: true, until: deadline)
                 for (index, answer) in zip(rest, answers) { results[index] = answer }
             }
         } catch {
@@ -86,21 +87,46 @@ extension PostgresPool {
         }
     }
 
-    /// Sends a group on one session and flushes once. Without a shared flush, each transaction commits on a session of its own, because a commit waits for the disk.
-    private func perform(group transactions: [Transaction], until deadline: ContinuousClock.Instant)
-        async throws(PostgresError) -> [Result<[ResultSet], PostgresError>]
-    {
-        if configuration.sharesFlush { return try await perform(transactions, asGroup: true, until: deadline) }
-        guard transactions.count > 1 else { return try await perform(transactions, until: deadline) }
-        return await withTaskGroup(of: (place: Int, result: Result<[ResultSet], PostgresError>).self) { tasks in
-            for (place, transaction) in transactions.enumerated() {
-                tasks.addTask { (place, await self.result(of: transaction, until: deadline)) }
+    /// How long a group that does not share a flush keeps others from being sent. A transaction that waits longer, for a lock or a moved shard, delays its own
+    /// calls only.
+    private static let stallLimit = Duration.milliseconds(100)
+
+    /// Sends each transaction of a group on a session of its own, because each commit waits for the disk, and passes each call its result when it has one.
+    private func send(
+        _ group: [PendingCall],
+        apart batched: BatchedTransactions,
+        until deadline: ContinuousClock.Instant
+    ) async {
+        let hasLanded = NIOLockedValueBox(false)
+        let land: @Sendable () -> Void = {
+            let isFirst = hasLanded.withLockedValue { hasLanded in
+                defer { hasLanded = true }
+                return !hasLanded
             }
-            let missing = PostgresError(.other, reason: "no result")
-            var results = [Result<[ResultSet], PostgresError>](repeating: .failure(missing), count: transactions.count)
-            for await (place, result) in tasks { results[place] = result }
-            return results
+            if isFirst { self.perform(self.gathering.withLockedValue { $0.landed(now: .now) }) }
         }
+        let timer = Task {
+            try? await Task.sleep(for: Self.stallLimit)
+            land()
+        }
+        await withDiscardingTaskGroup { tasks in
+            for (place, transaction) in batched.transactions.enumerated() {
+                tasks.addTask {
+                    let answer = await self.result(of: transaction, until: deadline)
+                    for (member, result) in batched.split(answer, at: place) {
+                        let call = group[member]
+                        if let result {
+                            call.continuation.resume(returning: result)
+                        } else {
+                            let own = await self.result(of: call.transaction, until: deadline)
+                            call.continuation.resume(returning: own)
+                        }
+                    }
+                }
+            }
+        }
+        timer.cancel()
+        land()
     }
 
     private func result(of transaction: Transaction, until deadline: ContinuousClock.Instant) async

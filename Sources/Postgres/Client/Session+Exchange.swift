@@ -1,6 +1,6 @@
 /// A command that is sent in a pipeline.
 enum SessionCommand {
-    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK or DEALLOCATE, without parameters and rows.
+    /// BEGIN, SET LOCAL, COMMIT, ROLLBACK, DEALLOCATE or a statement of a migration, without parameters; rows are dropped.
     case control(String)
     case prepare(name: String, key: PreparedStatements.Key)
     case execute(name: String, key: PreparedStatements.Key, EncodedParameters)

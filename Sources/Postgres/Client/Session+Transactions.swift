@@ -71,7 +71,11 @@ extension PostgresSession {
             var plan = Plan()
             do throws(PostgresError) {
                 try begin(transaction, &plan, sharesFlush: sharesFlush)
-                try add(transaction.statements, &plan)
+                if transaction.keepsPlans {
+                    try add(transaction.statements, &plan)
+                } else {
+                    plan.body.commands += transaction.statements.map { .control($0.sql) }
+                }
                 if transaction.flushes, !sharesFlush { plan.body.commands.append(Self.flush) }
                 let first = segments.count
                 segments.append(plan.body)

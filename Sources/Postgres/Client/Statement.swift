@@ -62,6 +62,10 @@ package struct Transaction: Sendable {
     /// How the statements join those of other calls (`PostgresPool.run(gathered:)`): one entry per statement, or empty if they do not.
     package var batches: [StatementBatch] = []
 
+    /// Whether the session keeps the plans of its statements. Those of a migration run once, and one may need what the one before it creates, so that none can
+    /// be planned before the transaction begins. They have no parameters, and their results are not returned.
+    package var keepsPlans = true
+
     /// The call that the functions of the schema name in rows of the audit which they write themselves (`gateway.request`). Nil: none.
     package var request: String?
 

@@ -66,7 +66,7 @@ struct BatchedTransactions: Sendable {
     init(_ calls: [Transaction]) {
         var groups: [BatchGroup] = []
         for (index, transaction) in calls.enumerated() {
-            guard !transaction.batches.isEmpty, transaction.batches.count == transaction.statements.count else {
+            guard transaction.canBeMerged else {
                 add(transaction, [index])
                 continue
             }
@@ -86,7 +86,8 @@ struct BatchedTransactions: Sendable {
                 StatementBatch.joined(group.members.map { calls[$0].batches[place] })
             }
             if group.members.count > 1, statements.allSatisfy({ $0 != nil }) {
-                add(Transaction(tenant: group.tenant, statements.compactMap(\.self)), group.members)
+                let flushes = group.members.contains { calls[$0].flushes }
+                add(Transaction(tenant: group.tenant, statements.compactMap(\.self), flushes: flushes), group.members)
             } else {
                 for member in group.members { add(calls[member], [member]) }
             }
@@ -104,27 +105,36 @@ struct BatchedTransactions: Sendable {
         count: Int
     ) -> [Result<[ResultSet], PostgresError>?] {
         var split = [Result<[ResultSet], PostgresError>?](repeating: nil, count: count)
-        for ((result, transaction), members) in zip(zip(results, transactions), members) {
-            guard members.count > 1 else {
-                if let member = members.first { split[member] = result }
-                continue
-            }
-            switch result {
-            case .success(let sets):
-                guard sets.count == transaction.statements.count,
-                    sets.allSatisfy({ $0.rowCount == members.count })
-                else { continue }
-                for (row, member) in members.enumerated()
-                where sets.allSatisfy({ (try? $0[row].isNull(1)) == false }) {
-                    split[member] = .success(sets.map { $0.only(row: row) })
-                }
-            // One call may have caused the failure of all, so each is repeated alone. A transaction that may have been committed is not repeated.
-            case .failure(let error):
-                if error.isIndeterminate { for member in members { split[member] = .failure(error) } }
-            }
+        for (place, result) in results.enumerated() {
+            for (member, own) in self.split(result, at: place) { split[member] = own }
         }
         return split
     }
+
+    /// The calls of one sent transaction with their results. Nil: the call must run alone, and nothing happened for it.
+    func split(
+        _ result: Result<[ResultSet], PostgresError>,
+        at place: Int
+    ) -> [(member: Int, result: Result<[ResultSet], PostgresError>?)] {
+        let members = members[place]
+        guard members.count > 1 else { return members.map { ($0, result) } }
+        switch result {
+        case .success(let sets):
+            let isWhole =
+                sets.count == transactions[place].statements.count && sets.allSatisfy { $0.rowCount == members.count }
+            return members.enumerated().map { row, member in
+                let isDone = isWhole && sets.allSatisfy { (try? $0[row].isNull(1)) == false }
+                return (member, isDone ? .success(sets.map { $0.only(row: row) }) : nil)
+            }
+        // One call may have caused the failure of all, so each is repeated alone. A transaction that may have been committed is not repeated.
+        case .failure(let error): return members.map { ($0, error.isIndeterminate ? .failure(error) : nil) }
+        }
+    }
+}
+
+extension Transaction {
+    /// Whether each of its statements can join those of other calls.
+    var canBeMerged: Bool { !batches.isEmpty && batches.count == statements.count }
 }
 
 extension PostgresValue {

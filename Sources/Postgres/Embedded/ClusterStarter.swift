@@ -135,6 +135,7 @@ struct ClusterStarter {
         let configuration = PostgresConfiguration(
             "host='\(host)' port=\(ClusterLayout.port) user=\(ClusterSettings.superuser) dbname=postgres"
         )
+        var wait = Duration.milliseconds(5)
         while true {
             do throws(PostgresError) {
                 let connection = try await PostgresConnection.connect(
@@ -146,8 +147,10 @@ struct ClusterStarter {
                 return true
             } catch {
                 guard error.isRetriable, ContinuousClock.now < deadline, server?.isAlive != false else { return false }
+                // A server that recovers logs each connection that it refuses.
+                wait = error.code == .shuttingDown ? .milliseconds(100) : .milliseconds(5)
             }
-            do { try await Task.sleep(for: .milliseconds(5)) } catch { return false }
+            do { try await Task.sleep(for: wait) } catch { return false }
         }
     }
 

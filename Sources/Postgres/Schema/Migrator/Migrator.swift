@@ -226,12 +226,19 @@ package struct Migrator: Sendable {
         let isCitus = try await admin.rows(CatalogSQL.citus()).only().int("count") > 0
         try await retryingLocks { () async throws(PostgresError) in
             if isCitus {
-                let statements = SQLScript.statements(of: script).map { Statement($0, [], reach: .global) }
-                _ = try await admin.run(Transaction(tenant: nil, statements), timeout: Self.scriptTimeout)
+                _ = try await admin.run(Self.transaction(script), timeout: Self.scriptTimeout)
             } else {
                 try await admin.script("BEGIN;\n\(script)\nCOMMIT;", timeout: Self.scriptTimeout)
             }
         }
+    }
+
+    /// The statements of a script, to be sent one by one.
+    static func transaction(_ script: String) -> Transaction {
+        let statements = SQLScript.statements(of: script).map { Statement($0, [], reach: .global) }
+        var transaction = Transaction(tenant: nil, statements)
+        transaction.keepsPlans = false
+        return transaction
     }
 
     func retryingLocks(_ body: () async throws(PostgresError) -> Void) async throws(PostgresError) {

@@ -2,7 +2,7 @@
 -- rows as one role. A row with a digest stays as it is: the policy hides it from updates. Each kind of statement has its policy, because workers of Citus make a
 -- restrictive policy a permissive one.
 -- Oldest program: 39
--- Routines: 3cd23bebfc4ab112
+-- Routines: 97257a2b4720548f
 
 GRANT DELETE ON gateway.audit_subject TO gateway_call;
 GRANT UPDATE (subject) ON gateway.audit TO gateway_call;

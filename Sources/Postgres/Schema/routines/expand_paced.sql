@@ -31,7 +31,7 @@ BEGIN
             FROM gateway.slice x
             WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.no > v_last) AS y;
     UPDATE gateway.slice s SET next_at = u.next_at, due_at = u.due_at FROM unnest(n.numbers, n.nexts, n.dues) AS u(no, next_at, due_at)
-        WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = u.no AND s.state = 'ready';
+        WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no > v_last AND s.no = u.no AND s.state = 'ready';
     RETURN QUERY SELECT e.outcome, e.targets, e.after;
 END $$;
 

@@ -58,6 +58,7 @@ DECLARE
     v_is_same boolean;
     v_was_active boolean;
     v_same boolean[];
+    v_given text[] := array_remove(p_tokens, NULL);
     r record;
 BEGIN
     IF array_length(array_remove(p_groups, NULL), 1) > 0 OR array_length(array_remove(p_consents, NULL), 1) > 0 THEN
@@ -79,11 +80,11 @@ BEGIN
             FROM unnest(p_keys, p_platforms, p_tokens, p_groups) WITH ORDINALITY AS u(key, platform, token, groups, o) ORDER BY u.o);
         v_people := gateway.import_people(p_tenant, p_app, p_vendor, p_users, v_groups, p_consents, p_source);
     END IF;
-    -- A row whose key or token another row has, too, may become different by that row.
+    -- A row whose key or token another row has, too, may become different by that row; of a row without a token, the device's counts.
     IF v_as_of IS NULL AND NOT EXISTS (SELECT 1 FROM unnest(p_keys) AS u(key) WHERE u.key LIKE 'token-%') THEN
         v_same := ARRAY(
             SELECT coalesce(
-                u.keys = 1 AND (u.token IS NULL OR u.tokens = 1) AND u.badge IS NULL AND u.people = '' AND i.state = 'active'
+                u.keys = 1 AND CASE WHEN u.token IS NOT NULL THEN u.tokens = 1 ELSE d.token IS NULL OR d.token <> ALL (v_given) END AND u.badge IS NULL AND u.people = '' AND i.state = 'active'
                 AND (u.accepts IS NULL OR u.accepts = i.accepts_push)
                 AND (u.user_id IS NULL OR u.user_id IS NOT DISTINCT FROM i.user_id) AND (u.name IS NULL OR u.name IS NOT DISTINCT FROM i.name)
                 AND (u.phone IS NULL OR u.phone IS NOT DISTINCT FROM i.phone)
