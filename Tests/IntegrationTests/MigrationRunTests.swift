@@ -171,9 +171,13 @@ import Testing
             try await eventually(what, within: .seconds(30), condition)
         }
 
+        /// Waits until calls count for the step: they are counted in intervals of a second, and one that began before the step does not.
+        func counts() async throws { try await Task.sleep(for: .seconds(2)) }
+
         /// Sends to each device, and waits until every message has its delivery; then each device reads its message.
         func sendAndRead(from sender: String, _ text: String) async throws {
             let caller = caller
+            try await counts()
             let sent = try await Caller.each { try await caller.send(to: $0, from: sender, text) }
             let messages = Dictionary(uniqueKeysWithValues: sent.map { ($0.device.key, $0.value) })
             try await eventually("every message has a delivery") {
@@ -289,8 +293,7 @@ import Testing
             try await caller.install(Caller.devices[1])
             return try await stage.vendor.calls(to: "/pushApp/installApp").count > before
         }
-        // Calls are counted in intervals of a second, and one that began before the step does not count for it.
-        try await Task.sleep(for: .seconds(2))
+        try await stage.counts()
         _ = try await Caller.each(260) { try await caller.send(to: $0, from: sender, "served") }
         try await stage.advance()
     }
@@ -304,6 +307,7 @@ import Testing
             let proxied = try await stage.vendor.calls(to: "/msgClient/msgClientSend").count - before
             return (8...56).contains(proxied)
         }
+        try await stage.counts()
         _ = try await Caller.each(300) { try await caller.readUnknown(on: $0) }
         try await eventually("the migration halts", within: .seconds(30)) {
             try await stage.status()["status"] == "halted"
