@@ -26,9 +26,12 @@ import UpstreamSupport
             #expect(upstream.requests.last?.field("via")?.hasPrefix("1.1 push-gateway-") == true)
             #expect(try await world.metric("upstream_calls_total", #"upstream="acme/old""#) >= 1)
 
-            // The gateway starts its database again, and uses what it has just read for a second.
+            // The gateway starts its database again at once, and uses what it has just read for a second: the database is away for longer.
             try await eventually("a call is proxied by remembered rules", within: .seconds(30)) {
-                if let pid = try? world.postgresPID() { Glibc.kill(pid, SIGKILL) }
+                for _ in 0..<75 {
+                    if let pid = try? world.postgresPID() { Glibc.kill(pid, SIGKILL) }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
                 #expect(try await install(world) == "ok")
                 return try await world.metric("upstream_remembered_total", #"upstream="acme/old""#) >= 1
             }
