@@ -89,7 +89,7 @@ extension PostgresPool {
 
     /// How long a group that does not share a flush keeps others from being sent. A transaction that waits longer, for a lock or a moved shard, delays its own
     /// calls only.
-    private static let stallLimit = Duration.milliseconds(100)
+    private static let stallLimit = Duration.seconds(1)
 
     /// Sends each transaction of a group on a session of its own, because each commit waits for the disk, and passes each call its result when it has one.
     private func send(
