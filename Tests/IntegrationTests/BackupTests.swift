@@ -264,7 +264,7 @@ struct BackupTests {
         let directory = "\(ScratchFolder.root)/pgw-server-" + SystemIdentifiers().randomHex(byteCount: 5)
         let server = try await EmbeddedCluster.start(directory: directory, logger: Logger(label: "test"))
         let admin = try await PostgresConnection.connect(
-            PostgresConfiguration(server.adminConnectionString(database: "postgres")),
+            PostgresConfiguration(server.adminConnectionString(database: "template1")),
             logger: Logger(label: "test")
         )
         try await admin.script("CREATE DATABASE \"it's here\"")

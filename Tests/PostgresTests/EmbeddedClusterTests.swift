@@ -1,5 +1,6 @@
 import DatabaseSupport
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import DatabaseSchema
@@ -29,7 +30,7 @@ import Testing
     @Test func committedDataIsOnDiskAndNoPortIsOpen() async throws {
         let cluster = try await TestCluster.cluster()
         let server = try await PostgresConnection.connect(
-            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+            PostgresConfiguration(cluster.adminConnectionString(database: "template1")),
             logger: TestCluster.logger
         )
         for (name, value) in [
@@ -64,6 +65,61 @@ import Testing
         #expect(try await connect(cluster).query("SELECT n FROM kept").only().int("n") == 7)
         watch.cancel()
         await watch.value
+        try await cluster.stop()
+    }
+
+    @Test func aNewClusterGetsTheTablesAndThenWaitsForTheDisk() async throws {
+        let directory = try await TestCluster.scratchPath("new")
+        let cluster = try await EmbeddedCluster.start(
+            directory: directory,
+            migratesNew: true,
+            logger: TestCluster.logger
+        )
+        let session = try await connect(cluster)
+        #expect(try await Migrator.bundled().status(session).pending.isEmpty)
+        #expect(try await session.query("SELECT current_setting('fsync') AS v").only().text("v") == "on")
+        #expect(!FileManager.default.fileExists(atPath: cluster.layout.unwrittenMark))
+        try await cluster.stop()
+    }
+
+    /// The interrupted start did not wait for the disk, so that a loss of power may have damaged what it made.
+    @Test(arguments: [false, true]) func dataOfAnInterruptedStartAreMadeAnew(stillRuns: Bool) async throws {
+        let directory = try await TestCluster.scratchPath("interrupted")
+        func startAndDie() async throws -> (processID: Int32, layout: ClusterLayout) {
+            let cluster = try await start(directory)
+            try await connect(cluster).script("CREATE TABLE lost (n int)")
+            if !stillRuns { try await cluster.stop() }
+            return (cluster.processID, cluster.layout)
+        }
+        let interrupted = try await startAndDie()
+        try ClusterFiles.write("", to: interrupted.layout.unwrittenMark)
+        let successor = try await start(directory)
+        #expect(successor.wasCreated && successor.processID != interrupted.processID)
+        let look = "SELECT to_regclass('lost') IS NULL AS v, current_setting('fsync') = 'on' AS w"
+        let row = try await connect(successor).query(look).only()
+        #expect(try row.bool("v"))
+        #expect(try row.bool("w"))
+        try await successor.stop()
+        let third = try await start(directory)
+        #expect(!third.wasCreated)
+        try await third.stop()
+    }
+
+    @Test func aServerWithoutItsDataIsNotStartedOnNewOnes() async throws {
+        let directory = try await TestCluster.scratchPath("gone")
+        let cluster = try await start(directory)
+        try await cluster.postmaster.withLockedValue { $0 }.stop(within: .seconds(30))
+        try FileManager.default.removeItem(atPath: "\(directory)/data")
+        let reports = NIOLockedValueBox<[String]>([])
+        let watch = Task {
+            await cluster.keepRunning(every: .milliseconds(20)) { line in reports.withLockedValue { $0.append(line) } }
+        }
+        try await eventually("it is reported") {
+            reports.withLockedValue { $0.contains { $0.hasSuffix("data is gone") } }
+        }
+        watch.cancel()
+        await watch.value
+        #expect(!FileManager.default.fileExists(atPath: "\(directory)/data"))
         try await cluster.stop()
     }
 
@@ -126,7 +182,7 @@ import Testing
     @Test func onlyTheGatewaysUserMayConnect() async throws {
         let cluster = try await TestCluster.cluster()
         let server = try await PostgresConnection.connect(
-            PostgresConfiguration(cluster.adminConnectionString(database: "postgres")),
+            PostgresConfiguration(cluster.adminConnectionString(database: "template1")),
             logger: TestCluster.logger
         )
         let rule = try await server.query(
@@ -150,7 +206,7 @@ import Testing
         let binaries = try await PostgresBinaries.find(version: nil)
         let connect = [
             "-X", "-h", cluster.socketDirectory, "-p", "\(ClusterLayout.port)", "-U", ClusterSettings.superuser, "-d",
-            "postgres", "-c", "SELECT 1",
+            "template1", "-c", "SELECT 1",
         ]
         let program = "\(binaries.directory)/psql"
         let ours = try await ClusterCommand.run(program, connect, as: nil, in: "/")

@@ -90,7 +90,12 @@ package struct Database: Sendable {
         let directory = configuration.dataDirectory + "/postgres"
         let cluster: EmbeddedCluster
         do throws(EmbeddedClusterError) {
-            cluster = try await EmbeddedCluster.start(directory: directory, logger: logger, progress: progress)
+            cluster = try await EmbeddedCluster.start(
+                directory: directory,
+                migratesNew: true,
+                logger: logger,
+                progress: progress
+            )
         } catch {
             guard error.code == .inUse, mayAttach else { throw error }
             // A gateway runs on this cluster: it has migrated the database and will stop the cluster.
@@ -115,7 +120,7 @@ package struct Database: Sendable {
             logger: logger
         )
         do {
-            try await database.migrate(logger, progress)
+            if !cluster.wasCreated { try await database.migrate(logger, progress) }
         } catch {
             try? await cluster.stop()
             throw error

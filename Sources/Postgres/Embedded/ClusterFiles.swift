@@ -72,6 +72,17 @@ package enum ClusterFiles {
         _ = unsafe chmod(path, 0o644)
     }
 
+    /// Writes the names in a directory to the disk.
+    ///
+    /// - Throws: `failed`.
+    static func sync(_ directory: String) throws(EmbeddedClusterError) {
+        let handle = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if handle >= 0 { close(handle) } }
+        guard handle >= 0, fsync(handle) == 0 else {
+            throw EmbeddedClusterError(.failed, "\(directory) could not be written to the disk: \(reason())")
+        }
+    }
+
     /// Returns the content of a small text file; nil when it cannot be read.
     static func read(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }

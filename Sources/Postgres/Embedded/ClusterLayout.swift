@@ -8,6 +8,7 @@ import FoundationEssentials
 ///   gateway.lock            locked by the gateway that uses the cluster
 ///   settings/               the gateway's: postgresql.conf, pg_hba.conf, pg_ident.conf, written at each start
 ///   data/                   the account's: the data directory of initdb
+///   data.unwritten          exists while new data is not on the disk yet
 ///   log/postgres.log        the account's
 ///   run/                    the account's, 0700: the socket
 /// ```
@@ -41,6 +42,10 @@ struct ClusterLayout: Sendable, Equatable {
 
     /// initdb works here, and the result is renamed to `data`, so that an incomplete cluster never has that name.
     var unfinishedData: String { "\(directory)/data.new" }
+
+    /// Exists while `data` is new and PostgreSQL does not wait for the disk. A start that finds it deletes the data, which nobody was served from.
+    var unwrittenMark: String { "\(directory)/data.unwritten" }
+
     var logDirectory: String { "\(directory)/log" }
     var log: String { "\(logDirectory)/postgres.log" }
     var versionFile: String { "\(data)/PG_VERSION" }

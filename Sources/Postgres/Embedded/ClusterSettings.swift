@@ -12,6 +12,9 @@ struct ClusterSettings {
     /// The system user that may connect to the socket: the user that runs the gateway.
     var operatingSystemUser: String
 
+    /// Whether PostgreSQL waits for the disk. False only while new data is made, which is deleted if that is interrupted.
+    var waitsForDisk = true
+
     /// `postgresql.conf`: includes the file of initdb (locale, memory), then overrides the settings that the gateway requires.
     var configuration: String {
         """
@@ -30,7 +33,7 @@ struct ClusterSettings {
         max_connections = \(maximumConnections)
 
         # A 2xx means: on disk.
-        fsync = on
+        fsync = \(waitsForDisk ? "on" : "off")
         full_page_writes = on
         synchronous_commit = on
 

@@ -14,31 +14,82 @@ struct ClusterStarter {
     let logger: Logger
     let progress: @Sendable (String) -> Void
 
+    /// Where the server's data comes from.
+    enum Origin: Sendable {
+        /// A running server was taken over.
+        case adopted
+        /// The data was there.
+        case started
+        /// The data is new, and not on the disk before `writeNewData`.
+        case created
+    }
+
+    /// - Parameter createsData: false: missing data is an error.
+    /// - Returns: the server, which answers.
     /// - Throws: `EmbeddedClusterError`.
-    func start() async throws(EmbeddedClusterError) -> (Postmaster, wasAdopted: Bool) {
-        let version = try existingVersion()
+    func start(createsData: Bool = true) async throws(EmbeddedClusterError) -> (Postmaster, Origin) {
+        let isUnwritten = FileManager.default.fileExists(atPath: layout.unwrittenMark)
+        let version = isUnwritten ? nil : try existingVersion()
+        guard version != nil || createsData else { throw EmbeddedClusterError(.failed, "\(layout.data) is gone") }
         let binaries = try await PostgresBinaries.find(version: version)
-        let settings = ClusterSettings(
-            layout: layout,
-            maximumConnections: options.maximumConnections,
-            operatingSystemUser: try ClusterAccount.current().name
-        )
+        let settings = try settings(waitsForDisk: version != nil)
         try ClusterFiles.makeDirectory(layout.settings, mode: 0o755, owner: nil)
         try ClusterFiles.makeDirectory(layout.logDirectory, mode: 0o700, owner: account)
         try ClusterFiles.makeDirectory(layout.socketDirectory, mode: 0o700, owner: account)
         if let running = Postmaster.running(in: layout.data) {
-            if settings.areCurrent, await answers(within: .seconds(5)) {
+            if !isUnwritten, settings.areCurrent, await answers(within: .seconds(5)) {
                 progress("took over the running PostgreSQL (process \(running.processID))")
-                return (running, true)
+                return (running, .adopted)
             }
-            progress("stopping a PostgreSQL that does not answer (process \(running.processID))")
+            let which = isUnwritten ? "the PostgreSQL of an interrupted start" : "a PostgreSQL that does not answer"
+            progress("stopping \(which) (process \(running.processID))")
             try await running.stop(within: options.stopTimeout)
         }
         // Not earlier: if this start were interrupted before the stop, the next one would take over a server that was started with other files.
         try settings.write()
         let command = ClusterCommand(binaries: binaries, account: account, directory: layout.logDirectory)
         if version == nil { try await makeData(command) }
-        return (try await startServer(command), false)
+        return (try await startServer(command), version == nil ? .created : .started)
+    }
+
+    private func settings(waitsForDisk: Bool) throws(EmbeddedClusterError) -> ClusterSettings {
+        ClusterSettings(
+            layout: layout,
+            maximumConnections: options.maximumConnections,
+            operatingSystemUser: try ClusterAccount.current().name,
+            waitsForDisk: waitsForDisk
+        )
+    }
+
+    /// Writes the data of a server that has just created them to the disk, and lets PostgreSQL wait for the disk from now on.
+    ///
+    /// Until here nothing was: PostgreSQL 13 to 16 would have written each of the three hundred new indexes to the disk alone.
+    func writeNewData(_ server: PostgresConnection) async throws(EmbeddedClusterError) {
+        try settings(waitsForDisk: true).write()
+        do throws(PostgresError) {
+            _ = try await server.run(Transaction(tenant: nil, [Statement("SELECT pg_reload_conf()")]))
+            // A new session has the settings of the server's main process, which sends them to all others before it makes a session with them.
+            let deadline = ContinuousClock.now + options.startTimeout
+            while try await !newSessionWaitsForDisk() {
+                guard ContinuousClock.now < deadline else { throw PostgresError(.timedOut) }
+            }
+        } catch {
+            throw EmbeddedClusterError(.failed, "the new database could not be finished: \(error.debugDescription)")
+        }
+        try await flush(layout.data)
+        guard unsafe unlink(layout.unwrittenMark) == 0 else {
+            throw EmbeddedClusterError(.failed, "\(layout.unwrittenMark) stays: \(ClusterFiles.reason())")
+        }
+        // A mark that came back after a loss of power would cost the data.
+        try ClusterFiles.sync(layout.directory)
+    }
+
+    private func newSessionWaitsForDisk() async throws(PostgresError) -> Bool {
+        let session = try await PostgresConnection.connect(superuser, logger: logger)
+        let look = Statement("SELECT 1 WHERE current_setting('fsync')::boolean")
+        let found = try await session.run(Transaction(tenant: nil, [look])).first?.isEmpty == false
+        await session.close()
+        return found
     }
 
     /// Returns the major version of the existing data; nil without data.
@@ -56,8 +107,16 @@ struct ClusterStarter {
 
     private func makeData(_ command: ClusterCommand) async throws(EmbeddedClusterError) {
         progress("creating a private PostgreSQL \(command.binaries.version) cluster in \(layout.directory)")
-        // An interrupted start left the directory. Nothing in it was ever served.
+        // An interrupted start left the directory, or both. Nothing in them was ever served.
         try? FileManager.default.removeItem(atPath: layout.unfinishedData)
+        if FileManager.default.fileExists(atPath: layout.unwrittenMark) {
+            progress("removing the database of an interrupted start")
+            try? FileManager.default.removeItem(atPath: layout.data)
+        } else {
+            // Before the data have their name: they would pass for written ones after a loss of power.
+            try ClusterFiles.write("", to: layout.unwrittenMark)
+            try ClusterFiles.sync(layout.directory)
+        }
         try ClusterFiles.makeDirectory(layout.unfinishedData, mode: 0o700, owner: account)
         let ending = try await command.run(
             "initdb",
@@ -67,15 +126,14 @@ struct ClusterStarter {
             ]
         )
         guard ending.isSuccess else { throw EmbeddedClusterError(.failed, "initdb failed: \(tail(ending.output))") }
-        try await flush(layout.unfinishedData, command)
         guard unsafe rename(layout.unfinishedData, layout.data) == 0 else {
             throw EmbeddedClusterError(.failed, "\(layout.data) could not be renamed: \(ClusterFiles.reason())")
         }
     }
 
-    /// Writes the data to the disk: its whole file system at once, because initdb would sync a thousand files one after the other.
-    private func flush(_ directory: String, _ command: ClusterCommand) async throws(EmbeddedClusterError) {
-        let ending = try await ClusterCommand.run("sync", ["-f", directory], as: account, in: command.directory)
+    /// Writes the data to the disk: its whole file system at once, because PostgreSQL would sync a thousand files one after the other.
+    private func flush(_ directory: String) async throws(EmbeddedClusterError) {
+        let ending = try await ClusterCommand.run("sync", ["-f", directory], as: account, in: layout.logDirectory)
         guard ending.isSuccess else {
             throw EmbeddedClusterError(.failed, "\(directory) could not be written to the disk: \(tail(ending.output))")
         }
@@ -123,6 +181,11 @@ struct ClusterStarter {
         )
     }
 
+    /// The superuser's sessions. `template1` is in every cluster.
+    private var superuser: PostgresConfiguration {
+        PostgresConfiguration(layout.connectionString(user: ClusterSettings.superuser, database: "template1"))
+    }
+
     /// Tries until the superuser gets a session.
     ///
     /// - Parameters:
@@ -131,15 +194,11 @@ struct ClusterStarter {
     /// - Returns: whether it did.
     private func answers(within timeout: Duration, from server: Postmaster? = nil) async -> Bool {
         let deadline = ContinuousClock.now + timeout
-        let host = layout.socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-        let configuration = PostgresConfiguration(
-            "host='\(host)' port=\(ClusterLayout.port) user=\(ClusterSettings.superuser) dbname=postgres"
-        )
         var wait = Duration.milliseconds(5)
         while true {
             do throws(PostgresError) {
                 let connection = try await PostgresConnection.connect(
-                    configuration,
+                    superuser,
                     logger: logger,
                     deadline: deadline
                 )

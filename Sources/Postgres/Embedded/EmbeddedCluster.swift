@@ -14,8 +14,13 @@ package final class EmbeddedCluster: Sendable {
     /// The database of the gateway.
     package static let databaseName = "gateway"
 
+    private let origin: ClusterStarter.Origin
+
     /// True when a running server was adopted instead of started.
-    package let wasAdopted: Bool
+    package var wasAdopted: Bool { origin == .adopted }
+
+    /// True when this start made the data.
+    package var wasCreated: Bool { origin == .created }
 
     let layout: ClusterLayout
     private let options: EmbeddedClusterOptions
@@ -28,23 +33,31 @@ package final class EmbeddedCluster: Sendable {
         _ starter: ClusterStarter,
         _ postmaster: Postmaster,
         _ lock: ClusterLock,
-        wasAdopted: Bool
+        _ origin: ClusterStarter.Origin
     ) {
         self.layout = layout
         self.options = starter.options
         self.starter = starter
         self.postmaster = NIOLockedValueBox(postmaster)
         self.lock = NIOLockedValueBox(lock)
-        self.wasAdopted = wasAdopted
+        self.origin = origin
     }
 
-    /// Creates the cluster if it does not exist, starts it if it does not run, and prepares database, roles and schema.
+    /// Creates the cluster if it does not exist, starts it if it does not run, and prepares the database and its roles.
     ///
-    /// `directory` is an absolute path that only the cluster uses. `progress` receives a line for each slow step.
+    /// - Parameters:
+    ///   - directory: an absolute path that only the cluster uses.
+    ///   - options: its limits.
+    ///   - migratesNew: whether a new cluster gets the gateway's tables too. It gets them faster than a `Migrator` could make them afterwards, because new data is
+    ///     written to the disk at once.
+    ///   - logger: receives what the server reports.
+    ///   - progress: receives a line for each slow step.
+    /// - Returns: the cluster, which answers.
     /// - Throws: `EmbeddedClusterError`; its text suggests a remedy.
     package static func start(
         directory: String,
         options: EmbeddedClusterOptions = EmbeddedClusterOptions(),
+        migratesNew: Bool = false,
         logger: Logger,
         progress: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(EmbeddedClusterError) -> EmbeddedCluster {
@@ -59,9 +72,9 @@ package final class EmbeddedCluster: Sendable {
             logger: logger,
             progress: progress
         )
-        let (postmaster, wasAdopted) = try await starter.start()
-        let cluster = EmbeddedCluster(layout, starter, postmaster, lock, wasAdopted: wasAdopted)
-        try await cluster.prepareDatabase(logger)
+        let (postmaster, origin) = try await starter.start()
+        let cluster = EmbeddedCluster(layout, starter, postmaster, lock, origin)
+        try await cluster.prepareDatabase(logger, migrates: migratesNew && origin == .created, progress)
         return cluster
     }
 
@@ -95,7 +108,7 @@ package final class EmbeddedCluster: Sendable {
             guard Postmaster.running(in: layout.data) == nil else { continue }
             report("PostgreSQL has died; restarting it")
             do throws(EmbeddedClusterError) {
-                let (server, _) = try await starter.start()
+                let (server, _) = try await starter.start(createsData: false)
                 postmaster.withLockedValue { $0 = server }
             } catch {
                 report("PostgreSQL could not be restarted: \(error)")
@@ -143,17 +156,15 @@ package final class EmbeddedCluster: Sendable {
         if !files.fileExists(atPath: layout.marker) { try ClusterFiles.write("1\n", to: layout.marker) }
     }
 
-    private func prepareDatabase(_ logger: Logger) async throws(EmbeddedClusterError) {
+    private func prepareDatabase(
+        _ logger: Logger,
+        migrates: Bool,
+        _ progress: @escaping @Sendable (String) -> Void
+    ) async throws(EmbeddedClusterError) {
+        let admin: PostgresConnection
         do throws(PostgresError) {
-            let server = try await PostgresConnection.connect(
-                PostgresConfiguration(adminConnectionString(database: "postgres")),
-                logger: logger
-            )
-            let look = Statement("SELECT 1 FROM pg_database WHERE datname = $1", [.text(Self.databaseName)])
-            if try await server.run(Transaction(tenant: nil, [look])).first?.isEmpty != false {
-                try await server.script("CREATE DATABASE \(Self.databaseName)")
-            }
-            let admin = try await PostgresConnection.connect(
+            try await makeDatabase(logger)
+            admin = try await PostgresConnection.connect(
                 PostgresConfiguration(superuserConnectionString),
                 logger: logger
             )
@@ -161,6 +172,32 @@ package final class EmbeddedCluster: Sendable {
         } catch {
             throw EmbeddedClusterError(.failed, "the database could not be prepared: \(error.debugDescription)")
         }
+        if migrates {
+            do throws(MigrationError) {
+                _ = try await Migrator.bundled().migrate(admin, progress: progress)
+            } catch {
+                throw EmbeddedClusterError(.failed, "\(error)")
+            }
+        }
+        if origin == .created { try await starter.writeNewData(admin) }
+        await admin.close()
+    }
+
+    private func makeDatabase(_ logger: Logger) async throws(PostgresError) {
+        let server = try await PostgresConnection.connect(
+            PostgresConfiguration(adminConnectionString(database: "template1")),
+            logger: logger
+        )
+        if origin == .created {
+            // The empty database of initdb: a copy of it would take longer than all tables.
+            try await server.script("ALTER DATABASE postgres RENAME TO \(Self.databaseName)")
+        } else {
+            let look = Statement("SELECT 1 FROM pg_database WHERE datname = $1", [.text(Self.databaseName)])
+            if try await server.run(Transaction(tenant: nil, [look])).first?.isEmpty != false {
+                try await server.script("CREATE DATABASE \(Self.databaseName)")
+            }
+        }
+        await server.close()
     }
 
     private func connectionString(user: String, database: String) -> String {

@@ -68,7 +68,7 @@ package enum TestCluster {
 
         func server() async throws -> PostgresConnection {
             try await PostgresConnection.connect(
-                TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
+                TestCluster.configuration(cluster.adminConnectionString(database: "template1")),
                 logger: TestCluster.logger
             )
         }
@@ -87,7 +87,7 @@ package enum TestCluster {
         )
         atexit { TestCluster.tearDown() }
         let launchedServer = try await PostgresConnection.connect(
-            TestCluster.configuration(cluster.adminConnectionString(database: "postgres")),
+            TestCluster.configuration(cluster.adminConnectionString(database: "template1")),
             logger: logger
         )
         try await launchedServer.script("ALTER DATABASE gateway RENAME TO \(Launched.bareTemplate)")
