@@ -163,13 +163,13 @@ import Testing
     }
 
     @Test func aFrozenConnectionContinues() async throws {
+        // The freeze begins later, with the first request.
+        let began = ContinuousClock.now
         try await play(.freeze(until: .seconds(3))) { client, running in
-            // The freeze began with the first request, some time before this line.
-            let began = ContinuousClock.now
             try await client.send(client.request(running.pushHeaders(token: "ff"), on: 5))
             #expect(try await client.answer().streamID == 3)
             #expect(try await client.answer().streamID == 5)
-            #expect(ContinuousClock.now - began >= .milliseconds(500))
+            #expect(ContinuousClock.now - began >= .seconds(3))
         }
     }
 
