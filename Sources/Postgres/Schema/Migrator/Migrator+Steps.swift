@@ -64,38 +64,34 @@ extension Migrator {
     // MARK: Indexes
 
     /// Builds an index while other sessions write; on a partitioned table, partition by partition.
+    ///
+    /// Citus passes each of the statements on to the shards, and to its workers' copies of the catalog in the text of the query. So no query contains two of them.
     private func build(_ step: IndexStep, _ admin: PostgresConnection) async throws(PostgresError) {
         guard try await isPartitioned(step.table, admin) else {
             return try await build(step, named: step.name, on: "gateway.\(step.table)", admin)
         }
         // The parent's index has no rows and becomes valid once each partition has its part of it. A new partition gets its part when it is created.
         if try await isValid(step.name, admin) == nil {
-            let statement = step.statement(name: step.name, on: "ONLY gateway.\(step.table)", isConcurrent: false)
-            try await retryingLocks { () async throws(PostgresError) in
-                try await admin.script("BEGIN; SET LOCAL lock_timeout = '\(Self.lockTimeout)'; \(statement); COMMIT")
-            }
+            try await transact(
+                step.statement(name: step.name, on: "ONLY gateway.\(step.table)", isConcurrent: false),
+                admin
+            )
         }
         for partition in try await partitionsWithout(step, admin) {
             let name = String("\(partition)_\(step.name)".prefix(63))
             try await build(step, named: name, on: "gateway.\(partition)", admin)
-            try await retryingLocks { () async throws(PostgresError) in
-                try await admin.script(
-                    """
-                    BEGIN; SET LOCAL lock_timeout = '\(Self.lockTimeout)';
-                    ALTER INDEX gateway.\(step.name) ATTACH PARTITION gateway.\(name); COMMIT
-                    """
-                )
-            }
+            try await transact("ALTER INDEX gateway.\(step.name) ATTACH PARTITION gateway.\(name)", admin)
         }
     }
 
-    /// Builds one index. An invalid index was left by an interrupted build and is dropped first.
+    /// Builds one index. An invalid index was left by an interrupted build and is dropped first. On Citus, a shard may lack it, hence `IF EXISTS`.
     private func build(_ step: IndexStep, named name: String, on table: String, _ admin: PostgresConnection)
         async throws(PostgresError)
     {
         switch try await isValid(name, admin) {
         case true?: return
-        case false?: try await admin.script("DROP INDEX CONCURRENTLY gateway.\(name)", timeout: Self.indexTimeout)
+        case false?:
+            try await admin.script("DROP INDEX CONCURRENTLY IF EXISTS gateway.\(name)", timeout: Self.indexTimeout)
         case nil: break
         }
         try await admin.script(
@@ -180,8 +176,8 @@ extension Migrator {
     }
 }
 
-/// The statement that changes the next rows of one tenant.
-private struct BackfillBatch {
+/// The statement that changes the next rows of one tenant. It names the tenant for each table, so Citus runs it where the tenant's rows are.
+struct BackfillBatch {
     /// The primary key without `tenant_id`.
     private var columns: [(name: String, type: String)] = []
     private let step: BackfillStep
