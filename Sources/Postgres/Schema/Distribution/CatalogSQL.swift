@@ -110,9 +110,30 @@ enum CatalogSQL {
         ORDER BY 2
         """
 
-    /// Whether the table `$1` is distributed by Citus. Only for a database with the extension.
-    private static let distributed =
-        "SELECT count(*) AS count FROM pg_catalog.pg_dist_partition WHERE logicalrelid = to_regclass($1::text)"
+    /// The parts of the plan that the database of schema `$1` has, as a kind and a name. Only for a database with the extension. `t` is the replication of reference
+    /// tables. A table is a leftover while the coordinator's own copy has rows.
+    private static let distribution = """
+        SELECT CASE WHEN p.partmethod = 'h' THEN 'distributed' WHEN p.repmodel = 't' THEN 'reference' ELSE 'other' END AS kind,
+            c.relname::text AS name
+            FROM pg_catalog.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+            WHERE c.relnamespace = to_regnamespace($1::text)
+        UNION ALL
+        SELECT DISTINCT 'leftover', coalesce(h.relname, c.relname)::text
+            FROM pg_catalog.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+            LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class h ON h.oid = i.inhparent
+            WHERE c.relnamespace = to_regnamespace($1::text) AND pg_relation_size(c.oid) > 0
+        UNION ALL
+        SELECT 'function', format('%I.%I(%s)', n.nspname, f.proname, oidvectortypes(f.proargtypes))
+            FROM pg_proc f JOIN pg_namespace n ON n.oid = f.pronamespace
+            JOIN pg_catalog.pg_dist_object o ON o.classid = 'pg_catalog.pg_proc'::regclass AND o.objid = f.oid
+            WHERE f.pronamespace = to_regnamespace($1::text)
+        UNION ALL
+        SELECT 'login', r.rolname::text FROM pg_roles r WHERE r.rolcanlogin
+        UNION ALL
+        SELECT 'setting', r.rolname || ' ' || x.setting FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+            CROSS JOIN LATERAL unnest(s.setconfig) AS x(setting)
+            WHERE s.setdatabase IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+        """
 
     private static let extensions = "SELECT count(*) AS count FROM pg_catalog.pg_extension WHERE extname = 'citus'"
 
@@ -120,7 +141,9 @@ enum CatalogSQL {
 
     static func citus() -> Statement { Statement(extensions, [], reach: .global) }
 
-    static func distributed(_ table: String) -> Statement { Statement(distributed, [.text(table)], reach: .global) }
+    static func distribution(of schema: String) -> Statement {
+        Statement(distribution, [.text(schema)], reach: .global)
+    }
 
     static func tables(of schema: String) -> Statement {
         Statement(tables, [.text(schema)], reach: .global)

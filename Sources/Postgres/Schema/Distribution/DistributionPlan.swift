@@ -17,6 +17,58 @@ package struct DistributionPlan: Sendable {
             .joined(separator: "\n\n") + "\n"
     }
 
+    /// The statements that a distributed database lacks, for example because it was distributed by the plan of an older program. Each may be repeated. If it lacks
+    /// none, a comment that says so.
+    package func supplement(to state: DistributionState) -> String {
+        let tables = missingTables(state)
+        let functions = functionCalls.filter { !state.functions.contains($0.signature) }
+        let leftovers = truncations.filter { state.leftovers.contains($0.table) }
+        var parts: [String] = []
+        if !state.ownerLogsIn { parts.append(ownerLogin) }
+        if !tables.isEmpty {
+            parts.append(
+                """
+                -- Tables that are not distributed. Stop every gateway first, and compare their rows before and after.
+                BEGIN;
+                \(Self.modes)
+                \(tables.joined(separator: "\n"))
+                COMMIT;
+                """
+            )
+        }
+        if !functions.isEmpty {
+            parts.append(
+                "-- Functions that statements on the tables call. Later changes of them reach the workers by themselves.\n"
+                    + functions.map { $0.sql }.joined(separator: "\n")
+            )
+        }
+        if !leftovers.isEmpty {
+            parts.append(
+                "-- The coordinator's own copies of rows that the transaction which distributed the tables copied to the shards; the shards stay.\n"
+                    + leftovers.map { $0.sql }.joined(separator: "\n")
+            )
+        }
+        if !state.callsNameTheirTenant { parts.append(callSetting) }
+        guard !parts.isEmpty else {
+            return
+                "-- The schema gateway (version \(schemaVersion)) is distributed over Citus, and nothing of the plan is missing.\n"
+        }
+        let heading = """
+            -- Completes the distribution of the schema gateway (version \(schemaVersion)) over Citus. Made from this database's catalog; nothing was changed.
+            -- Run it in one psql session as a superuser on the coordinator. Each statement may be repeated. Then run the command again: nothing must be missing.
+            \\set ON_ERROR_STOP on
+            """
+        return ([heading] + parts).joined(separator: "\n\n") + "\n"
+    }
+
+    private func missingTables(_ state: DistributionState) -> [String] {
+        let references = names(.reference).filter { !state.reference.contains($0) }.map { ($0, reference($0)) }
+        let distributed = names(.distributed).filter { !state.distributed.contains($0) }.map { ($0, placement($0)) }
+        return (references + distributed).map { name, call in
+            "\(call) WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'gateway.\(name)'::regclass);"
+        }
+    }
+
     private var heading: String {
         """
         -- Distributes the schema gateway (version \(schemaVersion)) over Citus by tenant_id. Made from this database's catalog; nothing was changed.
@@ -74,25 +126,46 @@ package struct DistributionPlan: Sendable {
         """
         -- 4. On every worker, in an empty database of the same name: CREATE EXTENSION citus;
         --    Then here, with the names by which the servers know each other:
-        CREATE EXTENSION citus;
+        CREATE EXTENSION IF NOT EXISTS citus;
         SELECT citus_set_coordinator_host('coordinator.example', 5432);
         SELECT citus_add_node('worker1.example', 5432);
         SELECT citus_add_node('worker2.example', 5432);
-        -- Maintenance runs as the owner of the tables, and the coordinator connects to the workers as the role that runs a statement. No password: only pg_hba.conf
-        -- on these servers decides who may be gateway_owner. The workers receive the change from here.
-        ALTER ROLE gateway_owner LOGIN;
+        \(ownerLogin)
         SELECT nodename, result FROM run_command_on_workers('SHOW server_version') JOIN pg_dist_node USING (nodename, nodeport);
         """
     }
 
-    private var spread: String {
-        let references = names(.reference).map { "SELECT create_reference_table('gateway.\($0)');" }
-        let distributed = names(.distributed).map { name in
-            name == SchemaCatalog.anchor
-                ? "SELECT create_distributed_table('gateway.\(name)', 'tenant_id');"
-                : "SELECT create_distributed_table('gateway.\(name)', 'tenant_id', colocate_with => 'gateway.\(SchemaCatalog.anchor)');"
+    private var ownerLogin: String {
+        """
+        -- Maintenance and migrations run as the owner of the tables, and the coordinator connects to the workers as the role that runs a statement. No password: only
+        -- pg_hba.conf on these servers decides who may be gateway_owner. The workers receive the change from here.
+        ALTER ROLE gateway_owner LOGIN;
+        """
+    }
+
+    private static let modes = """
+        SET LOCAL citus.multi_shard_modify_mode = 'sequential';
+        SET LOCAL citus.enable_local_reference_table_foreign_keys = off;
+        """
+
+    private func reference(_ table: String) -> String { "SELECT create_reference_table('gateway.\(table)')" }
+
+    private func placement(_ table: String) -> String {
+        table == SchemaCatalog.anchor
+            ? "SELECT create_distributed_table('gateway.\(table)', 'tenant_id')"
+            : "SELECT create_distributed_table('gateway.\(table)', 'tenant_id', colocate_with => 'gateway.\(SchemaCatalog.anchor)')"
+    }
+
+    private var functionCalls: [(signature: String, sql: String)] {
+        catalog.functions.map {
+            (signature: $0.signature, sql: "SELECT create_distributed_function('\($0.signature)');")
         }
-        let functions = catalog.functions.map { "SELECT create_distributed_function('\($0.signature)');" }
+    }
+
+    private var spread: String {
+        let references = names(.reference).map { reference($0) + ";" }
+        let distributed = names(.distributed).map { placement($0) + ";" }
+        let functions = functionCalls.map { $0.sql }
         let partitioned = catalog.tables.filter { $0.place == .distributed && $0.partitions > 0 }
             .map { "\($0.name) includes its \($0.partitions) partitions" }
         return """
@@ -100,8 +173,7 @@ package struct DistributionPlan: Sendable {
             --    32 shards: for more than 32 servers, choose more before the first table. Each partition becomes that many tables.
             SET citus.shard_count = 32;
             BEGIN;
-            SET LOCAL citus.multi_shard_modify_mode = 'sequential';
-            SET LOCAL citus.enable_local_reference_table_foreign_keys = off;
+            \(Self.modes)
             -- Small, rarely written tables that are read before the tenant is known: on every server.
             \(references.joined(separator: "\n"))
             -- A tenant's rows: together, on one server.
@@ -123,19 +195,29 @@ package struct DistributionPlan: Sendable {
         """
     }
 
+    private var truncations: [(table: String, sql: String)] {
+        (names(.distributed).reversed() + names(.reference).reversed())
+            .map { (table: $0, sql: "SELECT truncate_local_data_after_distributing_table('gateway.\($0)');") }
+    }
+
     private var leftovers: String {
-        let truncations = (names(.distributed).reversed() + names(.reference).reversed())
-            .map { "SELECT truncate_local_data_after_distributing_table('gateway.\($0)');" }
-        return """
-            -- 7. Remove the coordinator's own copies; the shards stay. PostgreSQL prints many notices "truncate cascades to table": they are about these copies as well.
-            \(truncations.joined(separator: "\n"))
-            """
+        """
+        -- 7. Remove the coordinator's own copies; the shards stay. PostgreSQL prints many notices "truncate cascades to table": they are about these copies as well.
+        \(truncations.map { $0.sql }.joined(separator: "\n"))
+        """
+    }
+
+    private var callSetting: String {
+        """
+        -- Workers apply row-level security to the rows of a call only if they receive its tenant.
+        ALTER ROLE gateway_call SET citus.propagate_set_commands = 'local';
+        """
     }
 
     private var afterwards: String {
         """
         -- 8. Afterwards.
-        ALTER ROLE gateway_call SET citus.propagate_set_commands = 'local';
+        \(callSetting)
         --    Must return one row; otherwise shard moves lose updates without an error:
         SELECT relowner::regrole, count(*) FROM pg_class
             WHERE relnamespace = 'gateway'::regnamespace AND relkind IN ('r', 'p') GROUP BY 1;

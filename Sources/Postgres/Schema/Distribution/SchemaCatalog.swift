@@ -46,8 +46,8 @@ package struct SchemaCatalog: Sendable {
     package let breaches: [Breach]
     /// The functions that workers need, in the order of their signatures.
     package let functions: [Function]
-    /// Whether the tables are distributed already.
-    package let isDistributed: Bool
+    /// The parts of the plan that the database has; nil unless its tables are distributed.
+    package let distribution: DistributionState?
 
     /// Reads the catalog.
     ///
@@ -99,9 +99,10 @@ package struct SchemaCatalog: Sendable {
         functions = Self.pure(candidates, in: schema)
         // The catalog of Citus exists only with its extension.
         if try await ask(CatalogSQL.citus()).only().int("count") > 0 {
-            isDistributed = try await ask(CatalogSQL.distributed("\(schema).\(Self.anchor)")).only().int("count") > 0
+            let state = try DistributionState(try await ask(CatalogSQL.distribution(of: schema)))
+            distribution = state.distributed.contains(Self.anchor) ? state : nil
         } else {
-            isDistributed = false
+            distribution = nil
         }
     }
 
