@@ -25,9 +25,8 @@ package struct DistributionState: Sendable, Hashable {
             case "reference": reference.insert(name)
             case "function": functions.insert(name)
             case "leftover": leftovers.insert(name)
-            case "login" where name == GatewayRole.owner.rawValue: ownerLogsIn = true
-            case "setting" where name == "\(GatewayRole.call.rawValue) citus.propagate_set_commands=local":
-                callsNameTheirTenant = true
+            case "login" where name == "gateway_owner": ownerLogsIn = true
+            case "setting" where name == "gateway_call citus.propagate_set_commands=local": callsNameTheirTenant = true
             default: break
             }
         }

@@ -1,0 +1,1 @@
+For a database that is distributed already, `push-gateway database distribute` prints the steps that it lacks and that may be repeated, for example the login of `gateway_owner` and the functions of workers, which plans of older programs did not contain.
