@@ -6,12 +6,16 @@ package struct PushRate: Sendable, Hashable {
     package var perSecond: Int32
 
     /// The rate of all pushes of a tenant.
-    package static func tenant(_ perSecond: Int32) -> PushRate { PushRate(budget: "tenant", perSecond: perSecond) }
+    package static func tenant(_ perSecond: Int32) -> PushRate { PushRate(budget: tenantBudget, perSecond: perSecond) }
 
     /// The rate of all pushes through one credential.
     package static func credential(_ id: CredentialID, _ perSecond: Int32) -> PushRate {
-        PushRate(budget: "credential/\(id)", perSecond: perSecond)
+        PushRate(budget: budget(of: id), perSecond: perSecond)
     }
+
+    package static let tenantBudget = "tenant"
+
+    package static func budget(of credential: CredentialID) -> String { "credential/\(credential)" }
 }
 
 /// A request for up to `count` pushes through `key`, counted against each of `rates`.

@@ -71,6 +71,11 @@ enum DirectorySQL {
         "SELECT kind, refusal, refused_at FROM gateway.credential WHERE tenant_id = $1 AND credential_id = $2"
     )
 
+    /// Those of the budgets `$2` that have no push left now.
+    static let spentBudgets = StoreSQL.tenant(
+        "SELECT b.name FROM gateway.budget b WHERE b.tenant_id = $1 AND b.name = ANY ($2::text[]) AND b.spent_until > now()"
+    )
+
     static let touch = StoreSQL.tenant(
         """
         INSERT INTO gateway.api_key_use AS u (tenant_id, key_id, last_used_at)

@@ -297,6 +297,19 @@ package struct PostgresDirectory: Sendable {
         }
     }
 
+    /// Returns those of some budgets (`PushRate`) that have no push left now.
+    ///
+    /// - Throws: `StoreError`.
+    package func spentBudgets(among names: [String], in tenant: TenantID) async throws(StoreError) -> Set<String> {
+        try await asStore { () throws(PostgresError) in
+            let statement = DirectorySQL.spentBudgets(.id(tenant), .strings(names))
+            let spent = try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) in
+                try row.text("name")
+            }
+            return Set(spent)
+        }
+    }
+
     /// Returns the version of the rules by which a delivery was routed; nil: the app had none, or the delivery has no outcome.
     ///
     /// - Throws: `StoreError`.

@@ -38,6 +38,9 @@ enum DiagnosisSQL {
         """
     )
 
+    /// The messages that wait for the device `$2`: at most `$4`, among `$3` open messages of the tenant.
+    static let waiting = StoreSQL.tenant("SELECT * FROM gateway.waiting_messages($1, $2, $3, $4)")
+
     /// The number of messages of the app `$3` that the device `$2` was sent within `$5`, at most `$6`; `$4` is the first due day.
     static let sent = StoreSQL.tenant(
         """

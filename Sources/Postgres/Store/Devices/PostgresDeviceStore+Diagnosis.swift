@@ -23,6 +23,10 @@ package struct DiagnosisFacts: Sendable, Hashable {
     package var sentInPeriod: Int
     /// The latest deliveries with an outcome, the latest due first; at most `deliveryLimit`.
     package var deliveries: [DeliveryFacts]
+    /// The messages that wait: those that are due, the newest first, then those that are due later, the first ones first; at most `waitingLimit`.
+    package var waiting: [WaitingFacts]
+    /// Whether there are open messages of the tenant that were not looked at.
+    package var hasMoreOpen: Bool
     /// When this was read, by the database's clock.
     package var seenAt: Timestamp
 
@@ -30,6 +34,10 @@ package struct DiagnosisFacts: Sendable, Hashable {
     package static let identityLimit = 20
     /// 10: the last outcomes and receipts.
     package static let deliveryLimit = 10
+    /// 10: a person looks for one message.
+    package static let waitingLimit: Int32 = 10
+    /// 100 open messages are looked at, with two look-ups each, and some more for those of the app.
+    package static let openLimit: Int32 = 100
 
     package init(
         device: DeviceFacts,
@@ -49,6 +57,8 @@ package struct DiagnosisFacts: Sendable, Hashable {
         isLanePaused = false
         sentInPeriod = 0
         deliveries = []
+        waiting = []
+        hasMoreOpen = false
         self.seenAt = seenAt
     }
 }
@@ -91,6 +101,9 @@ extension PostgresDeviceStore {
                     DiagnosisSQL.device.with(key + [.int(Int(lane.rawValue))]),
                     DiagnosisSQL.identities.with(key + [.int(DiagnosisFacts.identityLimit)]),
                     DiagnosisSQL.deliveries.with(key + [.int(DiagnosisFacts.deliveryLimit)]),
+                    DiagnosisSQL.waiting.with(
+                        key + [.int32(DiagnosisFacts.openLimit), .int32(DiagnosisFacts.waitingLimit)]
+                    ),
                 ],
                 in: tenant
             )
@@ -109,6 +122,13 @@ extension PostgresDeviceStore {
             facts.retiredAt = try row.optionalTime("retired_at")
             facts.isLanePaused = try row.bool("is_paused")
             facts.deliveries = try results.result(2).rows(PostgresQueryStore.delivery)
+            for row in try results.result(3) {
+                if try row.isNull("message_id") {
+                    facts.hasMoreOpen = true
+                } else {
+                    facts.waiting.append(try WaitingFacts.read(row))
+                }
+            }
             if let cap = facts.timing.cap { facts.sentInPeriod = try await sent(to: facts, cap, in: tenant) }
             return facts
         }

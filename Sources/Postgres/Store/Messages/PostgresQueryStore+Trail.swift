@@ -95,7 +95,7 @@ extension PostgresQueryStore {
         )
     }
 
-    private static func queue(_ row: Row) throws(PostgresError) -> QueueFacts? {
+    static func queue(_ row: Row) throws(PostgresError) -> QueueFacts? {
         guard try !row.isNull("no") else { return nil }
         return QueueFacts(
             slice: try row.int("no"),
