@@ -7,7 +7,7 @@ import Model
 struct DiagnoseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagnose",
-        abstract: "Show each condition for pushes to a device, and what to do about those that are not met.",
+        abstract: "Show each condition for pushes to a device, the recommended actions, and the messages that wait.",
         discussion:
             "Uses GET /v1/devices/{device}/diagnosis, with the API key from the environment variable PUSH_GATEWAY_KEY. 'push-gateway find' finds the device's id."
     )
@@ -43,6 +43,11 @@ struct DiagnoseCommand: AsyncParsableCommand {
             lines += ["", "recommended actions:"]
             lines += actions.map { action in "  \(action)" }
         }
+        let waiting = answer["waiting"]?.array ?? []
+        if !waiting.isEmpty { lines += ["", Console.table(waits, waiting.map(wait))] }
+        if answer["waitingComplete"]?.bool == false {
+            lines += ["", "There are more open messages, which were not looked at."]
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -54,6 +59,13 @@ struct DiagnoseCommand: AsyncParsableCommand {
     /// The facts that the SDK of one identity reported.
     private static func client(_ client: JSON) -> [String] {
         [client["vendor"]?.string ?? ""] + facts.map { client[$0.member]?.string ?? "–" }
+    }
+
+    private static let waits = ["message", "because", "since", "until", "wait", "recommended action"]
+
+    /// A message that waits.
+    private static func wait(_ message: JSON) -> [String] {
+        ["message", "because", "since", "until", "text", "action"].map { message[$0]?.string ?? "–" }
     }
 
     private static func row(_ condition: JSON) -> [String] {

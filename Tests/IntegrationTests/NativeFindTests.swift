@@ -244,6 +244,64 @@ struct NativeFindTests {
         }
     }
 
+    @Test func aDiagnosisNamesTheMessagesThatWait() async throws {
+        try await NativeStage.on { stage in
+            let device = try await register(stage, "phone-1", phone: "0101", token: Self.token)
+            func send(_ more: JSONObject = [:]) async throws -> String {
+                var body: JSONObject = ["app": "shop", "to": ["devices": [.string(device)]], "title": "t", "body": "b"]
+                for (name, value) in more.pairs { body[name] = value }
+                let answer = try await stage.native(.POST, "/v1/messages", .object(body))
+                return try #require(answer.json?["id"]?.string, "\(answer.text)")
+            }
+            func first() async throws -> JSON {
+                let now = try await diagnosis(stage, device)
+                #expect(now["reachable"] == true && now["waitingComplete"] == true, "\(now)")
+                let found = try #require(now["waiting"]?.array?.first, "\(now)")
+                #expect(now["answer"] == found["text"], "\(now)")
+                return found
+            }
+            let later = try await send(["sendAt": ["after": 3600]])
+            var found = try await first()
+            #expect(found["message"] == .string(later) && found["because"] == "schedule" && found["selected"] == true)
+            #expect(found["until"] == found["dueAt"] && found["credential"] == .null)
+            // One that is due comes first.
+            let message = try await send()
+            #expect(try await stage.native(.POST, "/v1/messages/\(message)/pause").status == 200)
+            found = try await first()
+            #expect(found["message"] == .string(message) && found["because"] == "paused", "\(found)")
+            #expect(found["since"]?.string != nil && found["text"] == "A message to the device is paused.")
+            #expect(try await stage.native(.POST, "/v1/messages/\(message)/resume").status == 200)
+
+            let isDue = "tenant_id = 'own' AND message_id = '\(message)'"
+            for (columns, cause) in [
+                ("state = 'ready', owner = NULL, next_at = now() - interval '1 second'", "queue"),
+                ("next_at = now() + interval '10 minutes', attempts = 2", "retry"), ("held_by = 'apple'", "credential"),
+                ("held_by = NULL, dead_reason = 'ServiceUnavailable'", "gaveUp"),
+                ("dead_reason = NULL, state = 'leased', owner = 'n'", "sending"),
+            ] {
+                try await change(stage, "UPDATE gateway.slice SET \(columns) WHERE \(isDue)")
+                found = try await first()
+                #expect(found["because"] == .string(cause), "\(found)")
+                let credential: JSON = cause == "credential" ? "apple" : .null
+                #expect(found["credential"] == credential, "\(found)")
+                #expect((found["until"]?.string != nil) == ["retry", "credential"].contains(cause), "\(found)")
+            }
+            #expect(try await stage.native(.POST, "/v1/messages/\(message)/cancel").status == 200)
+            found = try await first()
+            #expect(found["message"] == .string(later))
+        }
+    }
+
+    @Test func aDiagnosisNamesTheCredential() async throws {
+        try await NativeStage.on { stage in
+            let device = try await register(stage, "phone-1", phone: "0101", token: Self.token)
+            let conditions = try await diagnosis(stage, device)["conditions"]?.array ?? []
+            let named = conditions.filter { $0["credential"]?.string != nil }
+            #expect(named.map { $0["condition"] } == ["credential"])
+            #expect(named.first?["text"]?.string?.contains(named.first?["credential"]?.string ?? "?") == true)
+        }
+    }
+
     @Test func aDiagnosisOfNobodyIsNotFound() async throws {
         try await NativeStage.on { stage in
             let device = try await register(stage, "phone-1", phone: "0101", token: Self.token)

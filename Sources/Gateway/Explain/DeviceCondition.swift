@@ -60,6 +60,8 @@ package struct DeviceCondition: Sendable, Hashable {
     package var action: String?
     /// Why it is not met, for a reason that deliveries have too; nil: another one.
     package var reason: String?
+    /// The credential it is about; nil: none.
+    package var credential: CredentialID?
 
     /// Whether it prevents a push now.
     package var prevents: Bool { blocks && isMet == false }
@@ -121,6 +123,13 @@ extension DeviceCondition {
     /// A condition whose state is not known.
     static func unknown(_ name: Name, _ text: String) -> DeviceCondition {
         DeviceCondition(name: name, isMet: nil, blocks: false, text: text)
+    }
+
+    /// The same condition, about a credential.
+    func about(_ credential: CredentialID?) -> DeviceCondition {
+        var condition = self
+        condition.credential = credential
+        return condition
     }
 
     /// The same condition, about one identity.

@@ -32,7 +32,21 @@ package struct DeviceDiagnoser: Sendable {
             )
         }
         diagnosis.upstream = try await upstream(of: facts, in: tenant)
+        try await addWaits(to: &diagnosis, in: tenant)
         return diagnosis
+    }
+
+    /// Reads what messages may wait for. Most devices have none that waits.
+    private func addWaits(to diagnosis: inout DeviceDiagnosis, in tenant: TenantID) async throws(StoreError) {
+        guard !diagnosis.facts.waiting.isEmpty else { return }
+        for holder in Set(diagnosis.facts.waiting.compactMap { $0.queue?.heldBy }) {
+            diagnosis.holders[holder] = try await directory.standing(
+                of: CredentialKey(tenant: tenant, credential: holder)
+            )
+        }
+        var names = [PushRate.tenantBudget]
+        if let credential = diagnosis.credential { names.append(PushRate.budget(of: credential)) }
+        diagnosis.spentBudgets = try await directory.spentBudgets(among: names, in: tenant)
     }
 
     /// The first upstream among the paths of the device's active registrations. Tags are not looked up: rules that name some do not match.

@@ -17,6 +17,10 @@ package struct DeviceDiagnosis: Sendable {
     package var platforms: Set<Platform> = [.ios]
     /// An upstream through which a rule of the app sends to a registration of the device. It needs neither token nor credential of the push service.
     package var upstream: CredentialID?
+    /// The standings of the credentials and upstreams for which messages wait.
+    package var holders: [CredentialID: CredentialStanding] = [:]
+    /// The budgets of the tenant and of the device's credential that have no push left now.
+    package var spentBudgets: Set<String> = []
 
     package init(
         facts: DiagnosisFacts,
@@ -38,7 +42,7 @@ package struct DeviceDiagnosis: Sendable {
             case .registration: registrations(active)
             case .token: [needless(token)]
             case .route: [needless(routeCondition)]
-            case .credential: [needless(credentialCondition)]
+            case .credential: [needless(credentialCondition.about(credential))]
             case .dialect: active.map { dialect($0).of($0) }
             case .pushSetting: active.map { pushSetting($0).of($0) }
             case .assurance: active.map { assurance($0).of($0) }
@@ -64,9 +68,9 @@ package struct DeviceDiagnosis: Sendable {
     /// Whether a message of the lane would be sent to the device now: to one of its identities, if it has several.
     package var isReachable: Bool { preventing.isEmpty }
 
-    /// The answer in one sentence: the first condition that prevents a push.
+    /// The answer in one sentence: the first condition that prevents a push, or else the wait of the first message that waits.
     package var answer: String {
-        preventing.first?.text ?? "Nothing prevents a push to this device now."
+        preventing.first?.text ?? firstWaiting?.text ?? "Nothing prevents a push to this device now."
     }
 
     /// The conditions that prevent a push. Those of one identity count only if each active identity has one.
@@ -198,9 +202,11 @@ package struct DeviceDiagnosis: Sendable {
         return .unmet(
             .lane,
             "The tenant's lane \(facts.lane) is paused.",
-            action: "Set is_paused of the lane to false in the table gateway.lane."
+            action: Self.laneAction
         )
     }
+
+    static let laneAction = "Set is_paused of the lane to false in the table gateway.lane."
 
     // MARK: Identities
 

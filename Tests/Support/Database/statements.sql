@@ -637,6 +637,9 @@ SELECT * FROM gateway.take_badges($1, $2, $3, $4, $5);
 SELECT * FROM gateway.targets_of_device($1, $2, $3, $4, $5, $6);
 
 -- role gateway_call
+SELECT * FROM gateway.waiting_messages($1, $2, $3, $4);
+
+-- role gateway_call
 SELECT 0::bigint AS place, r.* FROM (SELECT i.identity_id, i.device_id, coalesce(d.token_state = 'active', false) AS is_reachable, d.time_zone, d.window_from, d.window_to
 FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND ($3 = 'native' OR i.vendor = $3) AND i.state = 'active'
@@ -848,6 +851,9 @@ HAVING count(DISTINCT (b.tenant_id, b.app_id, b.vendor)) = 1 ORDER BY b.host LIM
 
 -- role gateway_call
 SELECT b.last, b.at FROM gateway.event_batch b WHERE b.tenant_id = $1 AND b.last > $2::bigint ORDER BY b.last LIMIT 1;
+
+-- role gateway_engine
+SELECT b.name FROM gateway.budget b WHERE b.tenant_id = $1 AND b.name = ANY ($2::text[]) AND b.spent_until > now();
 
 -- role gateway_engine
 SELECT b.tenant_id, b.app_id, b.vendor, b.value, b.host FROM gateway.binding b

@@ -14,7 +14,7 @@ extension DeviceDiagnosis {
             .flag("reachable", "Whether a message of the lane would be sent to the device now.") { $0.isReachable },
             .text(
                 "answer",
-                "The first condition that prevents a push, as a sentence.",
+                "The first condition that prevents a push, or else the wait of the first message that waits, as a sentence.",
                 example: "Nothing prevents a push to this device now."
             ) { $0.answer },
             .list("conditions", condition, "The conditions in the order in which they are examined.") {
@@ -30,6 +30,15 @@ extension DeviceDiagnosis {
             .list("deliveries", delivery, "The latest deliveries with an outcome, the latest due first; at most 10.") {
                 $0.facts.deliveries
             },
+            .list(
+                "waiting",
+                waitingMessage,
+                "The messages that wait: those that are due, the newest first, then those that are due later; at most 10."
+            ) { $0.waiting },
+            .flag(
+                "waitingComplete",
+                "Whether all open messages of the tenant were looked at; false: those next to the present, at most 100."
+            ) { !$0.facts.hasMoreOpen },
         ]
     )
 
@@ -68,6 +77,38 @@ extension DeviceDiagnosis {
                 "Why it is not met, if deliveries have the same reason; null: another one, or it is met.",
                 example: "Unregistered"
             ) { $0.reason },
+            .optionalText("credential", "The credential it is about; null: none.", example: "apple") {
+                $0.credential?.rawValue
+            },
+        ]
+    )
+
+    private static let waitingMessage = AnswerShape<WaitingMessage>(
+        "WaitingMessage",
+        [
+            .id("message", "The message's id.") { $0.facts.message.description },
+            .optionalID("target", "The target; null: the audience is not read so far.") {
+                $0.facts.target?.description
+            },
+            .flag("selected", "Whether the message selects the device; false: not known.") { $0.facts.isSelected },
+            .text("vendor", "The vendor whose API sent it.", example: "native") { $0.facts.vendor.rawValue },
+            .word("lane", among: Lane.allCases.map { "\($0)" }, "The lane of the message.") { "\($0.facts.lane)" },
+            .word("because", "The cause of the wait.") { $0.cause },
+            .time("since", "Since when it waits.") { $0.since },
+            .optionalTime("until", "When it is tried next; null: not known.") { $0.until },
+            .time("dueAt", "When the message is due.") { $0.facts.dueAt },
+            .time("expiresAt", "When the message expires.") { $0.facts.expiresAt },
+            .int("attempts", "How often it was returned to the queue.") { $0.facts.queue?.attempts ?? 0 },
+            .optionalText("credential", "The credential or upstream that it waits for; null: none.", example: "apple") {
+                $0.credential?.rawValue
+            },
+            .optionalText(
+                "reason",
+                "Why the credential was refused, or the message was given up; null: another cause.",
+                example: "InvalidProviderToken"
+            ) { $0.reason },
+            .text("text", "The wait, as a sentence.", example: "A message to the device is paused.") { $0.text },
+            .text("action", "The recommended action.", example: "Resume the message.") { $0.action },
         ]
     )
 
