@@ -20,13 +20,13 @@ struct HostileAnswersTests {
     private static let lists = [
         "messages", "deliveries", "devices", "identities", "conditions", "matches", "users", "groups", "members",
         "apps", "vendors",
-        "tokens", "losses", "dead", "acts", "aliases", "tags",
+        "tokens", "losses", "dead", "acts", "aliases", "tags", "waiting",
     ]
     private static let names = [
         "id", "app", "vendor", "state", "title", "body", "user", "key", "name", "phone", "reason", "target", "device",
         "kind",
         "condition", "stage", "address", "group", "message", "submittedBy", "next", "token", "tokenState", "timeZone",
-        "campaign",
+        "campaign", "because", "credential",
     ]
     private static let objects = [
         "funnel", "explanation", "push", "route", "queue", "client", "identity", "receivingWindow",

@@ -68,6 +68,13 @@ struct TextTests {
         #expect(ConditionWords.all.map(\.0) == names)
     }
 
+    /// Each cause of a wait is one of those whose texts `DiagnosisWaitsTests` compares.
+    @Test func everyWaitHasWords() throws {
+        let table = try source("Sources/Gateway/Explain/WaitingMessage.swift").prefix { $0 != "}" }
+        let causes = table.matches(of: /case ([a-zA-Z, ]+)/).flatMap { $0.1.split(separator: ", ").map(String.init) }
+        #expect(Set(causes) == Set(DiagnosisWaitsTests.causes.map(\.name)))
+    }
+
     /// Literals with a part that the code makes of two forms, and these forms.
     private static let composed = [
         "Pushes for {} use {}credential {}.": [

@@ -62,7 +62,13 @@ struct DiagnosisPage: ConsolePage {
         let diagnosis = try answers.required("diagnosis")
         let words = Words(request)
         let (message, delivery) = (answers.body("message"), answers.body("delivery"))
-        let rules = DiagnosisRules(diagnosis, device, delivery, words)
+        let rules = DiagnosisRules(
+            diagnosis,
+            device,
+            delivery,
+            words,
+            mayApprove: request.account.may(.administer)
+        )
         let timeline = delivery.object == nil ? nil : DeliveryTimeline(delivery, message, request)
         let isNamed = request.value("target") != nil
         let id = device["id"]?.string ?? ""
@@ -81,6 +87,7 @@ struct DiagnosisPage: ConsolePage {
                 recent(rules, answers, words),
             ]
         )
+        if let waiting = rules.waits.block { page.blocks.insert(waiting, at: 1) }
         if request.account.may(.send) { page.blocks.append(test(id, words)) }
         page.actions = [.link(Link(words(DiagnosisText.device), Link.path("devices", id)))]
         page.filters = [

@@ -9,8 +9,11 @@ struct DiagnosisRules {
     /// The explained delivery that is looked at; null: none.
     let delivery: JSON
     let words: Words
+    /// The messages that wait.
+    let waits: DiagnosisWaits
 
-    init(_ diagnosis: JSON, _ device: JSON, _ delivery: JSON, _ words: Words) {
+    init(_ diagnosis: JSON, _ device: JSON, _ delivery: JSON, _ words: Words, mayApprove: Bool = false) {
+        waits = DiagnosisWaits(diagnosis: diagnosis, device: device, words: words, mayApprove: mayApprove)
         self.diagnosis = diagnosis
         self.device = device
         self.delivery = delivery
@@ -39,17 +42,21 @@ struct DiagnosisRules {
         }
         if let preventing {
             let text = [detail(preventing), action(preventing)].compactMap { $0 }.joined(separator: " ")
-            return Sentence(mark: .bad, text: text)
+            // The device's own page has this sentence too.
+            let isElsewhere = ["credential", "lane"].contains(preventing["condition"]?.string)
+            return Sentence(mark: .bad, text: text, link: isElsewhere ? link(preventing) : nil)
         }
         guard diagnosis["reachable"]?.bool == true else {
             return Sentence(mark: .idle, text: words(DiagnosisText.unknown))
         }
+        if let first = waits.first { return waits.sentence(first) }
         if let receipts = conditions.first(where: { $0["condition"]?.string == "receipts" }),
             receipts["met"]?.bool == false
         {
             return Sentence(mark: .warn, text: words(DiagnosisText.silent(words.time(receipts["since"]))))
         }
-        return Sentence(mark: .ok, text: words(DiagnosisText.reachable))
+        let rest = waits.areIncomplete ? [WaitingText.incomplete] : []
+        return Sentence(mark: .ok, text: ([DiagnosisText.reachable] + rest).map { words($0) }.joined(separator: " "))
     }
 
     // MARK: Checks
@@ -201,20 +208,8 @@ struct DiagnosisRules {
 
     private var route: JSON { delivery["explanation"]?["route"] ?? .null }
 
-    /// The credential on the device's route: that of the explained delivery. Before the first outcome only the native API's sentence names it.
-    private func credential(of condition: JSON) -> String? {
-        if let name = Reading.text(route["credential"], 60) { return name }
-        guard let sentence = condition["text"]?.string else { return nil }
-        for pattern in Self.credentialPatterns {
-            if let name = pattern.values(in: sentence)?.first { return Reading.line(name, 60) }
-        }
-        return nil
-    }
-
-    private static let credentialPatterns = [
-        "The push service refuses the credential {} with {}", "The credential {} is not provisioned.",
-        "The push service has not refused the credential {}.",
-    ].map { APISentence.Pattern($0, "") }
+    /// The credential that a condition is about.
+    private func credential(of condition: JSON) -> String? { Reading.text(condition["credential"], 60) }
 
     /// Where a condition can be changed, or its cause is visible.
     private func link(_ condition: JSON) -> Link? {
@@ -226,7 +221,7 @@ struct DiagnosisRules {
         case "registration", "token", "assurance", "highestLevel", "receivingWindow":
             return Link(words(DiagnosisText.toDevice), page)
         case "credential":
-            guard let credential = credential(of: condition) else {
+            guard let credential = condition["credential"]?.string else {
                 return Link(words(DiagnosisText.toCredentials), "credentials")
             }
             return Link(words(DiagnosisText.toCredentials), Link.path("credentials", credential))

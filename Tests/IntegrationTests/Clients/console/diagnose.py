@@ -21,6 +21,8 @@ class Cause:
     en: str
     ko: str
     is_of_message: bool = False
+    # Where the answer leads, as the end of the address without ids.
+    leads: str = ""
     phone: str = ""
 
 
@@ -38,13 +40,19 @@ CAUSES = [
     Cause("capped", "The device has already received as many messages as the app's frequency cap allows.",
           "단말이 이미 앱의 발신 횟수 제한만큼 메시지를 받았습니다."),
     Cause("canceled", "The message was canceled before it was sent.", "발신하기 전에 메시지가 취소되었습니다.", is_of_message=True),
+    Cause("paused", "It is paused. Resume it on the page of the message.", "메시지가 일시 중지되어 있습니다.", leads="/messages/{message}"),
+    Cause("scheduled", "It is scheduled for", "발신하도록 예약되어 있습니다.", leads="/messages/{message}"),
+    Cause("unapproved", "It awaits an approval.", "메시지가 승인을 기다립니다.", leads="/approvals"),
+    Cause("deferred", "so it is tried again. The next attempt is on", "다시 시도합니다. 다음 시도 시각은", leads="/messages/{message}/deliveries/{target}"),
 ]  # fmt: skip
 
 
 # Planting
 
-# Messages that may wait for a credential. They are canceled in the end, because the gateway tries the credential until then.
+# Messages that wait. They are canceled in the end, because the gateway tries them until then.
 WAITING: list[str] = []
+# Those that wait on purpose, by the name of their cause.
+PLANTED: dict[str, str] = {}
 
 
 def plant() -> None:
@@ -56,6 +64,9 @@ def plant() -> None:
         "capped": apple | {"frequencyCap": {"count": 1, "per": "24h"}},
         "bare": {"platforms": {}},
         "stale": {"platforms": {"ios": {"topic": "com.example.shop", "production": "stale"}}},
+        "approving": apple | {"approvalAbove": 1},
+        # Without messages of other flows, which could wait too.
+        "waiting": apple,
     }
     for app, settings in apps.items():
         gateway.need("PUT", f"/v1/apps/{app}", settings, key=gateway.ADMIN)
@@ -117,6 +128,40 @@ def canceled(cause: Cause) -> None:
     gateway.settled(planted, ("canceled",))
 
 
+def waits(cause: Cause, because: str, planted: str, device: str) -> None:
+    """A message that waits, for a cause that the API names too."""
+    WAITING.append(planted)
+    PLANTED[cause.name] = planted
+
+    def is_named() -> bool:
+        found = gateway.need("GET", f"/v1/devices/{device}/diagnosis")["waiting"]
+        return [(wait["message"], wait["because"]) for wait in found] == [(planted, because)]
+
+    gateway.until(is_named, f"{cause.name}: the message waits, because {because}")
+
+
+def scheduled(cause: Cause, is_paused: bool = False) -> None:
+    device = register(cause, "waiting")
+    planted = message(device, "waiting", sendAt={"after": 3600})
+    if is_paused:
+        gateway.need("POST", f"/v1/messages/{planted}/pause")
+    waits(cause, "paused" if is_paused else "schedule", planted, device)
+
+
+def unapproved(cause: Cause) -> None:
+    """A message to two devices of an app that lets those wait for an approval."""
+    device = register(cause, "approving")
+    other = register(cause, "approving", key="phone-approving", token=gateway.token("approving"), user="u-approving", phone=None)
+    waits(cause, "approval", message(device, "approving", to={"devices": [device, other]}), device)
+
+
+def deferred(cause: Cause) -> None:
+    """APNs asks for a later attempt, after more time than the flows take."""
+    device = register(cause, "waiting")
+    gateway.script({"token": gateway.token(cause.name), "status": 429, "reason": "TooManyRequests", "retryAfter": 900})
+    waits(cause, "retry", message(device, "waiting"), device)
+
+
 PLANTERS = {
     "unregistered": lambda cause: answered(cause, 410, "Unregistered"),
     "bad-token": lambda cause: answered(cause, 400, "BadDeviceToken"),
@@ -129,6 +174,10 @@ PLANTERS = {
     "refused-credential": refused,
     "capped": lambda cause: unreachable_after_message(register(cause, "capped"), "capped"),
     "canceled": canceled,
+    "paused": lambda cause: scheduled(cause, is_paused=True),
+    "scheduled": scheduled,
+    "unapproved": unapproved,
+    "deferred": deferred,
 }
 
 
@@ -170,8 +219,18 @@ def diagnose(browser: Browser, name: str, language: str, size: dict | None = Non
             expected = cause.ko if language == "ko" else cause.en
             check(expected in sentence(page), f"{where}: the page does not name the cause: {sentence(page)}")
             check(clicks.count <= MOST_CLICKS, f"{where}: {clicks.count} clicks to the reason")
+            if cause.leads:
+                leads(page, cause, where)
         browser.shot(page, f"diagnosis-{language}")
     return len(CAUSES)
+
+
+def leads(page: Page, cause: Cause, where: str) -> None:
+    """The answer, and the row of the message below it, lead to the page that changes the cause."""
+    end = cause.leads.replace("{message}", PLANTED[cause.name]).split("{target}")[0]
+    for place in ("main .summary a", "main table a"):
+        found = [link.get_attribute("href") or "" for link in page.locator(place).all()]
+        check(any(end in href for href in found), f"{where}: no link to {end} in {found}")
 
 
 def run(browser: Browser) -> dict:
