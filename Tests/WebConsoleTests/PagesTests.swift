@@ -26,6 +26,24 @@ struct PagesTests {
         }
     }
 
+    /// The pages without an export, and those whose data the native API writes as CSV too. Written by hand.
+    @Test func pagesHaveExports() {
+        func paths(_ format: FileFormat) -> [String] {
+            Pages.all.filter { page in
+                var request = Sample.request(query: [.init("app", "shop"), .init("export", "xml")])
+                for segment in page.path.split(separator: "/") where segment.hasPrefix("{") {
+                    request.path[String(segment.dropFirst().dropLast())] = "id-1"
+                }
+                return page.export(request, as: format) != nil
+            }.map(\.path)
+        }
+        let without: Set = [
+            "accounts", "compose", "compose/sent/{message}", "exports", "help", "live", "routes", "test-devices",
+        ]
+        #expect(Set(paths(.json)) == Set(Pages.all.map(\.path)).subtracting(without))
+        #expect(paths(.csv) == ["", "failures", "failures/{reason}"])
+    }
+
     /// A page without any answer, or with answers that are problems, fails or is shown; it never traps.
     @Test(arguments: Language.allCases) func pagesWithoutAnswersAreShownOrFail(_ language: Language) throws {
         let renderer = try Renderer.bundled(isStrict: true)

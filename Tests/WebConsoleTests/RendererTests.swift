@@ -161,6 +161,20 @@ struct RendererTests {
         #expect(owner.contains("href=\"/t/acme/\"") || Pages.all.allSatisfy { !$0.path.isEmpty })
     }
 
+    @Test(arguments: zip(Language.allCases, ["내보내기", "Export"]))
+    func theHeadingLinksTheExports(_ language: Language, _ label: String) throws {
+        let query: [PageRequest.Parameter] = [.init("app", "shop"), .init("after", "a&b")]
+        var content = Sample.content("W")
+        #expect(!html(content, Sample.request(language, query: query)).contains("export="))
+        content.exports = [.csv, .json]
+        let page = html(content, Sample.request(language, query: query))
+        try Wellformed.check(page)
+        // The rows that are shown, of this app and from this place of the list.
+        let address = "/t/acme/messages?app=shop&amp;after=a%26b&amp;export="
+        let links = "<a href=\"\(address)csv\">CSV</a><a href=\"\(address)json\">JSON</a>"
+        #expect(page.contains("<p class=\"tools\"><span class=\"muted\">\(label)</span>\(links)</p></div>"), "\(page)")
+    }
+
     @Test func theLanguageIsNamed() {
         #expect(html(Sample.content("W"), Sample.request(.ko)).contains("<html lang=\"ko\">"))
         #expect(html(Sample.content("W"), Sample.request(.en)).contains("name=\"language\" value=\"ko\" lang=\"ko\""))

@@ -121,6 +121,8 @@ extension ConsoleResponder {
         } catch {
             throw Self.refusal(error)
         }
+        // The address of a form is not that of what its answer shows.
+        if request.isRead { content.exports = exports(of: match.page, page, answers, caller) }
         if reader.hidden.isSet {
             content = content.offeringReveal(match.path, PageMatch.revealName, page.language)
         }
@@ -143,6 +145,25 @@ extension ConsoleResponder {
     }
 
     // MARK: Exports
+
+    /// The exports of a page that the account may have; none of an answer that the page itself did not get.
+    private func exports(
+        of page: any ConsolePage,
+        _ request: PageRequest,
+        _ answers: Answers,
+        _ caller: ConsoleCaller
+    ) -> [FileFormat] {
+        var request = request
+        // An export is answered without the choices of the top bar.
+        request.apps = []
+        return FileFormat.allCases.filter { format in
+            guard let call = page.export(request, as: format), answers[call.name]?.isSuccess != false,
+                let path = ConsoleCalls.segments(call.path),
+                let permission = CallRights.permission(call.method, path), caller.may(permission)
+            else { return false }
+            return format == .json || !caller.isMasked || PersonalData.isImpersonal(path)
+        }
+    }
 
     /// The answer of the API that a page shows, unchanged; masked for an account that sees the page masked.
     private func export(

@@ -26,6 +26,23 @@ extension ConsolePage {
     package var menu: MenuEntry? { nil }
     package var forms: [any ConsoleForm] { [] }
     package func export(_ request: PageRequest) -> APICall? { nil }
+
+    /// The call of an export in one format; nil: the page has none.
+    package func export(_ request: PageRequest, as format: FileFormat) -> APICall? {
+        var asked = request
+        asked.query = request.query.filter { $0.name != FileFormat.parameter } + [format.asked]
+        guard let call = export(asked) else { return nil }
+        // The native API writes an answer as CSV only if the call says so, and few pages have such a call.
+        return format == .json || call.query.contains(PageRequest.Parameter("format", "csv")) ? call : nil
+    }
+}
+
+/// A format in which the data of a page can be exported.
+package enum FileFormat: String, Sendable, Hashable, CaseIterable {
+    case csv, json
+
+    static let parameter = "export"
+    var asked: PageRequest.Parameter { PageRequest.Parameter(Self.parameter, rawValue) }
 }
 
 /// A page that cannot be shown.

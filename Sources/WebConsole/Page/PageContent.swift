@@ -9,6 +9,8 @@ package struct PageContent: Sendable {
     /// A line of filters as links and a search form (GET), under the sentence.
     var filters: [Filter] = []
     var blocks: [Block] = []
+    /// The exports that the heading links; the server names those that the account may have.
+    package var exports: [FileFormat] = []
     /// The topics whose events update this page; empty: it is not live.
     var live: Set<LiveTopic> = []
 }

@@ -20,6 +20,7 @@ struct PageWriter: Sendable {
             [
                 "title": .text(content.title),
                 "actions": actions(content.actions),
+                "exports": content.exports.isEmpty ? .none : exports(content.exports),
                 "notice": .optional(notice),
                 "secret": secret.map { self.secret($0) } ?? .none,
                 "sentence": .markup(sentence(content)),
@@ -27,6 +28,15 @@ struct PageWriter: Sendable {
                 "blocks": .each(content.blocks.enumerated()) { .markup(block($0.element, index: $0.offset)) },
             ]
         )
+    }
+
+    /// Links to the data of this page as files, with its filters and its place in a list.
+    private func exports(_ formats: [FileFormat]) -> View {
+        let shown = place.query.filter { $0.name != FileFormat.parameter }
+        return .fields([
+            "label": .text(text(CommonText.export)),
+            "links": .each(formats) { link(Link($0.rawValue.uppercased(), place.path, shown + [$0.asked])) },
+        ])
     }
 
     /// The parts that live updates may replace.

@@ -26,6 +26,7 @@ package enum CommonText {
     static let account = Text(ko: "계정", en: "Account")
     static let ownAccount = Text(ko: "내 계정", en: "Your account")
     static let signOut = Text(ko: "로그아웃", en: "Sign out")
+    static let export = Text(ko: "내보내기", en: "Export")
 
     static let copy = Text(ko: "복사", en: "Copy")
     static let copied = Text(ko: "복사했습니다", en: "Copied")

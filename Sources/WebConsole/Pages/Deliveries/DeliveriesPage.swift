@@ -49,7 +49,7 @@ struct DeliveriesPage: ConsolePage {
             title: words(DeliveriesText.title(MessagesPage.title(message, words.language))),
             sentence: sentence(message, reason, shown, words),
             actions: [.link(Link(words(DeliveriesText.back), MessagePage.path(message)))],
-            blocks: [Block(tools: MessageParts.tools(request, path), body: body)]
+            blocks: [Block(body: body)]
         )
         content.filters = choices(request)
         return content

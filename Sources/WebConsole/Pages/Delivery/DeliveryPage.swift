@@ -28,7 +28,6 @@ struct DeliveryPage: ConsolePage {
         let words = Words(request)
         let timeline = DeliveryTimeline(delivery, message, request)
         let target = delivery["target"]?.string ?? ""
-        let path = Link.path("messages", message["id"]?.string ?? "", "deliveries", target)
         var page = PageContent(
             title: "\(words(DeliveryText.title)): \(MessagesPage.title(message, words.language))",
             sentence: timeline.sentence,
@@ -37,7 +36,6 @@ struct DeliveryPage: ConsolePage {
                     width: 6,
                     title: words(DeliveryText.timeline),
                     note: words.time(message["dueAt"]),
-                    tools: MessageParts.tools(request, path),
                     body: [.timeline(timeline.moments)]
                 ), Block(width: 6, title: words(DeliveryText.facts), body: [.facts(facts(delivery, message, words))]),
                 DeliveryPayload.block(delivery, words),

@@ -101,7 +101,6 @@ struct DevicePage: ConsolePage {
             width: 12,
             title: words(DeviceText.facts),
             note: words(ReadingWords.sourceGateway),
-            tools: MessageParts.tools(request, Link.path("devices", device["id"]?.string ?? "")),
             body: [.facts(facts.compactMap { $0 })]
         )
     }

@@ -30,7 +30,6 @@ struct FailuresPage: ConsolePage {
                 Block(
                     title: words(FailuresText.table),
                     note: ShownRange(request).words(words.language),
-                    tools: MessageParts.tools(request, path, hasCSV: true),
                     body: [.table(table(figures, request))],
                     foot: figures.isWhole ? nil : words(FailuresText.incomplete)
                 )

@@ -33,7 +33,8 @@ struct FindPage: ConsolePage {
         )
     }
 
-    func export(_ request: PageRequest) -> APICall? { list(request) }
+    /// A search is a call with a body: it has no address that could be downloaded.
+    func export(_ request: PageRequest) -> APICall? { Self.wanted(request) == nil ? list(request) : nil }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
         let words = Words(request)
@@ -187,11 +188,7 @@ struct FindPage: ConsolePage {
             let next = table.next.map { [Part.actions([.link($0)])] } ?? []
             return Block(body: (removals.isEmpty && next.isEmpty ? [.empty(empty)] : removals) + next)
         }
-        return Block(
-            title: words(FindWords.allDevices),
-            tools: MessageParts.tools(request, path),
-            body: [.table(table)]
-        )
+        return Block(title: words(FindWords.allDevices), body: [.table(table)])
     }
 }
 

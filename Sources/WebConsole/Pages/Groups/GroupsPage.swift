@@ -51,7 +51,6 @@ struct GroupsPage: ConsolePage {
             Block(
                 title: Reading.line(app),
                 note: words(ReadingWords.sourceGateway),
-                tools: request.value("app") == nil ? [] : MessageParts.tools(request, path),
                 body: [.table(table)]
             )
         ]

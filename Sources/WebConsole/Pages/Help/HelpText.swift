@@ -18,7 +18,7 @@ enum HelpText {
         ("j, k", Text(ko: "표의 다음 행, 이전 행", en: "Next and previous row of a table")),
         ("Enter", Text(ko: "선택한 링크 열기", en: "Open the selected link")),
         ("[, ]", Text(ko: "더 짧은 기간, 더 긴 기간", en: "Shorter and longer range")),
-        ("e", Text(ko: "표시된 자료를 CSV로 내보내기", en: "Export the displayed data as CSV")),
+        ("e", Text(ko: "표시된 자료 내보내기", en: "Export the displayed data")),
         ("t", Text(ko: "테마 변경", en: "Change the theme")),
         ("← →", Text(ko: "차트에서 이전, 다음 시각의 값", en: "Values of the previous and next moment of a chart")),
         ("Esc", Text(ko: "메뉴 닫기", en: "Close a menu")),

@@ -53,17 +53,14 @@ enum MessageParts {
         return Block(
             width: 8,
             title: words(MessagePageText.funnel),
-            tools: tools(request, MessagePage.path(message)),
             body: [.funnel(FunnelChart(caption: words(MessagePageText.funnel), stages: stages))]
         )
     }
 
-    /// The answer that the page shows, as a file, with the same filters. `hasCSV`: whether the native API writes it as CSV too.
-    static func tools(_ request: PageRequest, _ path: String, hasCSV: Bool = false) -> [Link] {
-        let shown = request.query.filter { $0.name != "export" && !$0.value.isEmpty }
-        return (hasCSV ? ["csv", "json"] : ["json"]).map { format in
-            Link(format.uppercased(), path, shown + [PageRequest.Parameter("export", format)])
-        }
+    /// The answer that a page shows, as a file, with the same filters.
+    static func tools(_ request: PageRequest, _ path: String) -> [Link] {
+        let shown = request.query.filter { $0.name != FileFormat.parameter && !$0.value.isEmpty }
+        return [Link("JSON", path, shown + [FileFormat.json.asked])]
     }
 
     // MARK: Losses

@@ -68,7 +68,7 @@ struct MessagesPage: ConsolePage {
         var page = PageContent(
             title: MessagesText.title(language),
             sentence: sentence(messages, request, answer),
-            blocks: [Block(tools: MessageParts.tools(request, path), body: body, foot: foot(answer.body, request))]
+            blocks: [Block(body: body, foot: foot(answer.body, request))]
         )
         page.filters = choices(request, answers)
         if request.account.may(.send) {

@@ -45,13 +45,6 @@ struct OverviewCards: Sendable {
         ).sentence
     }
 
-    private var exports: [Link] {
-        [
-            Link(text(OverviewText.csv), "", [.init("export", "csv")]),
-            Link(text(OverviewText.json), "", [.init("export", "json")]),
-        ]
-    }
-
     // MARK: Funnel
 
     var funnelCard: Block {
@@ -61,7 +54,6 @@ struct OverviewCards: Sendable {
             width: 8,
             title: text(OverviewText.funnel),
             note: note,
-            tools: exports,
             body: [.funnel(FunnelChart(caption: "", stages: stages))]
         )
     }

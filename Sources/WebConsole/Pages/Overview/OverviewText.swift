@@ -17,8 +17,6 @@ enum OverviewText {
     static let viewAll = Text(ko: "모두 보기", en: "View all")
     static let status = Text(ko: "상태", en: "Status")
     static let chart = Text(ko: "추이", en: "Over time")
-    static let csv = Text(ko: "CSV", en: "CSV")
-    static let json = Text(ko: "JSON", en: "JSON")
     static let noTitle = Text(ko: "(제목 없음)", en: "(no title)")
     static let today = Text(ko: "오늘", en: "Today")
 

@@ -58,7 +58,6 @@ struct UsersPage: ConsolePage {
                 Block(
                     title: Reading.line(app),
                     note: words(ReadingWords.sourceGateway),
-                    tools: request.value("app") == nil ? [] : MessageParts.tools(request, path),
                     body: [.table(table)]
                 )
             ]

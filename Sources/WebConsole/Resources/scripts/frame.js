@@ -60,7 +60,7 @@ const range = (by) => {
 const actions = {
   j: () => step(1),
   k: () => step(-1),
-  e: () => all('main a[href*="export=csv"]')[0]?.click(),
+  e: () => all('main a[href*="export="]')[0]?.click(),
   t: () => all('.switches button[name="theme"]')[0]?.click(),
   "[": () => range(-1),
   "]": () => range(1),

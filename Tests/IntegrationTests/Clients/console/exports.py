@@ -89,10 +89,11 @@ class Exports:
         return flows.tenant(self.browser, path + "?" + urllib.parse.urlencode({"app": gateway.APP, "zone": "UTC"} | self.range | more))
 
     def page_of(self, pattern: str, path: str) -> None:
-        """The exports that the page links, each as the link states it; otherwise that of its address."""
+        """The exports that the page links, each as the link states it."""
         self.page.goto(self.address(path))
         links = self.page.eval_on_selector_all('a[href*="export="]', "links => links.map(link => link.href)")
-        for link in links or [self.address(path, export="json")]:
+        check(links, f"{pattern or 'overview'} has no link to its export")
+        for link in links:
             self.compare(pattern, path, link)
 
     def call(self, pattern: str, path: str, kind: str, format: str) -> str:
