@@ -55,6 +55,41 @@ struct ConsoleRequestTests {
         #expect(NoticeCookie.text(headers(pair.replacing("=53", with: "=54")), session: Self.secret) == nil)
     }
 
+    // MARK: Time zones
+
+    private static let zones: [(String?, String?, String?, String?)] = [
+        ("shop", nil, nil, "Asia/Seoul"), ("shop", nil, "Europe/Berlin", "Asia/Seoul"),
+        (nil, "shop", nil, "Asia/Seoul"), ("bank", nil, nil, nil), ("lost", nil, nil, nil), (nil, nil, nil, nil),
+        ("bad", nil, nil, nil),
+    ]
+
+    @Test(arguments: zones)
+    func aPageIsInTheZoneOfItsApp(query: String?, path: String?, named: String?, expected: String?) {
+        let apps: [JSON] = [
+            ["app": "bank", "timeZone": .null], ["app": "bad", "timeZone": "no/zone"],
+            ["app": "shop", "timeZone": "Asia/Seoul"],
+        ]
+        var page = PageRequest(
+            language: .en,
+            tenant: "acme",
+            account: ConsoleAccount(name: "kim", role: .owner),
+            now: Timestamp(seconds: 0),
+            zone: "UTC",
+            formToken: "",
+            onceToken: ""
+        )
+        page.path["app"] = path
+        page.query = [("app", query), ("zone", named)].compactMap { name, value in
+            value.map { PageRequest.Parameter(name, $0) }
+        }
+        #expect(PageZone.ofApp(page, apps) == expected)
+        #expect(PageZone.named(page) == named)
+        // The figures of a tenant with one app are those of the app.
+        if query == nil, path == nil { #expect(PageZone.ofApp(page, [apps[2]]) == "Asia/Seoul") }
+        page.query = [PageRequest.Parameter("zone", "no/zone")]
+        #expect(PageZone.named(page) == nil)
+    }
+
     // MARK: Forged requests
 
     @Test(

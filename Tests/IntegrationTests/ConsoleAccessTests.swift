@@ -309,6 +309,37 @@ struct ConsoleAccessTests {
         }
     }
 
+    /// A page about an app has the app's zone unless its address names one, and a form is read in the zone of its page.
+    @Test func timesAreInTheZoneOfTheApp() async throws {
+        let (shop, zone) = ("WHERE app_id = 'shop' RETURNING 1", #"'{"timeZone":"Asia/Seoul"}'"#)
+        func set(_ defaults: String) async throws {
+            let update = "UPDATE gateway.app SET defaults = \(defaults) \(shop)"
+            _ = try await world.value("WITH u AS (\(update)) SELECT count(*)::text AS value FROM u")
+        }
+        try await set("defaults || \(zone)")
+        let app = try await world.native("GET", "/v1/apps/shop")
+        #expect(app.json?["timeZone"] == "Asia/Seoul", "\(app.text)")
+        try await ConsoleBrowser.with(try base) { browser in
+            let person = browser()
+            try await account("zoned", "owner", person)
+            func shown(_ query: String) async throws -> String? {
+                let page = try await person.get("/t/acme/messages?\(query)")
+                return ConsoleBrowser.Answer.first(in: page.text, after: #"name="_zone" value=""#)
+            }
+            #expect(try await shown("app=shop") == "Asia/Seoul")
+            #expect(try await shown("app=shop&zone=Europe/Berlin") == "Europe/Berlin")
+            #expect(try await shown("app=shop&zone=no/zone") == "Asia/Seoul")
+            let key = [
+                ("name", "zoned"), ("scope-read", "on"), ("expiresAt", "2099-01-01T09:00"), ("_zone", "Asia/Seoul"),
+            ]
+            let made = try await person.submit("/t/acme/keys", to: "/t/acme/keys/create", key)
+            #expect(made.status == 200, "\(made.text)")
+            let listed = try await person.get("/t/acme/keys?zone=UTC").text
+            #expect(listed.contains("1 Jan 2099 00:00 UTC"), "\(listed)")
+        }
+        try await set("defaults - 'timeZone'")
+    }
+
     // MARK: Forged and broken requests
 
     @Test func forgedFormsAreRefused() async throws {

@@ -153,6 +153,17 @@ struct RendererTests {
         }
     }
 
+    // A local time of a form is that of the page which the person saw.
+    @Test func formsReturnTheZoneOfThePage() {
+        var request = Sample.request()
+        request.zone = "Europe/Berlin"
+        let page = html(Sample.content("W"), request)
+        #expect(page.contains("name=\"_zone\" value=\"Europe/Berlin\"") && page.contains(" · Berlin"))
+        #expect(!page.contains("name=\"_zone\" value=\"Asia/Seoul\""))
+        let bare = BareRequest(language: .en, path: "/sign-in", now: Sample.now, formToken: "t")
+        #expect(!String(decoding: renderer.bare(Sample.content("W"), bare), as: UTF8.self).contains("_zone"))
+    }
+
     // MARK: Frame
 
     @Test func theMenuShowsWhatTheAccountMayOpen() {
@@ -169,8 +180,8 @@ struct RendererTests {
         content.exports = [.csv, .json]
         let page = html(content, Sample.request(language, query: query))
         try Wellformed.check(page)
-        // The rows that are shown, of this app and from this place of the list.
-        let address = "/t/acme/messages?app=shop&amp;after=a%26b&amp;export="
+        // The rows that are shown: of this app, from this place of the list, and of days in this zone.
+        let address = "/t/acme/messages?app=shop&amp;after=a%26b&amp;zone=Asia%2fSeoul&amp;export="
         let links = "<a href=\"\(address)csv\">CSV</a><a href=\"\(address)json\">JSON</a>"
         #expect(page.contains("<p class=\"tools\"><span class=\"muted\">\(label)</span>\(links)</p></div>"), "\(page)")
     }
@@ -206,7 +217,8 @@ struct RendererTests {
 
     @Test func aLivePageNamesItsStream() {
         let page = html(Sample.content("W"), Sample.request(query: [.init("state", "a&b")]))
-        #expect(page.contains("data-updates=\"/t/acme/live/stream?page=%2fmessages&amp;query=state%3da%2526b\""))
+        let query = "state%3da%2526b%26zone%3dAsia%252fSeoul"
+        #expect(page.contains("data-updates=\"/t/acme/live/stream?page=%2fmessages&amp;query=\(query)\""))
     }
 
     // An update has no question, no error and no secret: it would remove them.

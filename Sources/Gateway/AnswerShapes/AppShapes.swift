@@ -22,6 +22,11 @@ package enum AppShapes {
         [
             .text("app", "The app's id.", example: "shop") { $0.app.rawValue },
             .list("platforms", platform, "The platforms to which the app can send.") { $0.platforms },
+            .optionalText(
+                "timeZone",
+                "The time zone of its days, and of devices that have none; null: UTC.",
+                example: "Europe/Berlin"
+            ) { $0.timeZone?.text },
             .time("createdAt", "When it was first provisioned.") { $0.createdAt },
             .optionalTime("retiredAt", "When it was removed; null: it is in use.") { $0.retiredAt },
             .word("origin", "`file`: a provisioning file changes it; `api`: calls do.") { $0.origin },

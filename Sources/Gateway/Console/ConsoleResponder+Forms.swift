@@ -42,6 +42,7 @@ extension ConsoleResponder {
         if let once = raw[FormNames.once], Self.isOnce(once) { page.onceToken = once }
         let fields = Self.own(raw, of: formPath)
         page.typed = fields
+        page.zone = PageZone.known(raw[FormNames.zone]) ?? page.zone
         return try await submit(
             SentForm(request: request, caller: caller, match: match, page: page, fields: fields),
             form
@@ -54,7 +55,7 @@ extension ConsoleResponder {
     /// The fields that the form itself has, and its path, by which the page shows what was typed in the right form.
     private static func own(_ raw: FormFields, of path: String) -> FormFields {
         let internals: Set<String> = [
-            FormNames.token, FormNames.once, FormNames.form, SignInPages.passwordField,
+            FormNames.token, FormNames.once, FormNames.form, FormNames.zone, SignInPages.passwordField,
         ]
         let fields = raw.fields.filter { !internals.contains($0.name) }
         return FormFields(fields + [FormFields.Field(FormNames.form, .text(path))])
@@ -203,6 +204,7 @@ extension ConsoleResponder {
         try await parts.reads.note([record], by: caller.actor, in: caller.tenant)
         var shown = pageRequest(request, caller, match)
         shown.isRevealed = true
+        shown.zone = PageZone.known(raw[FormNames.zone]) ?? shown.zone
         return try await rendered(shown, request, caller, match)
     }
 }

@@ -20,6 +20,7 @@ extension ConsoleResponder {
         }
         var page = pageRequest(request, caller, match)
         page.query = ConsoleRequest.parameters(request.query.first { $0.name == "query" }?.value ?? "")
+        page.zone = PageZone.named(page) ?? page.zone
         let follower = PageFollower(
             parts: parts,
             caller: caller,

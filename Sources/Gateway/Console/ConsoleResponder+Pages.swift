@@ -88,6 +88,7 @@ extension ConsoleResponder {
         page.theme = request.theme
         page.path = match.fields
         page.query = request.query
+        page.zone = PageZone.named(page) ?? request.zone
         return page
     }
 
@@ -113,7 +114,10 @@ extension ConsoleResponder {
         var page = page
         var reader = PageReader(calls: parts.calls, caller: caller, context: request.context)
         reader.isRevealed = page.isRevealed
-        page.apps = await reader.apps()
+        let apps = await reader.apps()
+        page.apps = apps.compactMap { $0["app"]?.string }
+        // A form has brought the zone of the page on which it was filled in.
+        if request.isRead, PageZone.named(page) == nil, let zone = PageZone.ofApp(page, apps) { page.zone = zone }
         let answers = await reader.answers(of: match.page, page)
         var content: PageContent
         do throws(PageFailure) {
@@ -223,10 +227,10 @@ struct PageReader: Sendable {
     let hidden = HiddenNote()
 
     /// The apps from which the top bar chooses: at most 100.
-    func apps() async -> [String] {
+    func apps() async -> [JSON] {
         guard caller.may(.figures) else { return [] }
         let answer = await calls.answer(APICall("apps", .get, "apps"), for: caller, context)
-        return answer.body["apps"]?.array?.compactMap { $0["id"]?.string ?? $0["app"]?.string } ?? []
+        return answer.body["apps"]?.array ?? []
     }
 
     func answers(of page: any ConsolePage, _ request: PageRequest) async -> Answers {

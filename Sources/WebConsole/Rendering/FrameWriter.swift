@@ -40,7 +40,7 @@ struct FrameWriter: Sendable {
 
     /// The stream of updates of this page.
     private var updates: String {
-        let query = WritingPlace.text(of: place.query).dropFirst()
+        let query = WritingPlace.text(of: place.zonedQuery).dropFirst()
         return ConsolePaths.stream(request.tenant)
             + WritingPlace.text(of: [.init("page", "/" + place.path), .init("query", String(query))])
     }

@@ -32,7 +32,7 @@ struct PageWriter: Sendable {
 
     /// Links to the data of this page as files, with its filters and its place in a list.
     private func exports(_ formats: [FileFormat]) -> View {
-        let shown = place.query.filter { $0.name != FileFormat.parameter }
+        let shown = place.zonedQuery.filter { $0.name != FileFormat.parameter }
         return .fields([
             "label": .text(text(CommonText.export)),
             "links": .each(formats) { link(Link($0.rawValue.uppercased(), place.path, shown + [$0.asked])) },
@@ -118,11 +118,12 @@ struct PageWriter: Sendable {
 
     /// The hidden fields of a form.
     func hidden(_ path: String, _ fields: [PageRequest.Parameter]) -> View {
-        .list(
+        let zone = place.formZone.map { [field(FormNames.zone, $0)] } ?? []
+        return .list(
             [
                 field(FormNames.token, place.formToken), field(FormNames.once, place.onceToken),
                 field(FormNames.form, path),
-            ] + fields.map { field($0.name, $0.value) }
+            ] + zone + fields.map { field($0.name, $0.value) }
         )
     }
 

@@ -58,6 +58,8 @@ struct WritingPlace: Sendable {
     /// The parameters that every link keeps: app, range and zone.
     var kept: [PageRequest.Parameter]
     var format: ConsoleFormat
+    /// The zone that forms return; nil outside of tenants, where no form has a time.
+    var formZone: String?
     var formToken: String
     var onceToken: String
     var typed: FormFields
@@ -70,6 +72,7 @@ struct WritingPlace: Sendable {
         query = request.query
         kept = request.query.filter { ShownRange.parameters.contains($0.name) && !$0.value.isEmpty }
         format = ConsoleFormat(request)
+        formZone = format.zone.text
         formToken = request.formToken
         onceToken = request.onceToken
         typed = request.typed
@@ -108,6 +111,11 @@ struct WritingPlace: Sendable {
     func href(changing changes: [PageRequest.Parameter]) -> String {
         let names = Set(changes.map(\.name) + ["after", "updates"])
         return action(path) + Self.text(of: query.filter { !names.contains($0.name) } + changes)
+    }
+
+    /// The query with the zone of the page, for answers that do not look for that of the app.
+    var zonedQuery: [PageRequest.Parameter] {
+        query.filter { $0.name != "zone" } + [PageRequest.Parameter("zone", format.zone.text)]
     }
 
     /// This page as it is.

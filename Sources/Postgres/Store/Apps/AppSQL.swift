@@ -5,14 +5,16 @@ package enum AppSQL {
     /// Ordered by id, after `$2`. `''` starts at the beginning.
     static let list = StoreSQL.tenant(
         """
-        SELECT a.app_id, a.platforms, a.created_at, a.retired_at, a.origin FROM gateway.app a
+        SELECT a.app_id, a.platforms, a.defaults->>'timeZone' AS time_zone, a.created_at, a.retired_at, a.origin
+        FROM gateway.app a
         WHERE a.tenant_id = $1 AND a.app_id > $2 ORDER BY a.app_id LIMIT $3
         """
     )
 
     static let one = StoreSQL.tenant(
         """
-        SELECT a.app_id, a.platforms, a.created_at, a.retired_at, a.origin FROM gateway.app a
+        SELECT a.app_id, a.platforms, a.defaults->>'timeZone' AS time_zone, a.created_at, a.retired_at, a.origin
+        FROM gateway.app a
         WHERE a.tenant_id = $1 AND a.app_id = $2
         """
     )

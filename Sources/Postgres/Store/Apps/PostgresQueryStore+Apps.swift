@@ -13,6 +13,8 @@ package struct ListedApp: Sendable, Hashable {
 
     package var app: AppID
     package var platforms: [Route]
+    /// Nil: UTC.
+    package var timeZone: TimeZoneName?
     package var createdAt: Timestamp
     /// Nil while the app is in use: the provisioning file lists it, or it was not deleted through the API.
     package var retiredAt: Timestamp?
@@ -52,6 +54,7 @@ extension PostgresQueryStore {
                     )
                 }
             },
+            timeZone: try row.optionalText("time_zone").map { TimeZoneName(stored: $0) },
             createdAt: try row.time("created_at"),
             retiredAt: try row.optionalTime("retired_at"),
             origin: try row.word("origin")
