@@ -48,7 +48,7 @@ struct OverviewPageTests {
                 "groups": [
                     ["group": ["vendor": "native"], "counts": week],
                     [
-                        "group": ["vendor": "other"],
+                        "group": ["vendor": "notificationhubs"],
                         "counts": counts(["targets": 200_788, "sent": 194_560, "accepted": 190_131]),
                     ],
                 ]
@@ -298,7 +298,7 @@ struct OverviewPageTests {
         #expect(try html(try content(["series": flat])).contains("Notifications accepted and read, by day"))
     }
 
-    @Test func vendorsWithoutReportsHaveADash() throws {
+    @Test func vendorsHaveTheirNamesAndADashWithoutReports() throws {
         let card = OverviewCards(Sample.request(), Self.answers(), Self.bodies()["funnel"] ?? .null).vendorCard
         guard case .table(let table) = card.body.first, table.rows.count == 2 else {
             Issue.record("no table")
@@ -306,6 +306,9 @@ struct OverviewPageTests {
         }
         let cells = table.rows[1].cells.map { cell in if case .text(let text) = cell { text } else { "" } }
         #expect(cells == ["", "200,788", "97.7%", "–", "–", "–"])
+        let links = ReadPages.links(table)
+        #expect(links.map(\.label) == ["Native API", "Notification Hubs"])
+        #expect(links.map(\.query) == [[.init("vendor", "native")], [.init("vendor", "notificationhubs")]])
     }
 
     @Test func expiringCertificatesNeedAction() throws {

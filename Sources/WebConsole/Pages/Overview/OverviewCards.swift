@@ -181,7 +181,7 @@ struct OverviewCards: Sendable {
             let median = latencies.median(of: vendor).map { format.duration(milliseconds: $0) }
             return Table.Row(
                 cells: [
-                    .link(Link(vendor, "messages", [.init("vendor", vendor)])),
+                    .link(Link(VendorName.of(vendor, format.language), "messages", [.init("vendor", vendor)])),
                     .text(format.count(counts[.targets])), .text(format.rate(counts.rate(.acceptanceRate))),
                     .text(format.rate(counts.rate(.receiptRate))), .text(format.rate(counts.rate(.readRate))),
                     .text(median ?? ConsoleFormat.unknown),
