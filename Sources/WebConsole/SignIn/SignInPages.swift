@@ -1,4 +1,4 @@
-import Model
+package import Model
 
 /// The pages outside of tenants: signing in, invitations, the choice of a tenant and a person's own account. Their paths begin at the root.
 package enum SignInPages {
@@ -132,7 +132,13 @@ package enum SignInPages {
         return page(SignInTexts.tenants(language), SignInTexts.chooseTenant(language), [.table(table)])
     }
 
-    package static func account(_ account: OwnAccount, _ language: Language) -> PageContent {
+    package static func account(
+        _ account: OwnAccount,
+        _ language: Language,
+        zone: String,
+        now: Timestamp
+    ) -> PageContent {
+        let format = ConsoleFormat(language, zone: zone, now: now)
         let must = account.mustHaveCodes && !account.hasCodes
         var content = page(
             SignInTexts.account(language),
@@ -151,7 +157,7 @@ package enum SignInPages {
             Block(width: 6, title: SignInTexts.roles(language), body: [.facts(roles)]),
             Block(width: 6, title: SignInTexts.codes(language), body: codes(account, language)),
             Block(width: 6, title: SignInTexts.changePassword(language), body: [.form(change)]),
-            Block(width: 12, title: SignInTexts.sessions(language), body: sessions(account, language)),
+            Block(width: 12, title: SignInTexts.sessions(language), body: sessions(account, format)),
         ]
         return content
     }
@@ -189,7 +195,8 @@ package enum SignInPages {
         ]
     }
 
-    private static func sessions(_ account: OwnAccount, _ language: Language) -> [Part] {
+    private static func sessions(_ account: OwnAccount, _ format: ConsoleFormat) -> [Part] {
+        let language = format.language
         let rows = account.sessions.map { session in
             let end = Action.post(
                 label: SignInTexts.endSession(language),
@@ -199,8 +206,8 @@ package enum SignInPages {
             return Table.Row(
                 cells: [
                     .strong(session.isThis ? SignInTexts.thisSession(language) : session.address),
-                    .text(session.createdAt.rfc3339), .text(session.seenAt.rfc3339), .text(session.browser),
-                    session.isThis ? .none : .actions([end]),
+                    .text(format.zonedDateTime(session.createdAt)), .text(format.zonedDateTime(session.seenAt)),
+                    .text(session.browser), session.isThis ? .none : .actions([end]),
                 ],
                 id: session.id
             )
