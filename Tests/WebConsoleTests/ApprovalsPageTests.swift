@@ -28,7 +28,7 @@ struct ApprovalsPageTests {
 
     @Test func onlyAnotherPersonApproves() throws {
         let other = try content([Self.message(by: "account:lee")])
-        #expect(other.sentence.text == "One message awaits an approval. It is not sent before.")
+        #expect(other.sentence.text == "1 message awaits an approval. It is not sent before.")
         #expect(Self.buttons(other) == ["approvals/approve", "approvals/reject"])
         let own = try content([Self.message(by: "account:kim")])
         #expect(Self.buttons(own) == ["approvals/reject"])

@@ -19,7 +19,7 @@ struct AppsPageTests {
         #expect(try list([Self.app("shop", ["production"])]).mark == .ok)
         let silent = try list([Self.app("shop", ["production"]), Self.app("web", [])])
         #expect(silent.mark == .warn && silent.link?.path == "apps/web")
-        #expect(silent.text == "1 of 2 apps cannot send, because they have no credential: web.")
+        #expect(silent.text == "Without a credential, 1 of 2 apps cannot send: web.")
         // An app that was removed need not send.
         let removed = Self.app("old", [], retiredAt: "2026-11-01T00:00:00.000Z")
         #expect(try list([Self.app("shop", ["production"]), removed]).mark == .ok)

@@ -164,7 +164,7 @@ struct AudiencePagesTests {
             #expect(calls.last?.path == path)
         }
         let content = try ReadPages.content(UsersPage(), ReadPages.request(), ["apps": apps, "users": body])
-        #expect(content.sentence.text == "Of these 2 users, 1 have no device and cannot be notified.")
+        #expect(content.sentence.text == "2 users shown, of which 1 has no device and cannot be notified.")
         let none = try ReadPages.content(UsersPage(), ReadPages.request(), ["apps": ["apps": []]])
         #expect(none.sentence.text.contains("no app yet"))
     }
@@ -173,7 +173,7 @@ struct AudiencePagesTests {
         ("[]", Mark.bad, "has no device"),
         (#"[{"key": "k", "acceptsPush": false, "hasToken": true}]"#, .bad, "switched off"),
         (#"[{"key": "k", "acceptsPush": true, "hasToken": false}]"#, .bad, "has a token"),
-        (#"[{"key": "k", "acceptsPush": true, "hasToken": true}]"#, .ok, "1 devices of this user"),
+        (#"[{"key": "k", "acceptsPush": true, "hasToken": true}]"#, .ok, "1 device of this user"),
     ])
     func aUserIsReachableOrNot(_ devices: String, _ mark: Mark, _ text: String) throws {
         let body = try ReadPages.json(

@@ -166,7 +166,7 @@ struct ComposePageTests {
         let (answers, calls) = SendingWorld.load(page, SendingWorld.request(typed: typed), Self.table())
         #expect(!calls.contains { $0.name == "size" }, "nothing is counted for a message with faults")
         let content = try page.content(SendingWorld.request(typed: typed), answers)
-        #expect(content.sentence.text == "The message cannot be sent yet. Correct one field.")
+        #expect(content.sentence.text == "The message cannot be sent yet. Correct 1 field.")
         #expect(content.form("compose/send") == nil)
         // The control: without the change the form is accepted.
         #expect(ReviewForm().submit(SendingWorld.request(), SendingWorld.fields(Self.typed), Answers()).isShow)

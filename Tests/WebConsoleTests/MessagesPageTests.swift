@@ -50,7 +50,7 @@ struct MessagesPageTests {
         (["done", "sending", "paused", "awaitingApproval"], .warn, "awaiting an approval: 1"),
         (["done", "sending", "paused", "paused"], .warn, "Paused messages: 2"),
         (["done", "sending", "expanding"], .info, "in progress: 2"),
-        (["done", "scheduled"], .ok, "None of these 2 messages requires action"),
+        (["done", "scheduled"], .ok, "No action is required for the 2 messages shown"),
     ])
     func theMostUrgentStateIsTheAnswer(_ states: [String], _ mark: Mark, _ text: String) throws {
         let sentence = try content(ReadPages.request(), states).sentence

@@ -149,7 +149,7 @@ struct RoutesPageTests {
             RoutesPage(),
             ["apps": OperationsSamples.apps, "routes-shop": OperationsSamples.routes, "routes-web": ["version": .null]]
         )
-        #expect(sentence.text.hasPrefix("1 of 2 apps have rules"))
+        #expect(sentence.text.hasPrefix("Apps with rules: 1 of 2."))
     }
 
     @Test func aDifferenceIsBounded() {

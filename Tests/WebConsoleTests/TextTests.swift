@@ -128,6 +128,34 @@ struct TextTests {
         #expect(StateWords.message("later").en == "later")
     }
 
+    @Test func oneIsSingular() {
+        #expect("\(1, one: "target") and \("1,204", one: "target")" == "1 target and 1,204 targets")
+        #expect("\("1", one: "node is", many: "nodes are") running" == "1 node is running")
+        #expect(DeliveryText.targets("UPMC", "1").en == "UPMC · 1 target")
+        #expect(NodesText.busy("1", "2", "3 min").en == "1 node is running; 2 slices are due, the oldest for 3 min.")
+        #expect(AuditText.found("1", "a", "b").en == "1 entry matches (b).")
+        #expect(AccountsText.count(1, 1).en == "1 account may use this tenant; 1 of them is an owner.")
+    }
+
+    /// A number that is followed by a plural: only `one:` gives both forms. `All` follows a sentence for one.
+    @Test func noCountHasAPluralAlone() throws {
+        let folder = Self.root.appending(path: "Sources/WebConsole")
+        let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        let texts = names.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Pages/Diagnosis/") }
+        #expect(texts.count > 100)
+        let counts =
+            "count|number|total|targets|reached|settled|pending|expired|lost|lag|slices|open|due|nodes|waiting|days"
+            + "|seconds|minutes|bindings|accounts|owners|empty|without"
+        let pattern = try Regex(#"\\\((?:\#(counts))\) ([a-z]+s)\b"#, as: (Substring, Substring).self)
+        for name in texts.sorted() {
+            let text = try source("Sources/WebConsole/\(name)")
+            for match in text.matches(of: pattern) where !["is", "was", "has"].contains(match.output.1) {
+                let isGuarded = text[..<match.range.lowerBound].hasSuffix("All ")
+                #expect(isGuarded, "\(name): \(match.output.0)")
+            }
+        }
+    }
+
     /// Korean texts contain Korean, and English ones none.
     @Test func languagesAreNotMixed() {
         let texts =

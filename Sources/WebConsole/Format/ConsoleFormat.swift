@@ -88,7 +88,7 @@ struct ConsoleFormat: Sendable, Hashable {
             let tenths = (value / unit) * 10 + (value % unit) * 10 / unit
             return "\(count(tenths / 10)).\(tenths % 10) \(word)"
         }
-        return language == .ko ? "\(count(value))바이트" : "\(count(value)) \(value == 1 ? "byte" : "bytes")"
+        return language == .ko ? "\(count(value))바이트" : "\(count(value), one: "byte")"
     }
 
     // MARK: Durations
@@ -109,7 +109,7 @@ struct ConsoleFormat: Sendable, Hashable {
 
     /// `9 days`.
     func days(_ value: Int64) -> String {
-        language == .ko ? "\(count(value))일" : "\(count(value)) \(value == 1 ? "day" : "days")"
+        language == .ko ? "\(count(value))일" : "\(count(value), one: "day")"
     }
 
     /// `12 seconds ago`, `12초 전`.
@@ -122,6 +122,6 @@ struct ConsoleFormat: Sendable, Hashable {
             case ..<86_400: (seconds / 3600, "시간", "hour")
             default: (seconds / 86_400, "일", "day")
             }
-        return language == .ko ? "\(count(value))\(ko) 전" : "\(count(value)) \(en)\(value == 1 ? "" : "s") ago"
+        return language == .ko ? "\(count(value))\(ko) 전" : "\(count(value), one: en) ago"
     }
 }

@@ -104,11 +104,11 @@ package enum SignInTexts {
         return seconds < 90
             ? Text(
                 ko: "로그인 시도가 너무 많습니다. \(seconds)초 후 다시 시도하세요.",
-                en: "Too many attempts. Try again in \(seconds) seconds."
+                en: "Too many attempts. Try again in \(seconds, one: "second")."
             )
             : Text(
                 ko: "로그인 시도가 너무 많습니다. \(minutes)분 후 다시 시도하세요.",
-                en: "Too many attempts. Try again in \(minutes) minutes."
+                en: "Too many attempts. Try again in \(minutes, one: "minute")."
             )
     }
 }

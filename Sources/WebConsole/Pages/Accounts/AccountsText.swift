@@ -38,7 +38,8 @@ enum AccountsText {
     static func count(_ accounts: Int, _ owners: Int) -> Text {
         Text(
             ko: "계정 \(accounts)개가 이 테넌트를 사용할 수 있으며, 소유자는 \(owners)명입니다.",
-            en: "\(accounts) accounts may use this tenant; \(owners) of them are owners."
+            en:
+                "\(accounts, one: "account") may use this tenant; \(owners, one: "of them is an owner", many: "of them are owners")."
         )
     }
 

@@ -143,9 +143,8 @@ enum ApprovalText {
         let number = isMore ? "\(count)+" : "\(count)"
         return Text(
             ko: "메시지 \(number)건이 승인을 기다립니다. 승인하기 전에는 발신되지 않습니다.",
-            en: count == 1 && !isMore
-                ? "One message awaits an approval. It is not sent before."
-                : "\(number) messages await an approval. They are not sent before."
+            en:
+                "\(number, one: "message awaits an approval. It is", many: "messages await an approval. They are") not sent before."
         )
     }
     static let none = Text(ko: "승인을 기다리는 메시지가 없습니다.", en: "No message awaits an approval.")

@@ -43,13 +43,16 @@ enum AppsText {
     )
 
     static func allSend(_ count: String) -> Text {
-        Text(ko: "사용 중인 앱 \(count)개가 모두 발신할 수 있습니다.", en: "Each of the \(count) apps in use can send.")
+        Text(
+            ko: "사용 중인 앱 \(count)개가 모두 발신할 수 있습니다.",
+            en: "\(count, one: "app is in use and", many: "apps are in use. Each") can send."
+        )
     }
 
     static func someSilent(_ count: String, _ total: String, _ first: String) -> Text {
         Text(
             ko: "앱 \(total)개 중 \(count)개는 인증서·키가 없어 발신할 수 없습니다: \(first).",
-            en: "\(count) of \(total) apps cannot send, because they have no credential: \(first)."
+            en: "Without a credential, \(count) of \(total, one: "app") cannot send: \(first)."
         )
     }
 
@@ -74,8 +77,7 @@ enum AppsText {
     static func ready(_ app: String, _ bindings: Int) -> Text {
         Text(
             ko: "\(app) 앱은 발신할 수 있습니다. 벤더 연동은 \(bindings)개입니다.",
-            en: bindings == 1
-                ? "The app \(app) can send and has 1 binding." : "The app \(app) can send and has \(bindings) bindings."
+            en: "The app \(app) can send and has \(bindings, one: "binding")."
         )
     }
 

@@ -79,14 +79,15 @@ enum AuditText {
     static func refused(_ count: String, _ time: String) -> Text {
         Text(
             ko: "표시된 기록 중 \(count)건은 인증 거절입니다. 마지막 거절: \(time)",
-            en: "\(count) of the entries shown are refused proofs, the last on \(time)."
+            en:
+                "\(count, one: "of the entries shown is a refused proof", many: "of the entries shown are refused proofs"), the last on \(time)."
         )
     }
 
     static func found(_ count: String, _ first: String, _ last: String) -> Text {
         Text(
             ko: "조건에 맞는 기록 \(count)건을 표시합니다(\(first) – \(last)).",
-            en: count == "1" ? "1 entry matches (\(last))." : "\(count) entries match (\(first) to \(last))."
+            en: "\(count, one: "entry matches (\(last))", many: "entries match (\(first) to \(last))")."
         )
     }
 }

@@ -65,7 +65,7 @@ enum CapturesText {
     }
 
     static func someRunning(_ count: String) -> Text {
-        Text(ko: "기록 \(count)개가 진행 중입니다.", en: "\(count) captures are running.")
+        Text(ko: "기록 \(count)개가 진행 중입니다.", en: "\(count, one: "capture is", many: "captures are") running.")
     }
 
     static func nothingYet(_ until: String) -> Text {
@@ -87,14 +87,15 @@ enum CapturesText {
     static func someRefused(_ count: String, _ total: String, _ reason: String) -> Text {
         Text(
             ko: "표시된 요청 \(total)건 중 \(count)건이 거절되었습니다. 첫 번째 사유: \(reason)",
-            en: "\(count) of the \(total) calls shown were refused. First reason: \(reason)"
+            en: "Of \(total, one: "call") shown, \(count, one: "was", many: "were") refused. First reason: \(reason)"
         )
     }
 
     static func someUnknown(_ count: String, _ total: String, _ path: String) -> Text {
         Text(
             ko: "표시된 요청 \(total)건 중 \(count)건은 벤더 형식에 없는 호출입니다: \(path)",
-            en: "\(count) of the \(total) calls shown are not in the vendor's interface: \(path)"
+            en:
+                "Of \(total, one: "call") shown, \(count, one: "is", many: "are") not in the vendor's interface: \(path)"
         )
     }
 }

@@ -9,9 +9,7 @@ enum ComposeText {
     static func faults(_ count: Int) -> Text {
         Text(
             ko: "아직 발신할 수 없습니다. 입력 항목 \(count)개를 수정하십시오.",
-            en: count == 1
-                ? "The message cannot be sent yet. Correct one field."
-                : "The message cannot be sent yet. Correct \(count) fields."
+            en: "The message cannot be sent yet. Correct \(count, one: "field")."
         )
     }
     static let nobody = Text(
@@ -26,7 +24,10 @@ enum ComposeText {
     }
     static let now = Text(ko: "지금", en: "now")
     static func send(_ count: String, _ app: String, _ time: String) -> Text {
-        Text(ko: "\(app)의 단말 \(count)대에 \(time) 발신하시겠습니까?", en: "Send to \(count) devices of \(app) \(time)?")
+        Text(
+            ko: "\(app)의 단말 \(count)대에 \(time) 발신하시겠습니까?",
+            en: "Send to \(count, one: "device") of \(app) \(time)?"
+        )
     }
     static func atMoment(_ moment: String) -> Text { Text(ko: "\(moment)에", en: "at \(moment)") }
     static func atLocal(_ time: String) -> Text {
@@ -146,7 +147,7 @@ enum ComposeText {
     static func payload(of vendor: String) -> Text { Text(ko: "\(vendor) 페이로드", en: "Payload of \(vendor)") }
 
     static func testSend(_ count: String) -> Text {
-        Text(ko: "테스트 단말 사용자 \(count)명에게 발신", en: "Send a test to \(count) test users")
+        Text(ko: "테스트 단말 사용자 \(count)명에게 발신", en: "Send a test to \(count, one: "test user")")
     }
     static let testSent = Text(ko: "테스트를 발신했습니다.", en: "The test was sent.")
     static let noTest = Text(
@@ -163,10 +164,12 @@ enum ComposeText {
     static func numberChanged(_ count: String) -> Text {
         Text(
             ko: "수신 대상이 단말 \(count)대로 바뀌었습니다. 다시 검토하십시오.",
-            en: "The number of recipients has changed to \(count) devices. Review the message again."
+            en: "The number of recipients has changed to \(count, one: "device"). Review the message again."
         )
     }
-    static func sendTo(_ count: String) -> Text { Text(ko: "단말 \(count)대에 발신", en: "Send to \(count) devices") }
+    static func sendTo(_ count: String) -> Text {
+        Text(ko: "단말 \(count)대에 발신", en: "Send to \(count, one: "device")")
+    }
     static let undoable = Text(
         ko: "버튼을 누른 뒤 10초 동안 실행을 취소할 수 있습니다.",
         en: "For 10 seconds after the button, sending can be undone."

@@ -265,7 +265,7 @@ enum CredentialsText {
     static func expiresIn(_ id: String, _ days: String) -> Text {
         Text(
             ko: "\(id) 인증서가 \(days)일 뒤 만료됩니다. 새 인증서를 등록하세요.",
-            en: "Certificate \(id) expires in \(days) days. Upload a new one."
+            en: "Certificate \(id) expires in \(days, one: "day"). Upload a new one."
         )
     }
 

@@ -148,6 +148,6 @@ enum DeliveriesText {
         Text(ko: "‘\(message)’의 단말별 결과", en: "Deliveries of “\(message)”")
     }
     static func shown(_ count: String) -> Text {
-        Text(ko: "결과가 나온 대상 \(count)건을 표시합니다.", en: "\(count) deliveries with an outcome.")
+        Text(ko: "결과가 나온 대상 \(count)건을 표시합니다.", en: "\(count, one: "delivery", many: "deliveries") with an outcome.")
     }
 }

@@ -63,7 +63,7 @@ enum DeliveryText {
 
     static func rejected(_ reason: String) -> Text { Text(ko: "거절: \(reason)", en: "Rejected: \(reason)") }
     static func targets(_ vendor: String, _ count: String) -> Text {
-        Text(ko: "\(vendor) · 대상 \(count)", en: "\(vendor) · \(count) targets")
+        Text(ko: "\(vendor) · 대상 \(count)", en: "\(vendor) · \(count, one: "target")")
     }
     static func bytes(_ size: String, _ attempts: String) -> Text {
         Text(ko: "\(size) · \(attempts)회 시도", en: "\(size) · attempts: \(attempts)")

@@ -78,20 +78,21 @@ enum FailuresText {
     static func credential(_ reason: String, _ count: String) -> Text {
         Text(
             ko: "인증서·키 문제(\(reason))로 알림 \(count)건이 접수되지 않았습니다. 지금 조치가 필요합니다.",
-            en: "\(count) notifications were not accepted because of a credential (\(reason)). Action is required now."
+            en:
+                "\(count, one: "notification was", many: "notifications were") not accepted because of a credential (\(reason)). Action is required now."
         )
     }
     static func most(_ lost: String, _ targets: String, _ rate: String, _ reason: String, _ count: String) -> Text {
         Text(
             ko: "대상 \(targets)건 가운데 \(lost)건(\(rate))이 단말에 전달되지 않았습니다. 가장 많은 사유는 \(reason) \(count)건입니다.",
             en:
-                "\(lost) of \(targets) targets (\(rate)) did not reach a device. Most frequent reason: \(reason), \(count)."
+                "\(lost) of \(targets, one: "target") (\(rate)) did not reach a device. Most frequent reason: \(reason), \(count)."
         )
     }
     static func one(_ count: String, _ rate: String, _ meaning: String) -> Text {
         Text(
             ko: "대상의 \(rate)인 \(count)건에 이 사유가 있습니다. \(meaning)",
-            en: "\(count) deliveries have this reason, \(rate) of the targets. \(meaning)"
+            en: "\(count, one: "delivery has", many: "deliveries have") this reason, \(rate) of the targets. \(meaning)"
         )
     }
     static func absent(_ meaning: String) -> Text {

@@ -34,14 +34,17 @@ enum GroupsText {
     static func count(_ count: String, _ empty: String) -> Text {
         Text(
             ko: "표시한 그룹 \(count)개 가운데 \(empty)개는 구성원이 없습니다.",
-            en: "Of these \(count) groups, \(empty) have no members."
+            en: "\(count, one: "group") shown, of which \(empty, one: "has", many: "have") no members."
         )
     }
     static func all(_ count: String) -> Text {
-        Text(ko: "표시한 그룹 \(count)개 모두 구성원이 있습니다.", en: "Each of these \(count) groups has members.")
+        Text(
+            ko: "표시한 그룹 \(count)개 모두 구성원이 있습니다.",
+            en: "\(count, one: "group shown. It has", many: "groups shown. Each has") members."
+        )
     }
     static func has(_ count: String) -> Text {
-        Text(ko: "구성원은 \(count)명입니다.", en: "The group has \(count) members.")
+        Text(ko: "구성원은 \(count)명입니다.", en: "The group has \(count, one: "member").")
     }
     static func changed(_ added: String, _ removed: String) -> Text {
         Text(ko: "\(added)명을 추가하고 \(removed)명을 제거했습니다.", en: "Added \(added), removed \(removed).")
@@ -49,7 +52,7 @@ enum GroupsText {
     static func deleteQuestion(_ group: String, _ count: String) -> Text {
         Text(
             ko: "그룹 ‘\(group)’(구성원 \(count)명)을 삭제합니다. 사용자는 남습니다.",
-            en: "This deletes group “\(group)” with \(count) members. The users stay."
+            en: "This deletes group “\(group)” with \(count, one: "member"). The users stay."
         )
     }
 }

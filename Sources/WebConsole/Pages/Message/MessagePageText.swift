@@ -65,20 +65,23 @@ enum MessagePageText {
     static func cancelQuestion(_ count: String) -> Text {
         Text(
             ko: "아직 발신하지 않은 대상 \(count)건의 발신을 취소합니다. 되돌릴 수 없습니다.",
-            en: "The \(count) targets without a notification so far will not get one. This cannot be undone."
+            en: "The \(count, one: "target") without a notification so far will not get one. This cannot be undone."
         )
     }
     static func requeueQuestion(_ count: String) -> Text {
         Text(
             ko: "재시도가 중단된 대상 \(count)건에 다시 발신합니다.",
-            en: "The gateway will try the \(count) targets again that it stopped retrying."
+            en: "The gateway will try the \(count, one: "target") again that it stopped retrying."
         )
     }
 
     // MARK: Sentences
 
     static func scheduled(_ count: String, _ time: String) -> Text {
-        Text(ko: "\(time)에 대상 \(count)건에 발신합니다.", en: "It will be sent to \(count) targets on \(time).")
+        Text(
+            ko: "\(time)에 대상 \(count)건에 발신합니다.",
+            en: "It will be sent to \(count, one: "target") on \(time)."
+        )
     }
     static let awaiting = Text(
         ko: "승인을 기다립니다. 다른 사람이 승인하면 발신됩니다.",
@@ -88,19 +91,20 @@ enum MessagePageText {
     static func sending(_ rate: String, _ settled: String, _ targets: String) -> Text {
         Text(
             ko: "발신 중: \(rate) 진행, 대상 \(targets)건 가운데 \(settled)건의 결과가 나왔습니다.",
-            en: "In progress: \(rate). \(settled) of \(targets) targets have an outcome."
+            en: "In progress: \(rate). Outcomes: \(settled) of \(targets, one: "target")."
         )
     }
     static func isPaused(_ rate: String, _ pending: String) -> Text {
         Text(
             ko: "\(rate) 진행 후 일시 중지되었습니다. 대상 \(pending)건이 대기합니다. 재개하거나 취소하세요.",
-            en: "Paused at \(rate). \(pending) targets are waiting. Resume or cancel the message."
+            en:
+                "Paused at \(rate). \(pending, one: "target is", many: "targets are") waiting. Resume or cancel the message."
         )
     }
     static func done(_ reached: String, _ targets: String, _ rate: String) -> Text {
         Text(
             ko: "완료: APNs가 대상 \(targets)건 가운데 \(reached)건(\(rate))을 접수했습니다.",
-            en: "Completed: APNs accepted \(reached) of \(targets) notifications (\(rate))."
+            en: "Completed: APNs accepted \(reached) of \(targets, one: "notification") (\(rate))."
         )
     }
     static func doneWith(_ reached: String, _ targets: String, _ rate: String, _ reason: String, _ lost: String)
@@ -109,13 +113,13 @@ enum MessagePageText {
         Text(
             ko: "완료: APNs가 대상 \(targets)건 가운데 \(reached)건(\(rate))을 접수했습니다. 가장 많은 사유는 \(reason) \(lost)건입니다.",
             en:
-                "Completed: APNs accepted \(reached) of \(targets) notifications (\(rate)). Most frequent reason for the others: \(reason), \(lost)."
+                "Completed: APNs accepted \(reached) of \(targets, one: "notification") (\(rate)). Most frequent reason for the others: \(reason), \(lost)."
         )
     }
     static func nothingAccepted(_ targets: String, _ reason: String) -> Text {
         Text(
             ko: "대상 \(targets)건 가운데 접수된 알림이 없습니다. \(reason)",
-            en: "None of the \(targets) notifications was accepted. \(reason)"
+            en: "APNs accepted none of \(targets, one: "notification"). \(reason)"
         )
     }
     static let noTargets = Text(
@@ -125,19 +129,20 @@ enum MessagePageText {
     static func wasCanceled(_ reached: String) -> Text {
         Text(
             ko: "취소되었습니다. 취소 전에 \(reached)건이 접수되었습니다.",
-            en: "Canceled. \(reached) notifications were accepted before."
+            en: "Canceled. \(reached, one: "notification was", many: "notifications were") accepted before."
         )
     }
     static func didExpire(_ expired: String) -> Text {
         Text(
             ko: "대상 \(expired)건에 발신하기 전에 메시지가 만료되었습니다.",
-            en: "The message expired before it was sent to \(expired) targets."
+            en: "The message expired before it was sent to \(expired, one: "target")."
         )
     }
     static func dead(_ count: String, _ reason: String) -> Text {
         Text(
             ko: "대상 \(count)건의 재시도가 중단되었습니다. \(reason) 원인을 해결한 뒤 재발신하세요.",
-            en: "The gateway stopped retrying \(count) targets. \(reason) Fix the cause, then requeue the message."
+            en:
+                "The gateway stopped retrying \(count, one: "target"). \(reason) Fix the cause, then requeue the message."
         )
     }
     static let observed = Text(
@@ -145,7 +150,7 @@ enum MessagePageText {
         en: "Another system sent this message; the gateway only observed it."
     )
     static func sample(_ count: String) -> Text {
-        Text(ko: "처음 \(count)건의 발신 결과 기준", en: "of the first \(count) deliveries")
+        Text(ko: "처음 \(count)건의 발신 결과 기준", en: "of the first \(count, one: "delivery", many: "deliveries")")
     }
     static let exact = Text(ko: "모든 발신 결과 기준", en: "of all deliveries")
 }

@@ -42,7 +42,7 @@ enum MessagesText {
     static func dead(_ count: String) -> Text {
         Text(
             ko: "메시지 \(count)건의 재시도가 중단되었습니다. 원인을 해결한 뒤 재발신하세요.",
-            en: "The gateway stopped retrying \(count) messages. Fix the cause, then requeue them."
+            en: "The gateway stopped retrying \(count, one: "message"). Fix the cause, then requeue."
         )
     }
     static func paused(_ count: String) -> Text {
@@ -57,7 +57,7 @@ enum MessagesText {
     static func fine(_ count: String, _ time: String) -> Text {
         Text(
             ko: "조치가 필요한 메시지가 없습니다. 표시한 \(count)건 가운데 마지막 발신 시각은 \(time)입니다.",
-            en: "None of these \(count) messages requires action. The latest was due on \(time)."
+            en: "No action is required for the \(count, one: "message") shown. The latest was due on \(time)."
         )
     }
     static func searched(_ time: String) -> Text {

@@ -71,14 +71,15 @@ enum MigrationsText {
         Text(
             ko: "발신을 다시 벤더로 보냅니다. 단말 등록과 조회는 게이트웨이가 계속 처리합니다. 벤더로 전달할 호출이 \(waiting)건 대기 중입니다.",
             en:
-                "Sends go through the vendor again; devices and reads are still served here. \(waiting) calls wait for the vendor."
+                "Sends go through the vendor again; devices and reads are still served here. \(waiting, one: "call waits", many: "calls wait") for the vendor."
         )
     }
 
     static func rollbackFullQuestion(_ waiting: String) -> Text {
         Text(
             ko: "모든 호출을 다시 벤더로 보냅니다. 벤더로 전달할 호출이 \(waiting)건 대기 중입니다.",
-            en: "Every call is proxied to the vendor again. \(waiting) calls wait for the vendor."
+            en:
+                "Every call is proxied to the vendor again. \(waiting, one: "call waits", many: "calls wait") for the vendor."
         )
     }
 
@@ -143,7 +144,7 @@ enum MigrationsText {
     }
 
     static func missing(_ count: String) -> Text {
-        Text(ko: "표본 \(count)개 부족", en: "\(count) samples missing")
+        Text(ko: "표본 \(count)개 부족", en: "\(count, one: "sample") missing")
     }
 
     static func moreFrom(_ metric: String) -> Text {
@@ -229,7 +230,7 @@ enum MigrationsText {
     static func active(_ count: String) -> Text {
         Text(
             ko: "진행 중인 마이그레이션이 \(count)개 있습니다.",
-            en: count == "1" ? "1 migration is in progress." : "\(count) migrations are in progress."
+            en: "\(count, one: "migration is", many: "migrations are") in progress."
         )
     }
 

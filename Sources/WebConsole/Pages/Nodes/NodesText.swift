@@ -40,7 +40,7 @@ enum NodesText {
     static func heldBy(_ credential: String, _ slices: String) -> Text {
         Text(
             ko: "\(credential) 인증서·키가 거절되어 묶음 \(slices)개의 발신이 멈췄습니다.",
-            en: "\(slices) slices wait because credential \(credential) is refused."
+            en: "\(slices, one: "slice waits", many: "slices wait") because credential \(credential) is refused."
         )
     }
 
@@ -54,7 +54,7 @@ enum NodesText {
     static func lanePaused(_ lane: String, _ open: String) -> Text {
         Text(
             ko: "\(lane) 발신이 일시 중지되어 묶음 \(open)개가 기다립니다.",
-            en: "The lane \(lane) is paused; \(open) slices are waiting."
+            en: "The lane \(lane) is paused; \(open, one: "slice is", many: "slices are") waiting."
         )
     }
 
@@ -62,15 +62,14 @@ enum NodesText {
         Text(
             ko: "노드 \(nodes)개가 작동 중이며 발신할 묶음 \(due)개가 있습니다. 가장 오래 기다린 시간은 \(age)입니다.",
             en:
-                "\(nodes == "1" ? "1 node is" : "\(nodes) nodes are") running; \(due) slices are due, the oldest for \(age)."
+                "\(nodes, one: "node is", many: "nodes are") running; \(due, one: "slice is", many: "slices are") due, the oldest for \(age)."
         )
     }
 
     static func calm(_ nodes: String) -> Text {
         Text(
             ko: "노드 \(nodes)개가 작동 중이며 대기열은 비어 있습니다.",
-            en: nodes == "1"
-                ? "1 node is running; the queue is empty." : "\(nodes) nodes are running; the queue is empty."
+            en: "\(nodes, one: "node is", many: "nodes are") running; the queue is empty."
         )
     }
 }

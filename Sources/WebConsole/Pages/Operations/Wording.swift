@@ -67,7 +67,7 @@ struct Wording: Sendable {
     func bytes(_ value: Int64?) -> String {
         guard let value else { return Self.unknown }
         switch value {
-        case ..<1000: return language == .ko ? "\(count(value))바이트" : "\(count(value)) bytes"
+        case ..<1000: return language == .ko ? "\(count(value))바이트" : "\(count(value), one: "byte")"
         case ..<1_000_000: return "\(decimal(Double(value) / 1000)) KB"
         default: return "\(decimal(Double(value) / 1_000_000)) MB"
         }

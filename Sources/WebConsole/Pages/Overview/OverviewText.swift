@@ -62,13 +62,13 @@ enum OverviewText {
     )
 
     static func accepted(_ count: String, _ range: String) -> Text {
-        Text(ko: "\(range) APNs가 알림 \(count)건을 접수했습니다.", en: "APNs accepted \(count) notifications \(range).")
+        Text(ko: "\(range) APNs가 알림 \(count)건을 접수했습니다.", en: "APNs accepted \(count, one: "notification") \(range).")
     }
 
     static func acceptedAndEmpty(_ count: String, _ range: String) -> Text {
         Text(
             ko: "\(range) APNs가 알림 \(count)건을 접수했으며, 대기열은 비어 있습니다.",
-            en: "APNs accepted \(count) notifications \(range); the queue is empty."
+            en: "APNs accepted \(count, one: "notification") \(range); the queue is empty."
         )
     }
 
@@ -77,10 +77,11 @@ enum OverviewText {
     }
 
     static func queued(_ count: String, until: String?) -> Text {
-        guard let until else { return Text(ko: "알림 \(count)건이 대기 중입니다.", en: "\(count) notifications are queued.") }
+        let queued = "\(count, one: "notification is", many: "notifications are") queued"
+        guard let until else { return Text(ko: "알림 \(count)건이 대기 중입니다.", en: queued + ".") }
         return Text(
             ko: "알림 \(count)건이 대기 중이며 \(until)경까지 발신됩니다.",
-            en: "\(count) notifications are queued and will be sent by about \(until)."
+            en: "\(queued) and will be sent by about \(until)."
         )
     }
 
@@ -139,11 +140,11 @@ enum OverviewText {
     static let waiting = Text(ko: "이 인증서·키를 사용하는 메시지가 대기 중입니다.", en: "Messages that use it are waiting.")
 
     static func rejectedTokens(_ count: String, _ reason: String) -> Text {
-        Text(ko: "\(reason)(으)로 토큰 \(count)개 거절", en: "\(count) tokens rejected as \(reason)")
+        Text(ko: "\(reason)(으)로 토큰 \(count)개 거절", en: "\(count, one: "token") rejected as \(reason)")
     }
 
     static func lost(_ count: String, _ reason: String) -> Text {
-        Text(ko: "\(reason): 알림 \(count)건 미발신", en: "\(count) notifications not sent: \(reason)")
+        Text(ko: "\(reason): 알림 \(count)건 미발신", en: "\(count, one: "notification") not sent: \(reason)")
     }
 
     // MARK: The chart

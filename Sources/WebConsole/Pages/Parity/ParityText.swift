@@ -52,21 +52,21 @@ enum ParityText {
     static func differs(_ app: String, _ metric: String, _ agreement: String, _ count: String) -> Text {
         Text(
             ko: "\(app): 가장 낮은 일치도는 \(agreement)입니다(\(metric), 불일치 \(count)건).",
-            en: "\(app): the lowest agreement is \(agreement) (\(metric); \(count) differences)."
+            en: "\(app): the lowest agreement is \(agreement) (\(metric); \(count, one: "difference"))."
         )
     }
 
     static func agrees(_ app: String, _ count: String) -> Text {
         Text(
             ko: "\(app): 관찰한 \(count)건에서 벤더와 다른 점이 없습니다.",
-            en: "\(app): gateway and vendor agree in all \(count) observations."
+            en: "\(app): gateway and vendor agree in all of \(count, one: "observation")."
         )
     }
 
     static func tooFew(_ app: String, _ count: String) -> Text {
         Text(
             ko: "\(app): 관찰이 \(count)건뿐이어서 판단할 수 없습니다.",
-            en: "\(app): only \(count) observations, too few to conclude anything."
+            en: "\(app): only \(count, one: "observation"), too few to conclude anything."
         )
     }
 }

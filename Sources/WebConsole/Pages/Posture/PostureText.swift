@@ -31,8 +31,7 @@ enum PostureText {
     static func worst(_ count: String, _ level: String, _ place: String, _ finding: String) -> Text {
         Text(
             ko: "위험도 \(level) 항목이 \(count)개 있습니다. 먼저 조치할 항목: \(place) – \(finding)",
-            en:
-                "\(count == "1" ? "1 finding" : "\(count) findings") of level \(level). Close first: \(place) – \(finding)."
+            en: "\(count, one: "finding") of level \(level). Close first: \(place) – \(finding)."
         )
     }
 }

@@ -151,7 +151,7 @@ enum RoutesText {
     static func someApps(_ count: String, _ total: String) -> Text {
         Text(
             ko: "앱 \(total)개 중 \(count)개에 라우팅 규칙이 있습니다.",
-            en: "\(count) of \(total) apps have rules; the gateway serves every call of the others."
+            en: "Apps with rules: \(count) of \(total). The gateway serves every call of the others."
         )
     }
 

@@ -148,7 +148,7 @@ enum SentText {
     static func starting(_ seconds: Int64) -> Text {
         Text(
             ko: "\(seconds)초 후 발신을 시작합니다.",
-            en: seconds == 1 ? "Sending starts in 1 second." : "Sending starts in \(seconds) seconds."
+            en: "Sending starts in \(seconds, one: "second")."
         )
     }
     static func scheduled(_ time: String) -> Text {
@@ -167,7 +167,7 @@ enum SentText {
     static func canceledAfter(_ count: String) -> Text {
         Text(
             ko: "취소했습니다. 취소하기 전에 \(count)건이 발신되었습니다.",
-            en: "The message was canceled. \(count) notifications had been sent before."
+            en: "The message was canceled. \(count, one: "notification") had been sent before."
         )
     }
     static let awaiting = Text(

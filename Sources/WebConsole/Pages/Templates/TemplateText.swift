@@ -31,7 +31,7 @@ enum TemplateText {
         let number = isMore ? "\(count)+" : "\(count)"
         return Text(
             ko: "\(app)의 템플릿은 \(number)개입니다.",
-            en: count == 1 && !isMore ? "\(app) has one template." : "\(app) has \(number) templates."
+            en: "\(app) has \(number, one: "template")."
         )
     }
 

@@ -174,8 +174,7 @@ enum TestDeviceText {
         let number = isMore ? "\(count)+" : "\(count)"
         return Text(
             ko: "\(app)의 테스트를 받는 사용자는 \(number)명입니다.",
-            en: count == 1 && !isMore
-                ? "One user receives tests of \(app)." : "\(number) users receive tests of \(app)."
+            en: "\(number, one: "user receives", many: "users receive") tests of \(app)."
         )
     }
     static let added = Text(ko: "사용자를 추가했습니다.", en: "The user was added.")

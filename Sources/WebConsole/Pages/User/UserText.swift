@@ -13,11 +13,15 @@ enum UserText {
     static func count(_ count: String, _ without: String) -> Text {
         Text(
             ko: "표시한 사용자 \(count)명 가운데 \(without)명은 단말이 없어 알림을 받을 수 없습니다.",
-            en: "Of these \(count) users, \(without) have no device and cannot be notified."
+            en:
+                "\(count, one: "user") shown, of which \(without, one: "has", many: "have") no device and cannot be notified."
         )
     }
     static func all(_ count: String) -> Text {
-        Text(ko: "표시한 사용자 \(count)명 모두 단말이 있습니다.", en: "Each of these \(count) users has a device.")
+        Text(
+            ko: "표시한 사용자 \(count)명 모두 단말이 있습니다.",
+            en: "\(count, one: "user shown. The user has", many: "users shown. Each has") a device."
+        )
     }
 
     static let noDevice = Text(
@@ -33,7 +37,10 @@ enum UserText {
         en: "No device of this user has a token. One is registered the next time the app opens."
     )
     static func reachable(_ count: String) -> Text {
-        Text(ko: "이 사용자의 단말 \(count)대가 알림을 받을 수 있습니다.", en: "\(count) devices of this user can be notified.")
+        Text(
+            ko: "이 사용자의 단말 \(count)대가 알림을 받을 수 있습니다.",
+            en: "\(count, one: "device") of this user can be notified."
+        )
     }
 
     static let key = Text(ko: "키", en: "Key")

@@ -71,21 +71,21 @@ enum WebhooksText {
     static func failingBecause(_ url: String, _ count: String, _ error: String) -> Text {
         Text(
             ko: "\(url) 웹훅 호출이 \(count)번 연속 실패했습니다(\(error)). 다시 시도하고 있습니다.",
-            en: "The webhook \(url) failed \(count) times in a row (\(error)). The gateway keeps trying."
+            en: "The webhook \(url) failed \(count, one: "time") in a row (\(error)). The gateway keeps trying."
         )
     }
 
     static func pausedBehind(_ url: String, _ lag: String) -> Text {
         Text(
             ko: "\(url) 웹훅은 일시 중지 상태이며 이벤트 \(lag)건이 기다립니다.",
-            en: "The webhook \(url) is paused; \(lag) events are waiting."
+            en: "The webhook \(url) is paused; \(lag, one: "event is", many: "events are") waiting."
         )
     }
 
     static func behind(_ url: String, _ lag: String) -> Text {
         Text(
             ko: "\(url) 웹훅에 이벤트 \(lag)건이 밀려 있습니다.",
-            en: "The webhook \(url) is \(lag) events behind."
+            en: "The webhook \(url) is \(lag, one: "event") behind."
         )
     }
 
