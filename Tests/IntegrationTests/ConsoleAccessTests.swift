@@ -20,12 +20,7 @@ struct ConsoleAccessTests {
 
     private var world: World { get throws { try SharedWorld.current } }
 
-    private var base: String {
-        get throws {
-            let bytes = FileManager.default.contents(atPath: try world.material.path("gateway.json")) ?? Data()
-            return "http://" + (try #require(try JSONParser.parse(Array(bytes))["console"]?.string))
-        }
-    }
+    private var base: String { get throws { try world.consoleBase() } }
 
     /// The path of a new invitation.
     private func invite(_ name: String, _ role: String, tenant: String? = "acme") async throws -> String {

@@ -19,28 +19,12 @@ struct ConsoleBrowserTests {
         guard FileManager.default.isExecutableFile(atPath: Self.browser) else {
             try Test.cancel("\(Self.browser) is not installed: scripts/setup --tests")
         }
-        // 4 MiB of memory per password instead of 32: the machine of the tests has other work.
-        let world = try World(
-            serveArguments: [
-                "--console-listen", "127.0.0.1:0", "--console-password-rounds", "12", "--retry-scale", "0.0005",
-            ]
+        try await World.withConsole(
+            ["--retry-scale", "0.0005"],
+            provision: provision,
+            python: { try await PythonClient($0, installing: "playwright==1.65.2", "axe-playwright-python==0.1.8") },
+            body
         )
-        var skipped: String?
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
-            try await provision(world)
-            let addresses = try Data(contentsOf: URL(filePath: world.material.path("gateway.json")))
-            let address = try #require(try JSONParser.parse(Array(addresses))["console"]?.string)
-            let python = try await PythonClient(world, installing: "playwright==1.65.2", "axe-playwright-python==0.1.8")
-            try await body(world, "http://" + address, python)
-        } catch let skip as PythonClient.Skip {
-            skipped = skip.reason
-        } catch {
-            Issue.record(error)
-        }
-        await world.close()
-        if let skipped { try Test.cancel("\(skipped)") }
     }
 
     /// Applies the demo's file, and then with what the phases need in addition: a key that administers, and the

@@ -12,34 +12,21 @@ import Testing
 struct ConsoleRolesTests {
     private static let scopes = "admin,send,devices,read,content"
 
-    /// Runs `body` with a gateway and the environment of the scripts. If the machine lacks Python, the test is skipped
-    /// with the reason.
+    /// Runs `body` with a gateway of two tenants and the environment of the scripts.
     private func withTenants(
         _ body: (PythonClient, String, [String: String]) async throws -> Void
     ) async throws {
-        // Webhooks of the tests lead to a closed port of this machine.
-        let world = try World(
-            serveArguments: [
-                "--console-listen", "127.0.0.1:0", "--console-password-rounds", "12", "--webhook-allow", "127.0.0.0/8",
-            ]
-        )
-        var skipped: String?
-        do {
-            try await world.startSimulator()
-            try await world.startGateway()
-            try #require(try await world.apply().status == 0)
-            try await world.apply("tenants-of-two.yaml", keys: "", apps: try Self.rival(world))
-            let addresses = try Data(contentsOf: URL(filePath: world.material.path("gateway.json")))
-            let address = try #require(try JSONParser.parse(Array(addresses))["console"]?.string)
-            let base = "http://" + address
-            try await body(try PythonClient(world), base, try await environment(world, base))
-        } catch let skip as PythonClient.Skip {
-            skipped = skip.reason
-        } catch {
-            Issue.record(error)
+        try await World.withConsole(
+            // Webhooks of the tests lead to a closed port of this machine.
+            ["--webhook-allow", "127.0.0.0/8"],
+            provision: { world in
+                try #require(try await world.apply().status == 0)
+                try await world.apply("tenants-of-two.yaml", keys: "", apps: try Self.rival(world))
+            },
+            python: { try PythonClient($0) }
+        ) { world, base, python in
+            try await body(python, base, try await environment(world, base))
         }
-        await world.close()
-        if let skipped { try Test.cancel("\(skipped)") }
     }
 
     /// The second tenant of the provisioning file, with the credential of the first.

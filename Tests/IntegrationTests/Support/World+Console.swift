@@ -1,0 +1,45 @@
+import CommandSupport
+import Foundation
+import Model
+import Testing
+
+extension World {
+    /// The address of the running gateway's console: `http://127.0.0.1:49152`.
+    func consoleBase() throws -> String {
+        let bytes = FileManager.default.contents(atPath: material.path("gateway.json")) ?? Data()
+        return "http://" + (try #require(try JSONParser.parse(Array(bytes))["console"]?.string))
+    }
+
+    /// Runs `body` with a simulator, a gateway, the address of its console, and Python for the scripts that call it. If the machine lacks what `python`
+    /// needs, the test is skipped with the reason.
+    ///
+    /// - Parameters:
+    ///   - arguments: of `serve`, in addition to those of the console.
+    ///   - provision: applies the tenants.
+    ///   - python: makes the client of the scripts.
+    ///   - body: the test; an error of it is an issue.
+    /// - Throws: when the directory of the world cannot be written, and when the test is skipped.
+    static func withConsole(
+        _ arguments: [String],
+        provision: (World) async throws -> Void,
+        python: (World) async throws -> PythonClient,
+        _ body: (World, String, PythonClient) async throws -> Void
+    ) async throws {
+        // 4 MiB of memory per password instead of 32: the machine of the tests has other work.
+        let console = ["--console-listen", "127.0.0.1:0", "--console-password-rounds", "12"]
+        let world = try World(serveArguments: console + arguments)
+        var skipped: String?
+        do {
+            try await world.startSimulator()
+            try await world.startGateway()
+            try await provision(world)
+            try await body(world, try world.consoleBase(), try await python(world))
+        } catch let skip as PythonClient.Skip {
+            skipped = skip.reason
+        } catch {
+            Issue.record(error)
+        }
+        await world.close()
+        if let skipped { try Test.cancel("\(skipped)") }
+    }
+}
