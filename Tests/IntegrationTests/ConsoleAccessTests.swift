@@ -304,6 +304,28 @@ struct ConsoleAccessTests {
         }
     }
 
+    /// An open page is closed at the first look at its session after a role was taken away, not after `PageFollower.length`.
+    @Test func anOpenPageEndsWithTheRightsOfItsSession() async throws {
+        try await ConsoleBrowser.with(try base) { browser in
+            let person = browser()
+            try await account("watcher", "owner", person)
+            let own = "SELECT account_id FROM gateway.account WHERE name = 'watcher'"
+            let demote = "UPDATE gateway.account_role SET role = 'analyst' WHERE account_id = (\(own)) RETURNING 1"
+            let began = ContinuousClock.now
+            let sent = try await person.stream("messages", in: "acme") {
+                let query = "WITH u AS (\(demote)) SELECT count(*)::text AS value FROM u"
+                #expect(try await world.value(query) == "1")
+            }
+            let took = ContinuousClock.now - began
+            #expect(sent.contains("event: fragment\n"), "it was open: \(sent.prefix(500))")
+            #expect(sent.hasSuffix("event: ended\ndata: {}\n\n"), "\(sent.suffix(500))")
+            #expect(took >= PageFollower.heartbeat && took < PageFollower.heartbeat * 2, "\(took)")
+            // The session itself stays, with the role that is left.
+            #expect(try await person.get("/t/acme/messages").status == 200)
+            #expect(try await person.get("/t/acme/keys").status == 403)
+        }
+    }
+
     /// A page about an app has the app's zone unless its address names one, and a form is read in the zone of its page.
     @Test func timesAreInTheZoneOfTheApp() async throws {
         let (shop, zone) = ("WHERE app_id = 'shop' RETURNING 1", #"'{"timeZone":"Asia/Seoul"}'"#)

@@ -4,6 +4,7 @@ import Model
 import NIOCore
 import NIOHTTP1
 import Testing
+import WebConsole
 
 /// A browser for tests of the console: it keeps cookies, follows nothing by itself, and states its origin as browsers do.
 final class ConsoleBrowser {
@@ -91,6 +92,21 @@ final class ConsoleBrowser {
             text: String(buffer: bytes),
             headers: response.headers
         )
+    }
+
+    /// Opens the stream of a page, runs `body` while it is open, and returns everything that it sends until the gateway ends it.
+    ///
+    /// - Throws: when it is open for more than a minute.
+    func stream(_ page: String, in tenant: String, _ body: () async throws -> Void) async throws -> String {
+        var request = HTTPClientRequest(
+            url: base + ConsolePaths.stream(tenant) + "?page=" + PercentCoding.encode("/" + page)
+        )
+        let text = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        request.headers.add(name: "cookie", value: text)
+        let response = try await client.execute(request, timeout: .seconds(60))
+        try #require(response.status == .ok, "\(response.status)")
+        try await body()
+        return String(buffer: try await response.body.collect(upTo: 8 << 20))
     }
 
     // MARK: Signing in
