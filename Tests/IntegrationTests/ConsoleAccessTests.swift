@@ -119,7 +119,7 @@ struct ConsoleAccessTests {
             try await account("coded", "analyst", one)
             let shown = try await one.submit("/account", to: "/account/codes", [("present", Self.password)])
             let letters = try #require(shown.text.firstMatch(of: /[A-Z2-7]{4}(?: [A-Z2-7]{4}){7}/)).0
-            let code = OneTimeCode(secret: Self.decoded(String(letters)))
+            let code = OneTimeCode(secret: ConsoleBrowser.base32(String(letters)))
             let salt = try #require(ConsoleBrowser.Answer.first(in: shown.text, after: #"name="salt" value=""#))
             let token = try #require(shown.token)
             func confirm(_ digits: String) async throws -> ConsoleBrowser.Answer {
@@ -145,19 +145,20 @@ struct ConsoleAccessTests {
         }
     }
 
-    private static func decoded(_ text: String) -> [UInt8] {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
-        var (bytes, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)
-        for letter in text {
-            guard let value = alphabet.firstIndex(of: letter) else { continue }
-            buffer = (buffer << 5 | UInt32(value)) & 0xFFFF
-            bits += 5
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
-            }
+    /// A right password costs a hash too: after 120 in an hour it waits like a wrong one.
+    @Test func rightPasswordsAreLimitedByTheHour() async throws {
+        try await ConsoleBrowser.with(try base) { browser in
+            let person = browser()
+            try await account("eager", "analyst", person)
+            // The counts of this hour, of the account and of its address: a right password takes back all others.
+            let set = "SET failures = \(SignInDesk.accountHourly) WHERE failures > 0 RETURNING 1"
+            let fill = "WITH u AS (UPDATE gateway.account_attempt \(set)) SELECT count(*)::text AS value FROM u"
+            #expect(try await world.value(fill) == "2")
+            #expect(try await person.signIn("eager", Self.password).status == 303, "the first above the limit is read")
+            let blocked = try await person.signIn("eager", Self.password)
+            #expect(blocked.status == 429 && blocked.headers.first(name: "retry-after") != nil)
+            #expect(try await person.signIn("nobody", Self.password).status == 422, "another account is not blocked")
         }
-        return bytes
     }
 
     @Test func peopleEndTheirSessionsAndChangeTheirPassword() async throws {

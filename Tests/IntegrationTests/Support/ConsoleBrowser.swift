@@ -122,4 +122,20 @@ final class ConsoleBrowser {
     func signIn(_ name: String, _ password: String) async throws -> Answer {
         try await post("/sign-in", [("name", name), ("password", password), ("next", "/")])
     }
+
+    /// The bytes of a secret as authenticator applications read it; other characters are left out.
+    static func base32(_ text: String) -> [UInt8] {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+        var (bytes, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)
+        for letter in text {
+            guard let value = alphabet.firstIndex(of: letter) else { continue }
+            buffer = (buffer << 5 | UInt32(value)) & 0xFFFF
+            bits += 5
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+            }
+        }
+        return bytes
+    }
 }

@@ -10,6 +10,10 @@ package struct SignInDesk: Sendable {
     /// 5 wrong passwords of an account, and 20 of an address, behind which there may be an office.
     static let accountFree = 5
     static let addressFree = 20
+    /// 120 passwords of an account in an hour, and 1,200 of an address, however many are right: each takes a tenth of a second of a core, so an account costs
+    /// at most 12 s and an address 2 minutes of an hour.
+    static let accountHourly = 120
+    static let addressHourly = 1200
 
     let store: PostgresAccountStore
     let work: PasswordWork
@@ -81,6 +85,16 @@ package struct SignInDesk: Sendable {
         return .init(digest: Array(SHA256.hash(data: Array("address \(network)".utf8))), free: addressFree)
     }
 
+    /// The checks of a subject in this hour. Each hour has subjects of its own: it begins anew, however steadily people sign in.
+    private static func hourly(
+        _ subject: PostgresAccountStore.AttemptSubject,
+        free: Int,
+        _ now: Timestamp
+    ) -> PostgresAccountStore.AttemptSubject {
+        let hour = Array("hour \(now.seconds / 3600) ".utf8)
+        return .init(digest: Array(SHA256.hash(data: hour + subject.digest)), free: free)
+    }
+
     /// Checks a name and a password. An unknown name takes as long as a wrong password.
     ///
     /// - Throws: `StoreError`, or the hash's error.
@@ -138,6 +152,11 @@ package struct SignInDesk: Sendable {
             try await store.succeeded(place, all: false)
             return .blocked(wait)
         }
+        if asked != .code, let wait = try await exhausted(account, place) {
+            try await store.succeeded(account, all: false)
+            try await store.succeeded(place, all: false)
+            return .blocked(wait)
+        }
         do {
             guard let found = try await check() else {
                 note(failures, asked, name, from: address)
@@ -151,6 +170,23 @@ package struct SignInDesk: Sendable {
             try await store.succeeded(place, all: false)
             return .busy
         }
+    }
+
+    /// Counts a check that costs a hash. The count stays, also of a right password: a person with an account could otherwise keep the cores busy.
+    ///
+    /// - Returns: the seconds to wait, if there were too many in this hour.
+    private func exhausted(
+        _ account: PostgresAccountStore.AttemptSubject,
+        _ place: PostgresAccountStore.AttemptSubject
+    ) async throws -> Int? {
+        let now = clock.now()
+        for (subject, free) in [(account, Self.accountHourly), (place, Self.addressHourly)] {
+            guard case .blocked(let wait) = try await store.attempt(Self.hourly(subject, free: free, now)) else {
+                continue
+            }
+            return min(wait, 3600 - Int(now.seconds % 3600))
+        }
+        return nil
     }
 
     /// Records failures of an account that make it wait, which limits the rows. Not before the answer: its time would tell whether the account exists.
