@@ -81,7 +81,6 @@ struct DiagnosisPage: ConsolePage {
                     width: 6,
                     title: words(DiagnosisText.checks),
                     note: rules.counts,
-                    tools: MessageParts.tools(request, Link.path("devices", id, "diagnosis")),
                     body: [.checks(rules.checks)]
                 ), course(timeline, message, delivery, answers, words), payloads(device, delivery, answers, words),
                 recent(rules, answers, words),

@@ -57,12 +57,6 @@ enum MessageParts {
         )
     }
 
-    /// The answer that a page shows, as a file, with the same filters.
-    static func tools(_ request: PageRequest, _ path: String) -> [Link] {
-        let shown = request.query.filter { $0.name != FileFormat.parameter && !$0.value.isEmpty }
-        return [Link("JSON", path, shown + [FileFormat.json.asked])]
-    }
-
     // MARK: Losses
 
     /// The name of a loss: its reason, else its state.
