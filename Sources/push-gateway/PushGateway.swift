@@ -17,6 +17,7 @@ struct PushGateway: AsyncParsableCommand {
             Serve.self, Demo.self, Apply.self, RoutesCommand.self, MigrationCommand.self, Key.self,
             AccountCommand.self,
             CredentialCommand.self,
+            UpstreamCommand.self,
             MasterKeyCommand.self, Send.self,
             MessageCommand.self,
             LiveActivityCommand.self,

@@ -134,17 +134,20 @@ import Testing
                     ["deliveries": [["paths": ["old"]]]]
                 )
                 let path = try await reportPath(world)
+                try await refusesWrongAttachments(world)
                 let unknown = try await world.http.call("POST", "/upstream/\(String(repeating: "0", count: 32))", [])
                 #expect(unknown.status == 404)
                 #expect(try await world.http.call("POST", path, ["no": "report"]).status == 422)
-                let callback: JSON = [
-                    "aId": .string(world.account), "rId": .string(server), "ip": "127.0.0.1",
-                    "url": .string(world.http.base + path + "/owl"),
-                ]
-                let set = try await HTTPCaller(base: vendor.url).closing { service in
-                    try await service.call("POST", "/msgClient/setCallbackUrl", callback)
-                }
-                #expect(set.json?["rc"] == 1, "\(set.text)")
+                let dry = try await attach(["--public-url", world.http.base, "--dry-run"], world)
+                #expect(dry.status == 0 && dry.log.contains("\(world.http.base)/upstream/…"), "\(dry.log)")
+                #expect(try await vendor.calls(to: Self.callbackPath).isEmpty)
+                // A slash at the end changes nothing.
+                let attached = try await attach(["--public-url", world.http.base + "/"], world)
+                #expect(attached.status == 0 && attached.log.contains("accepted"), "\(attached.log)")
+                #expect(!attached.log.contains(path) && !attached.log.contains(server), "\(attached.log)")
+                let set = try await vendor.calls(to: Self.callbackPath).first.flatMap { VendorStub.body(of: $0) }
+                #expect(set?["url"] == .string(world.http.base + path), "\(String(describing: set))")
+                #expect(set?["aId"] == .string(world.account) && set?["rId"] == .string(server))
                 let message = try await world.send("hello", to: ["users": ["lee"]])
                 try await eventually("the delivery is written") {
                     try await world.deliveries(of: message) == ["sent upstream:old"]
@@ -161,7 +164,61 @@ import Testing
                 try await eventually("the receipt is recorded") {
                     try await world.deliveries(of: message) == ["received upstream:old"]
                 }
+
+                let undone = try await attach(["--undo"], world)
+                #expect(undone.status == 0, "\(undone.log)")
+                let last = try await vendor.calls(to: Self.callbackPath).last.flatMap { VendorStub.body(of: $0) }
+                #expect(last?["url"] == "" && last?["rId"] == .string(server))
+                let rows = try await world.value(
+                    """
+                    SELECT string_agg(concat_ws(' ', action, subject, data ->> 'address'), ',' ORDER BY position) AS value
+                    FROM gateway.audit WHERE action IN ('attach', 'detach')
+                    """
+                )
+                #expect(rows == "attach credential old \(world.http.base),detach credential old")
             }
+        }
+    }
+
+    private static let callbackPath = "/msgClient/setCallbackUrl"
+
+    /// Runs `upstream attach` for an upstream of the demo's tenant.
+    private func attach(
+        _ options: [String],
+        upstream: String = "old",
+        _ world: World
+    ) async throws -> (status: Int32?, log: String) {
+        try await world.command(
+            ["upstream", "attach", upstream, "--tenant", "acme"] + options,
+            environment: ["UPSTREAM_ALLOW": "127.0.0.0/8"]
+        )
+    }
+
+    /// Attachments that cannot be made: nobody is called, and no row is written.
+    private func refusesWrongAttachments(_ world: World) async throws {
+        let put = try await world.native(
+            "PUT",
+            "/v1/credentials/quiet",
+            ["kind": "upstream-upmc", "url": "https://push.example.com"]
+        )
+        try #require(put.status == 201, "\(put.text)")
+        let safe = try await world.native(
+            "PUT",
+            "/v1/credentials/safe",
+            ["kind": "upstream-rationalowl", "url": "https://ums.example.com", "serverRegId": "SVR-1"]
+        )
+        try #require(safe.status == 201, "\(safe.text)")
+        let address = ["--public-url", "https://push.example.com"]
+        let refused: [(upstream: String, options: [String], status: Int32, text: String)] = [
+            ("none", address, 1, "has no upstream 'none'"), ("quiet", address, 1, "reports nothing later"),
+            ("safe", address + ["--app", "other"], 1, "app 'other' has no binding"),
+            ("safe", ["--public-url", "http://push.example.com"], 1, "must begin with https"),
+            ("safe", ["--public-url", "push.example.com"], 1, "is not an address"),
+            ("safe", address + ["--undo"], 2, "give either"), ("safe", [], 2, "give either"),
+        ]
+        for (upstream, options, status, text) in refused {
+            let answer = try await attach(options, upstream: upstream, world)
+            #expect(answer.status == status && answer.log.contains(text), "\(text): \(answer.log)")
         }
     }
 

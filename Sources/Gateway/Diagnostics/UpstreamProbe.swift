@@ -45,7 +45,8 @@ package struct UpstreamProbe: Sendable {
         }
     }
 
-    private static func advice(_ error: OutgoingError, _ server: OutgoingServer) -> String {
+    /// Advice for an operator about a call without an answer.
+    static func advice(_ error: OutgoingError, _ server: OutgoingServer) -> String {
         switch error {
         case .forbidden where server.url.isSecure:
             "is not in the public internet; list its address in upstream.allow of every node"

@@ -16,6 +16,8 @@ package struct VendorCatalog: Sendable {
     package let exports: [Vendor: any ExportReading]
     /// Vendors whose real services the gateway can call.
     package let upstreams: [Vendor: any UpstreamVendor]
+    /// Vendors that a call makes report to the gateway.
+    package let attaching: [Vendor: any ReportAttaching]
     /// Vendors whose devices act with tokens that a back end obtains.
     package let issuing: [Vendor: any DeviceTokenIssuing]
     package let capturing: [any CaptureNaming]
@@ -41,6 +43,7 @@ package struct VendorCatalog: Sendable {
         importing = adopting { $0 as? any DeviceImporting }
         exports = adopting { $0 as? any ExportReading }
         upstreams = adopting { $0 as? any UpstreamVendor }
+        attaching = adopting { $0 as? any ReportAttaching }
         issuing = adopting { $0 as? any DeviceTokenIssuing }
         capturing = adapters.compactMap { $0 as? any CaptureNaming }
     }

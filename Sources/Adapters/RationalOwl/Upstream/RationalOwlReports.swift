@@ -32,3 +32,27 @@ extension RationalOwlAdapter {
         value?.lenientInt.flatMap { $0 > 0 ? Timestamp(milliseconds: Int64($0)) : nil }
     }
 }
+
+extension RationalOwlAdapter: ReportAttaching {
+    /// `setCallbackUrl` of the back end that sends for the gateway (docs/contracts/rationalowl.md#8.5). Assumed: an empty URL removes the callback.
+    package func attachment(
+        to url: String?,
+        through upstream: UpstreamSettings,
+        settings: BindingSettings,
+        at time: Timestamp
+    ) throws(AdapterError) -> VendorRequest {
+        guard let server = upstream.secrets[RationalOwlSend.serverField], !server.isEmpty else {
+            throw AdapterError(.missing, field: RationalOwlSend.serverField)
+        }
+        let binding = RationalOwlSettings(settings)
+        guard let account = binding.accountID else { throw AdapterError(.missing, field: "accountId") }
+        var body = JSONObject()
+        body["sId"] = binding.serviceID.map { .string($0) }
+        body["rId"] = .string(server)
+        body["aId"] = .string(account)
+        body["ip"] = .string(RationalOwlSend.address(of: upstream))
+        body["url"] = .string(url ?? "")
+        let bytes = JSONWriter.bytes(.object(body))
+        return RationalOwlSend.request(.setCallbackURL, "/msgClient/setCallbackUrl", bytes, at: time)
+    }
+}

@@ -25,8 +25,14 @@ struct RationalOwlSend {
         self.notification = notification
         self.server = server
         self.account = account
-        // Assumed: the field must be present, and the vendor looks at the address of the connection (docs/contracts/rationalowl.md#8.2).
-        address = upstream.values[Self.addressField]?.string ?? "0.0.0.0"
+        address = Self.address(of: upstream)
+    }
+
+    /// The address that the gateway's own calls state.
+    ///
+    /// Assumed: the field must be present, and the vendor looks at the address of the connection (docs/contracts/rationalowl.md#8.2).
+    static func address(of upstream: UpstreamSettings) -> String {
+        upstream.values[addressField]?.string ?? "0.0.0.0"
     }
 
     /// The calls to all targets that have a device key.
@@ -47,7 +53,7 @@ struct RationalOwlSend {
             guard body.count <= RationalOwlLimits.senderBodyBytes else {
                 throw AdapterError(.tooLarge, field: frame["img"] == nil ? "msg" : "img.imgD")
             }
-            calls.append(UpstreamCall(Self.request(body, at: time), to: groups))
+            calls.append(UpstreamCall(Self.request(.sendByDeviceID, Self.path, body, at: time), to: groups))
         }
         return calls
     }
@@ -58,11 +64,17 @@ struct RationalOwlSend {
         return JSONWriter.bytes(.object(body))
     }
 
-    private static func request(_ body: [UInt8], at time: Timestamp) -> VendorRequest {
+    /// A call of the gateway's own back end.
+    static func request(
+        _ call: RationalOwlCall,
+        _ path: String,
+        _ body: [UInt8],
+        at time: Timestamp
+    ) -> VendorRequest {
         var headers = HTTPFields()
         headers[.contentType] = "application/json; charset=utf-8"
         return VendorRequest(
-            route: RationalOwlCall.sendByDeviceID.rawValue,
+            route: call.rawValue,
             path: path,
             headers: headers,
             body: body,

@@ -49,6 +49,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case backup, restore
     /// A webhook gets earlier events again.
     case replay
+    /// The vendor of an upstream was made to report to this gateway, or not to report any longer. Written before the vendor is called.
+    case attach, detach
     /// Counts that differed from the deliveries were corrected.
     case recount
     /// Content, or facts about people, were read with an API key.

@@ -57,6 +57,8 @@ enum AuditText {
         ("start", Text(ko: "시작", en: "Started")), ("stop", Text(ko: "중지", en: "Stopped")),
         ("backup", Text(ko: "백업", en: "Backed up")), ("restore", Text(ko: "복원", en: "Restored")),
         ("replay", Text(ko: "다시 전달", en: "Replayed")), ("recount", Text(ko: "재집계", en: "Recounted")),
+        ("attach", Text(ko: "보고 연결", en: "Reports attached")),
+        ("detach", Text(ko: "보고 해제", en: "Reports detached")),
         ("read", Text(ko: "조회", en: "Read")), ("refuse", Text(ko: "거절", en: "Refused")),
         ("invite", Text(ko: "초대", en: "Invited")), ("signin", Text(ko: "로그인", en: "Signed in")),
         ("disable", Text(ko: "사용 중지", en: "Disabled")), ("enable", Text(ko: "사용 재개", en: "Enabled")),

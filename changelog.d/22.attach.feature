@@ -1,0 +1,1 @@
+`push-gateway upstream attach UPSTREAM --tenant T --public-url URL` makes the vendor of an upstream report to the gateway what became of its messages (RationalOwl), `--undo` ends it, and `--dry-run` only shows the change. The audit has the new actions `attach` and `detach`.
