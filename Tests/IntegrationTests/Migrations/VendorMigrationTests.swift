@@ -15,6 +15,8 @@ import Testing
     /// 40 phones, so that each vendor takes less than a minute. `MIGRATION_DEVICES=2000` selects the long run.
     private static let devices = Soak.size("MIGRATION_DEVICES") ?? 40
     private static let seed = Soak.size("MIGRATION_SEED") ?? 1
+    /// The processes that are killed: some of `gateway`, `database` and `stub`, separated by commas, or `none`.
+    private static let kills = ProcessInfo.processInfo.environment["MIGRATION_KILLS"] ?? "gateway"
     /// 2 s. Builds for tests share two cores with all processes of the test, and get more.
     private static let optOutSeconds = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] == nil ? 10 : 2
 
@@ -22,7 +24,8 @@ import Testing
         try await run(
             vendor,
             [
-                "--devices", "\(Self.devices)", "--seed", "\(Self.seed)", "--opt-out-seconds", "\(Self.optOutSeconds)",
+                "--devices", "\(Self.devices)", "--seed", "\(Self.seed)", "--kills", Self.kills, "--opt-out-seconds",
+                "\(Self.optOutSeconds)",
             ]
         )
     }
@@ -73,15 +76,29 @@ import Testing
         }
     }
 
-    /// Kills and restarts the gateway whenever the client asks for it, until the client has ended.
+    /// Kills the gateway or its database whenever the client asks for it, until the client has ended.
     private func follow(_ client: ChildProcess, _ world: World, _ restart: String) async throws {
         while client.isRunning {
-            if FileManager.default.fileExists(atPath: restart) {
-                try await world.killGateway()
-                try await world.startGateway()
+            if let victim = try? String(contentsOfFile: restart, encoding: .utf8) {
+                if victim == "database" {
+                    try await killDatabase(world)
+                } else {
+                    try await world.killGateway()
+                    try await world.startGateway()
+                }
                 try FileManager.default.removeItem(atPath: restart)
             }
             try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// The gateway starts its database again.
+    private func killDatabase(_ world: World) async throws {
+        let postmaster = try world.postgresPID()
+        Glibc.kill(postmaster, SIGKILL)
+        try await eventually("the database is back") {
+            guard let now = try? world.postgresPID(), now != postmaster else { return false }
+            return (try? await AdminPage.readiness(world.adminAddress))?.status == 200
         }
     }
 

@@ -12,8 +12,14 @@ if not __package__:  # Started by its folder's path.
     runpy.run_module("migrations", run_name="__main__", alter_sys=True)
 
 from .guide import Guide  # noqa: E402
-from .journey import Journey  # noqa: E402
+from .journey import VICTIMS, Journey  # noqa: E402
 from .vendors import VENDORS  # noqa: E402
+
+
+def victims(text: str) -> str:
+    if text != "none" and not set(text.split(",")) <= set(VICTIMS):
+        raise argparse.ArgumentTypeError(f"none, or some of {', '.join(VICTIMS)}, separated by commas")
+    return text
 
 
 def parser() -> argparse.ArgumentParser:
@@ -21,13 +27,16 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("vendor", choices=sorted(VENDORS))
     whole.add_argument("--directory", required=True, help="folder with gateway.json, tenants.yaml, simulator.json, simulator-ca.pem and the data of the gateway")
     whole.add_argument("--program", required=True, help="push-gateway")
-    whole.add_argument("--restart", required=True, metavar="FILE", help="file that is written to ask for a kill of the gateway, and gone when it serves again")
+    whole.add_argument(
+        "--restart", required=True, metavar="FILE", help="file that is written with the name of what is to be killed, gateway or database, and gone when it serves again"
+    )
     whole.add_argument("--topic", required=True)
     whole.add_argument("--stub-key", required=True, metavar="FILE", help="the vendor's own APNs key (.p8)")
     whole.add_argument("--stub-key-id", default="STUBKEY001")
     whole.add_argument("--stub-team-id", default="STUBTEAM01")
     whole.add_argument("--devices", type=int, default=40)
     whole.add_argument("--seed", type=int, default=1)
+    whole.add_argument("--kills", type=victims, default="gateway", help="what is killed during the sends of the step of 50 %%: gateway, database, stub, or none (gateway)")
     whole.add_argument("--opt-out-seconds", type=float, default=2.0, help="time in which an opt-out must reach the vendor")
     whole.add_argument("--guide", metavar="FILE", help="docs/migration.md: run its commands instead")
     return whole

@@ -56,6 +56,8 @@ class Fleet:
         self.count = 0
         self.seen = 0
         self.slowest_opt_out = 0.0
+        # Whether a send may be refused; it is not repeated, and may have been accepted.
+        self.may_be_refused = False
 
     @property
     def present(self) -> list[Phone]:
@@ -113,7 +115,7 @@ class Fleet:
         self.messages[text] = message
         answer = self.vendor.send(self.calls, f"News {text}", phones)
         if answer is not None and not self.vendor.is_accepted(answer):
-            if answer.status in (429, 503, 504) or answer.status == 200 and not answer.json():
+            if self.may_be_refused or answer.status in (429, 503, 504) or answer.status == 200 and not answer.json():
                 return
             raise RuntimeError(f"a send was refused: {answer.status} {answer.body[:300]!r}")
         message.is_certain = answer is not None

@@ -5,8 +5,10 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 from .calls import Calls
 from .fleet import TEXT, Fleet, eventually
@@ -15,6 +17,8 @@ from .vendors import Vendor
 STUBS = pathlib.Path(__file__).resolve().parent.parent / "vendorstubs" / "__main__.py"
 # A gate has its samples within this time, or the test fails with the gateway's reason.
 ADVANCE_SECONDS = 60.0
+# The processes that can be killed.
+VICTIMS = ("gateway", "database", "stub")
 
 
 class Place:
@@ -36,10 +40,12 @@ class Place:
             # It is starting: the calls are repeated.
             raise ConnectionRefusedError("the gateway is starting") from None
 
-    def restart(self) -> None:
-        """Asks for a SIGKILL of the gateway and a new start, and waits for both."""
-        self.restarts.write_text("kill")
-        eventually("the gateway has started again", lambda: not self.restarts.exists())
+    def kill(self, victim: str) -> None:
+        """Asks for a SIGKILL of the gateway or of its database, and waits until it has been started again."""
+        whole = self.restarts.with_suffix(".new")
+        whole.write_text(victim)
+        whole.replace(self.restarts)
+        eventually(f"the {victim} has started again", lambda: not self.restarts.exists())
 
     def command(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
         whole = self.environment | {"PUSH_GATEWAY_KEY": self.key} | (environment or {})
@@ -83,20 +89,30 @@ class Place:
 
 
 class Stub:
-    """The vendor, as a process."""
+    """The vendor, as a process, whose state outlives it."""
 
     def __init__(self, vendor: Vendor, options, port: str):
-        arguments = [
+        self.arguments = [
             sys.executable, str(STUBS), vendor.name, "--apns", f"https://localhost:{port}", "--apns-ca", f"{options.directory}/simulator-ca.pem",
             "--key", options.stub_key, "--key-id", options.stub_key_id, "--team-id", options.stub_team_id, "--set", f"topic={options.topic}",
+            "--journal", f"{options.directory}/stub.journal",
         ]  # fmt: skip
         for setting in vendor.stub_settings():
-            arguments += ["--set", setting]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.address = json.loads(self.process.stdout.readline())
+            self.arguments += ["--set", setting]
+        self.process, self.address = self.start(0)
         self.vendor = Calls(lambda: self.address["url"])
         self.control = Calls(lambda: f"http://127.0.0.1:{self.address['control']}")
+
+    def start(self, port: int) -> tuple[subprocess.Popen, dict]:
+        process = subprocess.Popen([*self.arguments, "--port", str(port)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        return process, json.loads(process.stdout.readline())
+
+    def kill(self) -> None:
+        """SIGKILL, and a new start at the same address."""
+        self.process.kill()
+        self.process.wait(20)
+        self.process, self.address = self.start(self.address["port"])
 
     def close(self) -> None:
         self.process.terminate()
@@ -139,6 +155,9 @@ class Journey:
         # So many messages to each phone fill a gate.
         self.samples = max(200, options.devices)
         self.rounds = -(-self.samples // max(1, options.devices - 8))
+        self.kills = [] if options.kills == "none" else options.kills.split(",")
+        self.killing = threading.Lock()
+        self.has_killed = False
 
     def play(self) -> None:
         self.place.provision(self.vendor, self.stub.address["url"], self.vendor.old_key(self.stub.vendor))
@@ -157,7 +176,7 @@ class Journey:
         self.place.advance(self.name)
         self.step(1)
         self.place.advance(self.name)
-        self.step(2, kill=True)
+        self.step(2, self.kills)
         self.place.advance(self.name)
         self.step(self.rounds)
         self.place.advance(self.name)
@@ -175,23 +194,38 @@ class Journey:
             raise AssertionError("the vendor was called after the end")
         if self.stub.control.get("/_stub/counts")["paid"]:
             raise AssertionError("the vendor has sent messages that are charged")
+        if not self.has_killed and (uncertain := self.uncertain()):
+            raise AssertionError(f"without a kill, {len(uncertain)} deliveries are uncertain: {sorted(uncertain)[:10]}")
         print(self.place.migration("status", self.name), flush=True)
 
-    def step(self, rounds: int, kill: bool = False, is_forwarded: bool = True) -> None:
+    def step(self, rounds: int, kills: Sequence[str] = (), is_forwarded: bool = True) -> None:
         fleet = self.fleet
         if is_forwarded:
             fleet.refresh(2)
-        moment = fleet.random.randrange(5, len(fleet.present)) if kill else -1
+        moments = dict(zip(fleet.random.sample(range(5, len(fleet.present)), len(kills)), kills))
 
         def during(number: int) -> None:
-            if number == moment:
-                self.place.restart()
+            if number in moments:
+                self.kill(moments[number])
 
+        # While the gateway runs and its database or the vendor does not, it answers sends with a refusal.
+        fleet.may_be_refused = any(victim != "gateway" for victim in kills)
         fleet.send_to_each(rounds, during)
-        fleet.receive(self.uncertain)
+        fleet.may_be_refused = False
+        fleet.receive(self.uncertain if self.has_killed else None)
         fleet.look()
         fleet.opt_out(is_forwarded)
         fleet.check()
+
+    def kill(self, victim: str) -> None:
+        """Kills one process at a time. Sends of other threads go on meanwhile."""
+        with self.killing:
+            self.has_killed = True
+            if victim == "stub":
+                self.stub.kill()
+            else:
+                self.place.kill(victim)
+            print(f"killed: {victim}", flush=True)
 
     def served(self) -> None:
         """Waits until the gateway knows the app."""
@@ -237,13 +271,18 @@ class Journey:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def uncertain(self) -> set[tuple[str, int]]:
-        """The deliveries of which the gateway says that it does not know whether they arrived: it was killed during a call to the vendor."""
+        """The deliveries of which a side says that it does not know whether they arrived: the gateway, its database or the vendor was killed during a call."""
         found = set()
         for row in self.exported():
             if row["certain"] is False:
                 text = TEXT.search(json.dumps(self.native.get(f"/v1/messages/{row['message']}")))
                 number = next((phone.number for phone in self.fleet.phones if phone.user == row["user"]), 0)
                 found.add((text.group() if text else "", number))
+        for push in self.stub.control.get("/_stub/pushes?limit=200000")["pushes"]:
+            text = TEXT.search(push["payload"]) if push["state"] == "uncertain" else None
+            if text is not None:
+                tokens = self.fleet.messages[text.group()].tokens
+                found |= {(text.group(), number) for number, token in tokens.items() if token == push["token"].lower()}
         return found
 
     def receipts_arrive(self) -> None:
