@@ -9,7 +9,10 @@ import UpstreamSupport
 @testable import Gateway
 
 /// Calls that the gateway answers and that an upstream receives later, over real sockets (docs/routing.md#forwarding).
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ForwardingTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ForwardingTests {
+    /// For how long the upstream does not answer; nil: for five calls of each device.
+    private static let outage = Soak.size("SOAK_OUTAGE_SECONDS").map { Duration.seconds($0) }
+
     private static let rules = [
         CallRule(kinds: [.device, .user, .receipt], action: .serveAndForward, upstream: "old")
     ]
@@ -56,21 +59,28 @@ import UpstreamSupport
         let devices = ["D-01", "D-02", "D-03"]
         try await ProxyStage.on(port, forwarding: Self.quick) { stage in
             stage.directory.set(Self.rules)
-            for number in 1...5 {
+            let end = ContinuousClock.now + (Self.outage ?? .zero)
+            var count = 0
+            while count < 5 || ContinuousClock.now < end {
+                count += 1
                 for device in devices {
                     let answer = try await stage.call(
                         "register",
                         ["Authorization: Bearer theirs"],
-                        Self.body(device, number)
+                        Self.body(device, count)
                     )
                     #expect(answer.status == 200 && answer.text.contains("registered"))
                 }
+                // Two calls of each device per second of a long outage.
+                if Self.outage != nil { try await Task.sleep(for: .milliseconds(500)) }
             }
+            let numbers = Array(1...count)
             // A call that the gateway refuses does not leave.
             #expect(try await stage.call("receipt", [], Self.body("D-01", 99)).status == 400)
             let upstream = try await RawServer.start(port: port)
-            try await waits("every call arrives") { Self.arrived(upstream).values.map(\.count).reduce(0, +) >= 15 }
-            for device in devices { #expect(Self.arrived(upstream)[device] == [1, 2, 3, 4, 5]) }
+            let all = numbers.count * devices.count
+            try await waits("every call arrives") { Self.arrived(upstream).values.map(\.count).reduce(0, +) >= all }
+            for device in devices { #expect(Self.arrived(upstream)[device] == numbers) }
             let call = try #require(upstream.requests.first)
             #expect(call.head.first == "POST /relay/register HTTP/1.1")
             #expect(call.field("authorization") == nil && call.field("via") == "1.1 \(ProxyStage.name)")
