@@ -9,12 +9,12 @@ struct VendorStub {
     let control: HTTPCaller
     private let process: ChildProcess
 
-    /// Starts the stub of `arguments[0]` and waits until it is ready.
-    static func start(_ arguments: [String], _ world: World) async throws -> VendorStub {
+    /// Starts the stub of `arguments[0]` and waits until it is ready. `port`: 0 for any free one.
+    static func start(_ arguments: [String], _ world: World, port: Int = 0) async throws -> VendorStub {
         let log = world.material.path("vendor-\(UUID().uuidString).log")
         let process = try PythonClient(world).start(
             script: "vendorstubs/__main__",
-            arguments + ["--port", "0"],
+            arguments + ["--port", "\(port)"],
             logFile: log
         )
         var ready: JSON?

@@ -43,9 +43,11 @@ def main() -> int:
     parser.add_argument("--ca", metavar="FILE", help="authority of the server's certificate (PEM)")
     parser.add_argument("--host", metavar="NAME", help="Host header; default: that of --base")
     parser.add_argument("--set", type=pair, action="append", default=[], metavar="NAME=VALUE", help="keys and names as in the stub's settings; repeatable")
+    parser.add_argument("--skip", action="append", default=[], metavar="CALL", help="a call, by its name in the lines, that is not made; repeatable")
     options = parser.parse_args()
     out = open(options.out, "w", encoding="utf-8") if options.out else sys.stdout
     script = Script(options.base, out, options.seed, options.time, options.ca, options.host)
+    script.skipped = set(options.skip)
     try:
         importlib.import_module(f".{options.vendor}", __package__).play(script, dict(options.set))
     finally:

@@ -52,6 +52,8 @@ class Script:
         self.tls = ssl.create_default_context(cafile=authority) if self.secure else None
         self.connection: http.client.HTTPConnection | None = None
         self.count = 0
+        # The names of calls that are not made.
+        self.skipped: set[str] = set()
 
     # Values from the seed.
 
@@ -69,6 +71,8 @@ class Script:
 
     def call(self, name: str, method: str, target: str, headers: dict[str, str] | None = None, body: bytes | str | dict | list | None = None) -> Answer:
         """Sends one call. A dictionary or a list is sent as compact JSON."""
+        if name in self.skipped:
+            return Answer(0, [], b"")
         headers = dict(headers or {})
         if isinstance(body, (dict, list)):
             body = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
