@@ -3,8 +3,15 @@ import Foundation
 import Model
 import Testing
 
+/// A node opens a credential when it hears of it, some time after `apply` has ended.
+@Sendable private func untilChannelsAnswer(_ world: World) async throws {
+    try await eventually("the node opens the credential", within: .seconds(30)) {
+        try await world.native("GET", "/v1/apps/shop/channels?limit=1").status == 200
+    }
+}
+
 /// Broadcast channels through the native API, at the simulator's host for channels.
-@Suite(.serialized, .sharedWorld(), .timeLimit(.minutes(10)))
+@Suite(.serialized, .sharedWorld(untilChannelsAnswer), .timeLimit(.minutes(10)))
 struct ChannelTests {
     private static let path = "/v1/apps/shop/channels"
 

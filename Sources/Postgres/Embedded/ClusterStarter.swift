@@ -71,7 +71,7 @@ struct ClusterStarter {
             // A new session has the settings of the server's main process, which sends them to all others before it makes a session with them.
             let deadline = ContinuousClock.now + options.startTimeout
             while try await !newSessionWaitsForDisk() {
-                guard ContinuousClock.now < deadline else { throw PostgresError(.timedOut) }
+                guard ContinuousClock.now < deadline else { throw PostgresError(.timeout) }
             }
         } catch {
             throw EmbeddedClusterError(.failed, "the new database could not be finished: \(error.debugDescription)")
