@@ -29,19 +29,16 @@ import Testing
         #expect(try await fixture.ask(ControlMessage(fixture.scope, message.id, control, by: nil)) == 1)
     }
 
-    /// A message to everyone that is expanded from an identity on.
-    private func toEveryone(
-        _ fixture: StoreFixture,
-        after: IdentityID?,
-        dueIn delay: Duration = .zero
-    ) async throws -> NewMessage {
-        var message = try await fixture.message(
-            slices: [NewSlice(number: 0, work: .expand(after: after))],
-            dueIn: delay,
-            leased: false
-        )
+    /// A message to everyone, whose expansion has come to an identity.
+    private func toEveryone(_ fixture: StoreFixture, after: IdentityID?) async throws -> NewMessage {
+        var message = try await fixture.message(slices: [NewSlice(number: 0, work: .expand(after: nil))], leased: false)
         message.targets.recipients = nil
         try await fixture.accept(message)
+        if let after {
+            let sql = "UPDATE gateway.slice SET after = $3 WHERE tenant_id = $1 AND message_id = $2"
+            let statement = Statement(sql, [.id(fixture.acme), .id(message.id), .id(after)])
+            _ = try await fixture.engine.run(statement, tenant: nil)
+        }
         return message
     }
 
