@@ -6,7 +6,7 @@ enum DiagnosisSQL {
     static let device = StoreSQL.tenant(
         """
         SELECT \(DeviceSQL.columns), d.token_reason, a.platforms::text AS platforms, a.defaults::text AS defaults, a.retired_at,
-            coalesce((SELECT l.is_paused FROM gateway.lane l WHERE l.tenant_id = $1 AND l.lane = $3), false) AS is_paused, now() AS seen_at
+            coalesce((SELECT l.is_paused FROM gateway.lane l WHERE l.tenant_id = $1 AND l.lane = $3), false) AS is_paused, now() AS asked_at
         FROM gateway.device d JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = d.app_id
         WHERE d.tenant_id = $1 AND d.device_id = $2
         """

@@ -115,7 +115,7 @@ extension PostgresDeviceStore {
                 identities: try results.result(1).rows(Self.diagnosed),
                 routes: PlatformRouteCoding.decode(try row.object("platforms")),
                 lane: lane,
-                seenAt: try row.time("seen_at")
+                seenAt: try row.time("asked_at")
             )
             facts.timing = TimingCoding.read(defaults)
             facts.assurance = AssuranceCoding.read(defaults)
