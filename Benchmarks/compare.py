@@ -152,28 +152,38 @@ def run(program, arguments, may_miss=False):
     return objects(done.stdout)
 
 
-def start_seconds(program):
-    """Starts the gateway on an empty data directory, and returns the time until its address file exists."""
+def start_seconds(program, folder):
+    """Starts the gateway on an empty data directory in the new `folder`, and returns the time until its address file exists."""
+    os.mkdir(folder)
+    # The account of the database must be able to enter it.
+    os.chmod(folder, 0o711)
+    # A start waits until the file system has written everything, also what others wrote before.
+    os.sync()
+    time.sleep(1)
+    addresses = os.path.join(folder, "addresses.json")
+    arguments = ["serve", "--data-dir", os.path.join(folder, "data"), "--address-file", addresses]
+    arguments += ["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+    if os.geteuid() == 0:
+        arguments += ["--run-as", "root"]
+    with open(os.path.join(folder, "log"), "wb") as log:
+        began = time.monotonic()
+        process = subprocess.Popen([program] + arguments, stdout=log, stderr=log)
+        try:
+            while not os.path.exists(addresses):
+                if process.poll() is not None or time.monotonic() - began > 60:
+                    sys.exit("compare: the gateway did not start: " + tail(log.name))
+                time.sleep(0.002)
+            return time.monotonic() - began
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def starts(program):
+    # Removed at the end only: a file system is busy for a while after it removed thousands of files.
     with tempfile.TemporaryDirectory(prefix="gateway-start-") as folder:
-        # The account of the database must be able to enter it.
         os.chmod(folder, 0o711)
-        addresses = os.path.join(folder, "addresses.json")
-        arguments = ["serve", "--data-dir", os.path.join(folder, "data"), "--address-file", addresses]
-        arguments += ["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
-        if os.geteuid() == 0:
-            arguments += ["--run-as", "root"]
-        with open(os.path.join(folder, "log"), "wb") as log:
-            began = time.monotonic()
-            process = subprocess.Popen([program] + arguments, stdout=log, stderr=log)
-            try:
-                while not os.path.exists(addresses):
-                    if process.poll() is not None or time.monotonic() - began > 60:
-                        sys.exit("compare: the gateway did not start: " + tail(log.name))
-                    time.sleep(0.005)
-                return time.monotonic() - began
-            finally:
-                process.terminate()
-                process.wait()
+        return [start_seconds(program, os.path.join(folder, str(number))) for number in range(STARTS)]
 
 
 def tail(path):
@@ -226,7 +236,7 @@ def measure(what, options, after, before):
     if what == "webhooks":
         return webhook_figures(run(program(after), ["bench", "webhooks", "--json", "--campaign"], may_miss=True))
     if what == "start":
-        seconds = [start_seconds(program(after)) for _ in range(STARTS)]
+        seconds = starts(program(after))
         return [Figure("start on an empty database, seconds", seconds, START_BAR, is_ceiling=True)]
     if what == "deliver":
         arguments = ["bench", "deliver", "--json", "--devices", str(options.devices)]
