@@ -256,16 +256,16 @@ import Testing
         // Two groups are the maximum.
         async let first = pool.run(gathered: blocking())
         try await eventually("the first group is under way") {
-            pool.gathering.withLockedValue { $0.underWay } == 1
+            pool.writes.machine.withLockedValue { $0.underWay } == 1
         }
         async let second = pool.run(gathered: blocking())
         try await eventually("the second group is under way") {
-            pool.gathering.withLockedValue { $0.underWay } == 2
+            pool.writes.machine.withLockedValue { $0.underWay } == 2
         }
         async let one = pool.run(gathered: call("a"))
         async let two = pool.run(gathered: call("b"))
         async let three = pool.run(gathered: call("c"))
-        try await eventually("three calls wait") { pool.gathering.withLockedValue { $0.waitingCount } == 3 }
+        try await eventually("three calls wait") { pool.writes.machine.withLockedValue { $0.waitingCount } == 3 }
         try await admin.script("SELECT pg_advisory_unlock(41)")
         let results = try await [one, two, three]
         for (name, result) in zip(["a", "b", "c"], results) {

@@ -280,6 +280,29 @@ import Testing
         #expect(try await fixture.log().filter { $0.kind == "preference_changed" }.count == 4)
     }
 
+    @Test func standingsOfASetAreThoseOfSingleCalls() async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = AppScope(app: "shop", vendor: .ipns)
+        _ = try await together([row("k1", "aa01", user: "u1"), row("k2", "aa02")], scope, fixture)
+        let replaced = Statement(
+            "UPDATE gateway.identity SET state = 'replaced' WHERE tenant_id = $1 AND key = 'k2'",
+            [.id(fixture.acme)]
+        )
+        _ = try await fixture.engine.run(replaced, tenant: nil)
+        let keys = ["k2", "nobody", "k1", "k2"]
+        let reads = keys.map { FindStanding(scope, key: VendorDeviceKey($0)) }
+        let found = try await fixture.call.run(fixture.joined(reads), tenant: fixture.acme.rawValue)
+        try #require(found.rowCount == keys.count)
+        for (place, read) in reads.enumerated() {
+            // What `BatchedTransactions.split` looks at: no call has to run alone.
+            #expect(try !found[place].isNull(1))
+            let own = try await fixture.ask(read, in: fixture.acme)
+            let isKnown = try !found[place].isNull("state")
+            #expect(isKnown == (own != nil))
+            if isKnown { #expect(try FindStanding.standing(found[place]) == own) }
+        }
+    }
+
     /// One transaction per call, like the calls of a dialect's apps: register, set preferences, read.
     @Test func concurrentCallsAnswerLikeSingleCalls() async throws {
         let fixture = try await StoreFixture.make()

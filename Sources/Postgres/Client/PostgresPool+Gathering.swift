@@ -2,7 +2,14 @@ import Logging
 import NIOConcurrencyHelpers
 
 extension PostgresPool {
-    /// A call that waits for the flush of its group.
+    /// Calls that are sent together.
+    struct Gathering: Sendable {
+        /// Whether their groups end with a flush to disk.
+        let flushes: Bool
+        let machine = NIOLockedValueBox(GatherMachine<PendingCall>(limits: GatherLimits()))
+    }
+
+    /// A call that waits for its group.
     struct PendingCall: Sendable {
         var transaction: Transaction
         var deadline: ContinuousClock.Instant
@@ -21,10 +28,31 @@ extension PostgresPool {
         guard transaction.then == nil, configuration.sharesFlush || transaction.canBeMerged else {
             return try await run(transaction, timeout: timeout)
         }
+        return try await run(transaction, in: writes, timeout: timeout)
+    }
+
+    /// Runs a short read together with concurrent ones, merged where possible. None of them waits for the disk.
+    ///
+    /// - Throws: any `PostgresError`.
+    package func run(merged transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
+        -> [ResultSet]
+    {
+        guard transaction.canBeMerged, !transaction.flushes else {
+            return try await run(transaction, timeout: timeout)
+        }
+        return try await run(transaction, in: reads, timeout: timeout)
+    }
+
+    private func run(
+        _ transaction: Transaction,
+        in gathering: Gathering,
+        timeout: Duration?
+    ) async throws(PostgresError) -> [ResultSet] {
         show(transaction)
         let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
         let result = await withCheckedContinuation { continuation in
-            enqueue(PendingCall(transaction: transaction, deadline: deadline, continuation: continuation))
+            let call = PendingCall(transaction: transaction, deadline: deadline, continuation: continuation)
+            enqueue(call, in: gathering)
         }
         // A transaction that the server rolled back because of another one is repeated alone, with the pool's own retries.
         if Self.isWorthRepeating(result, until: deadline) {
@@ -34,9 +62,9 @@ extension PostgresPool {
     }
 
     @inline(never)
-    private func enqueue(_ call: PendingCall) {
-        if let action = gathering.withLockedValue({ $0.arrived(call, now: .now) }) {
-            perform(action)
+    private func enqueue(_ call: PendingCall, in gathering: Gathering) {
+        if let action = gathering.machine.withLockedValue({ $0.arrived(call, now: .now) }) {
+            perform(action, of: gathering)
         } else {
             let error = PostgresError(.overloaded, reason: "too many gathered calls")
             call.continuation.resume(returning: .failure(error))
@@ -52,36 +80,38 @@ extension PostgresPool {
         return error.wasRolledBackForOthers && ContinuousClock.now < deadline
     }
 
-    private func perform(_ action: GatherMachine<PendingCall>.Action) {
-        for group in action.groups { Task { await self.send(group) } }
+    private func perform(_ action: GatherMachine<PendingCall>.Action, of gathering: Gathering) {
+        for group in action.groups { Task { await self.send(group, of: gathering) } }
         guard let instant = action.wakesAt else { return }
         Task {
             try? await Task.sleep(until: instant, tolerance: .zero)
-            self.perform(self.gathering.withLockedValue { $0.ticked(now: .now) })
+            self.perform(gathering.machine.withLockedValue { $0.ticked(now: .now) }, of: gathering)
         }
     }
 
     /// Sends a group to the server, merged into batches where possible, and passes each call its result.
-    private func send(_ group: [PendingCall]) async {
+    private func send(_ group: [PendingCall], of gathering: Gathering) async {
         // The oldest call has the earliest deadline.
         let deadline = group.first?.deadline ?? .now
         let transactions = group.map(\.transaction)
         let batched = BatchedTransactions(transactions)
-        guard configuration.sharesFlush else { return await send(group, apart: batched, until: deadline) }
+        guard configuration.sharesFlush || !gathering.flushes else {
+            return await send(group, apart: batched, of: gathering, until: deadline)
+        }
         var results = [Result<[ResultSet], PostgresError>?](repeating: nil, count: group.count)
         var failure = PostgresError(.other, reason: "no result")
         do throws(PostgresError) {
-            let answers = try await perform(batched.transactions, asGroup: true, until: deadline)
+            let answers = try await perform(batched.transactions, asGroup: gathering.flushes, until: deadline)
             results = batched.split(answers, count: group.count)
             let rest = results.indices.filter { results[$0] == nil }
             if !rest.isEmpty {
-                let answers = try await perform(rest.map { transactions[$0] }, asGroup: true, until: deadline)
+                let answers = try await perform(rest.map { transactions[$0] }, asGroup: gathering.flushes, until: deadline)
                 for (index, answer) in zip(rest, answers) { results[index] = answer }
             }
         } catch {
             failure = error
         }
-        perform(gathering.withLockedValue { $0.landed(now: .now) })
+        perform(gathering.machine.withLockedValue { $0.landed(now: .now) }, of: gathering)
         for (index, call) in group.enumerated() {
             call.continuation.resume(returning: results[index] ?? .failure(failure))
         }
@@ -95,6 +125,7 @@ extension PostgresPool {
     private func send(
         _ group: [PendingCall],
         apart batched: BatchedTransactions,
+        of gathering: Gathering,
         until deadline: ContinuousClock.Instant
     ) async {
         let hasLanded = NIOLockedValueBox(false)
@@ -103,7 +134,7 @@ extension PostgresPool {
                 defer { hasLanded = true }
                 return !hasLanded
             }
-            if isFirst { self.perform(self.gathering.withLockedValue { $0.landed(now: .now) }) }
+            if isFirst { self.perform(gathering.machine.withLockedValue { $0.landed(now: .now) }, of: gathering) }
         }
         let timer = Task {
             try? await Task.sleep(for: Self.stallLimit)

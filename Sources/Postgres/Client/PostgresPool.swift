@@ -23,7 +23,9 @@ package final class PostgresPool: Sendable {
     private let timer = WakeupTimer()
     private let state: NIOLockedValueBox<State>
     /// Short writes that are sent together.
-    let gathering = NIOLockedValueBox(GatherMachine<PendingCall>(limits: GatherLimits()))
+    let writes = Gathering(flushes: true)
+    /// Short reads that are merged. Apart from the writes, because they do not wait for the disk.
+    let reads = Gathering(flushes: false)
     package let configuration: PostgresConfiguration
     private let limits: PoolLimits
     private let logger: Logger

@@ -82,7 +82,7 @@ package struct OperationStore: Sendable {
     ) async throws(PostgresError) -> [ResultSet] {
         let transaction = transaction(operations, tenant)
         if Self.shareCommit(operations) { return try await pool.run(gathered: transaction) }
-        return try await pool.run(transaction)
+        return try await pool.run(merged: transaction)
     }
 
     // Separate from the suspended function, because the variables of this computation would stay in the memory of every waiting call.

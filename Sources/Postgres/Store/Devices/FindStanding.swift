@@ -22,12 +22,31 @@ package struct FindStanding: StoreRead {
         """
     )
 
+    /// Finds the standing of many keys; a row without a state for an unknown one.
+    private static let set = StoreSQL.tenant(
+        """
+        SELECT i.state, u.o AS ordinal, i.user_id, i.attributes, d.token, coalesce(d.token_state, 'none') AS token_state
+        FROM unnest($4::text[]) WITH ORDINALITY AS u(key, o)
+        LEFT JOIN LATERAL (
+            SELECT x.state, x.user_id, x.attributes, x.device_id FROM gateway.identity x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.key = u.key OFFSET 0) i ON true
+        LEFT JOIN LATERAL (
+            SELECT y.token, y.token_state FROM gateway.device y
+            WHERE y.tenant_id = $1 AND y.device_id = i.device_id OFFSET 0) d ON true
+        ORDER BY u.o
+        """
+    )
+
     package func statement(_ call: StoreCall) -> Statement {
         Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(key))
     }
 
+    package func batch(_ call: StoreCall) -> StatementBatch? {
+        StatementBatch(sql: Self.set, shared: call.owner(scope), row: [.id(key)])
+    }
+
     package func read(_ result: ResultSet) throws(PostgresError) -> IdentityStanding? {
-        guard let row = result.first else { return nil }
+        guard let row = result.first, try !row.isNull("state") else { return nil }
         return try Self.standing(row)
     }
 
