@@ -294,7 +294,7 @@ import Testing
         let found = try await fixture.call.run(fixture.joined(reads), tenant: fixture.acme.rawValue)
         try #require(found.rowCount == keys.count)
         for (place, read) in reads.enumerated() {
-            // What `BatchedTransactions.split` looks at: no call has to run alone.
+            // A null here would make the call run alone.
             #expect(try !found[place].isNull(1))
             let own = try await fixture.ask(read, in: fixture.acme)
             let isKnown = try !found[place].isNull("state")

@@ -101,11 +101,12 @@ extension PostgresPool {
         var results = [Result<[ResultSet], PostgresError>?](repeating: nil, count: group.count)
         var failure = PostgresError(.other, reason: "no result")
         do throws(PostgresError) {
-            let answers = try await perform(batched.transactions, asGroup: gathering.flushes, until: deadline)
+            let flushes = gathering.flushes
+            let answers = try await perform(batched.transactions, asGroup: flushes, until: deadline)
             results = batched.split(answers, count: group.count)
             let rest = results.indices.filter { results[$0] == nil }
             if !rest.isEmpty {
-                let answers = try await perform(rest.map { transactions[$0] }, asGroup: gathering.flushes, until: deadline)
+                let answers = try await perform(rest.map { transactions[$0] }, asGroup: flushes, until: deadline)
                 for (index, answer) in zip(rest, answers) { results[index] = answer }
             }
         } catch {

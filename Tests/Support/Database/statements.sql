@@ -1567,10 +1567,15 @@ WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key >= $4 AND i
 ORDER BY i.key LIMIT $5;
 
 -- role gateway_call
-SELECT i.state, i.user_id, i.attributes, d.token, coalesce(d.token_state, 'none') AS token_state
-FROM gateway.identity i
-LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4;
+SELECT i.state, u.o AS ordinal, i.user_id, i.attributes, d.token, coalesce(d.token_state, 'none') AS token_state
+FROM unnest($4::text[]) WITH ORDINALITY AS u(key, o)
+LEFT JOIN LATERAL (
+    SELECT x.state, x.user_id, x.attributes, x.device_id FROM gateway.identity x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.key = u.key OFFSET 0) i ON true
+LEFT JOIN LATERAL (
+    SELECT y.token, y.token_state FROM gateway.device y
+    WHERE y.tenant_id = $1 AND y.device_id = i.device_id OFFSET 0) d ON true
+ORDER BY u.o;
 
 -- role gateway_call
 SELECT import_each AS count FROM gateway.import_each(p_tenant => $1, p_app => $2, p_vendor => $3, p_keys => $4, p_identities => $5, p_devices => $6, p_platforms => $7, p_environments => $8, p_tokens => $9, p_users => $10, p_names => $11, p_phones => $12, p_raw_phones => $13, p_attributes => $14, p_zones => $15, p_from => $16, p_to => $17, p_tags => $18, p_at => $19);

@@ -13,15 +13,6 @@ package struct FindStanding: StoreRead {
 
     package var sharesCommit: Bool { true }
 
-    private static let sql = StoreSQL.tenant(
-        """
-        SELECT i.state, i.user_id, i.attributes, d.token, coalesce(d.token_state, 'none') AS token_state
-        FROM gateway.identity i
-        LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
-        WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.vendor = $3 AND i.key = $4
-        """
-    )
-
     /// Finds the standing of many keys; a row without a state for an unknown one.
     private static let set = StoreSQL.tenant(
         """
@@ -38,7 +29,7 @@ package struct FindStanding: StoreRead {
     )
 
     package func statement(_ call: StoreCall) -> Statement {
-        Self.sql(.id(call.tenant), .id(scope.app), .id(scope.vendor), .id(key))
+        Self.set.with(call.owner(scope) + [.texts([key.rawValue])])
     }
 
     package func batch(_ call: StoreCall) -> StatementBatch? {
