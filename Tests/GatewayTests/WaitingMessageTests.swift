@@ -128,7 +128,8 @@ import Testing
     @Test(arguments: cases) func eachCauseIsTheAnswer(_ planted: Case) throws {
         var diagnosis = Self.diagnosis([Self.message(planted.change)])
         diagnosis.holders = [
-            "apple": CredentialStanding(kind: "apns-token"), "old": CredentialStanding(kind: "braze", refusal: "503"),
+            "apple": CredentialStanding(kind: "apns-token"),
+            "old": CredentialStanding(kind: "upstream-braze", refusal: "503"),
         ]
         let found = try #require(diagnosis.waiting.first)
         #expect(found.cause == planted.cause)

@@ -9,7 +9,7 @@ import UpstreamSupport
 @testable import Gateway
 
 /// Calls that the gateway answers and that an upstream receives later, over real sockets (docs/routing.md#forwarding).
-@Suite(.serialized, .timeLimit(.minutes(60))) struct ForwardingTests {
+@Suite(.serialized, .timeLimit(.minutes(Soak.size("SOAK_OUTAGE_SECONDS") == nil ? 5 : 60))) struct ForwardingTests {
     /// For how long the upstream does not answer; nil: for five calls of each device.
     private static let outage = Soak.size("SOAK_OUTAGE_SECONDS").map { Duration.seconds($0) }
 

@@ -82,6 +82,19 @@ import Testing
         try await cluster.stop()
     }
 
+    /// The previous version of the program opens its first session there.
+    @Test func theUsualDatabaseIsMadeWhileTheGatewayRuns() async throws {
+        let directory = try await TestCluster.scratchPath("usual")
+        let cluster = try await start(directory)
+        let look = "SELECT count(*) AS n FROM pg_database WHERE datname = 'postgres'"
+        #expect(try await connect(cluster).query(look).only().int("n") == 0)
+        let watch = Task { await cluster.keepRunning(every: .milliseconds(20)) { _ in } }
+        try await eventually("it exists") { try await connect(cluster).query(look).only().int("n") == 1 }
+        watch.cancel()
+        await watch.value
+        try await cluster.stop()
+    }
+
     /// The interrupted start did not wait for the disk, so that a loss of power may have damaged what it made.
     @Test(arguments: [false, true]) func dataOfAnInterruptedStartAreMadeAnew(stillRuns: Bool) async throws {
         let directory = try await TestCluster.scratchPath("interrupted")
@@ -93,6 +106,10 @@ import Testing
         }
         let interrupted = try await startAndDie()
         try ClusterFiles.write("", to: interrupted.layout.unwrittenMark)
+        let only = await code {
+            try await EmbeddedCluster.start(directory: directory, createsData: false, logger: TestCluster.logger)
+        }
+        #expect(only == .failed)
         let successor = try await start(directory)
         #expect(successor.wasCreated && successor.processID != interrupted.processID)
         let look = "SELECT to_regclass('lost') IS NULL AS v, current_setting('fsync') = 'on' AS w"
@@ -100,6 +117,7 @@ import Testing
         #expect(try row.bool("v"))
         #expect(try row.bool("w"))
         try await successor.stop()
+        #expect(FileManager.default.fileExists(atPath: "\(directory)/data.discarded/PG_VERSION"))
         let third = try await start(directory)
         #expect(!third.wasCreated)
         try await third.stop()
@@ -115,7 +133,7 @@ import Testing
             await cluster.keepRunning(every: .milliseconds(20)) { line in reports.withLockedValue { $0.append(line) } }
         }
         try await eventually("it is reported") {
-            reports.withLockedValue { $0.contains { $0.hasSuffix("data is gone") } }
+            reports.withLockedValue { $0.contains { $0.contains("does not contain a complete database") } }
         }
         watch.cancel()
         await watch.value

@@ -150,7 +150,7 @@ struct DiagnosisPageTests {
             ko: "까지 기다립니다"
         ),
         Cause(condition: "frequencyCap", reason: "frequencyCap", en: "frequency cap", ko: "발신 횟수 제한"),
-        Cause(condition: "lane", en: "Messages of this kind are paused. Resume the lane", ko: "일시 중지되어 있습니다"),
+        Cause(condition: "lane", en: "Messages of this kind are paused. Set is_paused of the lane", ko: "일시 중지되어 있습니다"),
         Cause(condition: "registration", reason: "noDevice", en: "no active registration", ko: "사용 중인 등록이 없습니다"),
         Cause(condition: "app", en: "The app was removed", ko: "앱이 설정에서 삭제되었습니다"),
         Cause(condition: "platform", reason: "noTransport", en: "cannot send to that platform", ko: "플랫폼으로 발신할 수 없습니다"),

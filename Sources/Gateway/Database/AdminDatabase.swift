@@ -48,7 +48,12 @@ package struct AdminDatabase: Sendable {
             )
         }
         do throws(EmbeddedClusterError) {
-            let cluster = try await EmbeddedCluster.start(directory: directory, logger: logger, progress: progress)
+            let cluster = try await EmbeddedCluster.start(
+                directory: directory,
+                createsData: access != .existing,
+                logger: logger,
+                progress: progress
+            )
             return AdminDatabase(
                 connectionString: cluster.adminConnectionString,
                 engineConnectionString: cluster.connectionString(role: .engine),

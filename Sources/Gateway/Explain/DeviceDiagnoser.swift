@@ -45,7 +45,7 @@ package struct DeviceDiagnoser: Sendable {
             )
         }
         var names = [PushRate.tenantBudget]
-        if let credential = diagnosis.credential { names.append(PushRate.budget(of: credential)) }
+        if let peer = diagnosis.upstream ?? diagnosis.credential { names.append(PushRate.budget(of: peer)) }
         diagnosis.spentBudgets = try await directory.spentBudgets(among: names, in: tenant)
     }
 

@@ -27,10 +27,10 @@ package struct WaitingMessage: Sendable, Hashable {
         case credential
         /// The upstream refuses its calls, or is not reachable.
         case upstream
-        /// It is throttled.
-        case pace
         /// It is tried again.
         case retry
+        /// It is throttled.
+        case pace
         /// The rate limit of the tenant, or of the credential, has no push left.
         case rate
         /// It is queued: no node has had the capacity.
@@ -47,7 +47,7 @@ package struct WaitingMessage: Sendable, Hashable {
     /// Why the credential is refused, or why it was given up.
     package var reason: String?
 
-    /// Whether it explains that the device was not notified. A message that is due later and may not select the device does not.
+    /// Whether it explains that the device was not notified. A message that is due later does not, if it is not known whether it selects the device.
     func explains(at now: Timestamp) -> Bool { facts.isSelected || facts.dueAt <= now }
 
     /// The wait and its cause, as a sentence.
@@ -132,7 +132,7 @@ extension DeviceDiagnosis {
             found.since = standing?.refusedAt ?? found.since
             found.until = next
         case .rate:
-            found.credential = spentBudgets.contains(PushRate.tenantBudget) ? nil : credential
+            found.credential = spentBudgets.contains(PushRate.tenantBudget) ? nil : upstream ?? credential
             found.until = next
         case .pace, .retry, .queue: found.until = next
         case .sending, .lane, .audience: break
@@ -156,8 +156,7 @@ extension DeviceDiagnosis {
         }
         if message.isExpanding { return .audience }
         if let holder = queue?.heldBy {
-            // The kinds of the push service, which the provisioning names.
-            return holders[holder]?.kind.hasPrefix("apns-") ?? true ? .credential : .upstream
+            return UpstreamKind.vendor(of: holders[holder]?.kind ?? "") == nil ? .credential : .upstream
         }
         if let queue, queue.nextAt > facts.seenAt {
             if queue.attempts > 0 { return .retry }

@@ -1,4 +1,4 @@
-/// Decides which calls go to the server together and share one flush to disk. Pure: the caller passes the time and keeps the calls.
+/// Decides which calls go to the server together: writes that share one flush to disk, or reads that are merged. Pure: the caller passes the time and keeps the calls.
 ///
 /// A call is sent at once when few groups are under way, so that a single call never waits. Other calls gather until a group returns, or until the window
 /// ends: the busier the disk, the more calls share a flush.

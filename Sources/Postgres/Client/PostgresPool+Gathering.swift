@@ -31,7 +31,7 @@ extension PostgresPool {
         return try await run(transaction, in: writes, timeout: timeout)
     }
 
-    /// Runs a short read together with concurrent ones, merged where possible. None of them waits for the disk.
+    /// Runs a short read together with concurrent ones, merged where possible. None of them waits for the disk. Any other transaction runs alone.
     ///
     /// - Throws: any `PostgresError`.
     package func run(merged transaction: Transaction, timeout: Duration? = nil) async throws(PostgresError)
@@ -95,7 +95,7 @@ extension PostgresPool {
         let deadline = group.first?.deadline ?? .now
         let transactions = group.map(\.transaction)
         let batched = BatchedTransactions(transactions)
-        guard configuration.sharesFlush || !gathering.flushes else {
+        guard configuration.sharesFlush else {
             return await send(group, apart: batched, of: gathering, until: deadline)
         }
         var results = [Result<[ResultSet], PostgresError>?](repeating: nil, count: group.count)
@@ -122,7 +122,8 @@ extension PostgresPool {
     /// calls only.
     private static let stallLimit = Duration.seconds(1)
 
-    /// Sends each transaction of a group on a session of its own, because each commit waits for the disk, and passes each call its result when it has one.
+    /// Sends each transaction of a group on a session of its own, because each commit waits for the disk and each may wait for another server, and passes each
+    /// call its result when it has one.
     private func send(
         _ group: [PendingCall],
         apart batched: BatchedTransactions,

@@ -59,7 +59,7 @@ package struct Transaction: Sendable {
     /// wait for the disk, so that the transaction does not hold its locks meanwhile; the flush follows it.
     package var flushes: Bool
 
-    /// How the statements join those of other calls (`PostgresPool.run(gathered:)`): one entry per statement, or empty if they do not.
+    /// How the statements join those of other calls (`run(gathered:)` and `run(merged:)` of `PostgresPool`): one entry per statement, or empty if they do not.
     package var batches: [StatementBatch] = []
 
     /// Whether the session keeps the plans of its statements. Those of a migration run once, and one may need what the one before it creates, so that none can

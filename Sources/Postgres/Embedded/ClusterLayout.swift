@@ -8,7 +8,7 @@ import FoundationEssentials
 ///   gateway.lock            locked by the gateway that uses the cluster
 ///   settings/               the gateway's: postgresql.conf, pg_hba.conf, pg_ident.conf, written at each start
 ///   data/                   the account's: the data directory of initdb
-///   data.unwritten          exists while new data is not on the disk yet
+///   data.discarded/         the data of a first start that was interrupted
 ///   log/postgres.log        the account's
 ///   run/                    the account's, 0700: the socket
 /// ```
@@ -43,8 +43,14 @@ struct ClusterLayout: Sendable, Equatable {
     /// initdb works here, and the result is renamed to `data`, so that an incomplete cluster never has that name.
     var unfinishedData: String { "\(directory)/data.new" }
 
-    /// Exists while `data` is new and PostgreSQL does not wait for the disk. A start that finds it deletes the data, which nobody was served from.
-    var unwrittenMark: String { "\(directory)/data.unwritten" }
+    /// Exists while `data` is new and PostgreSQL does not wait for the disk. It is in the data, so that it is with them wherever they are copied.
+    var unwrittenMark: String { "\(data)/\(Self.unwritten)" }
+    private static let unwritten = "push-gateway-unwritten"
+    /// The mark before the data get their name.
+    var unfinishedMark: String { "\(unfinishedData)/\(Self.unwritten)" }
+
+    /// A start that finds the mark puts the data here. No client has used them, but that is not certain: an earlier version of the program ignores the mark.
+    var discardedData: String { "\(directory)/data.discarded" }
 
     var logDirectory: String { "\(directory)/log" }
     var log: String { "\(logDirectory)/postgres.log" }

@@ -34,6 +34,7 @@ struct ClusterSettings {
 
         # A 2xx means: on disk.
         fsync = \(waitsForDisk ? "on" : "off")
+        autovacuum = \(waitsForDisk ? "on" : "off")
         full_page_writes = on
         synchronous_commit = on
 

@@ -30,7 +30,9 @@ struct ClusterStarter {
     func start(createsData: Bool = true) async throws(EmbeddedClusterError) -> (Postmaster, Origin) {
         let isUnwritten = FileManager.default.fileExists(atPath: layout.unwrittenMark)
         let version = isUnwritten ? nil : try existingVersion()
-        guard version != nil || createsData else { throw EmbeddedClusterError(.failed, "\(layout.data) is gone") }
+        guard version != nil || createsData else {
+            throw EmbeddedClusterError(.failed, "\(layout.data) does not contain a complete database")
+        }
         let binaries = try await PostgresBinaries.find(version: version)
         let settings = try settings(waitsForDisk: version != nil)
         try ClusterFiles.makeDirectory(layout.settings, mode: 0o755, owner: nil)
@@ -63,12 +65,12 @@ struct ClusterStarter {
 
     /// Writes the data of a server that has just created them to the disk, and lets PostgreSQL wait for the disk from now on.
     ///
-    /// Until here nothing was: PostgreSQL 13 to 16 would have written each of the three hundred new indexes to the disk alone.
+    /// PostgreSQL did not wait for the disk before this call: versions 13 to 16 would have written each of the three hundred new indexes separately.
     func writeNewData(_ server: PostgresConnection) async throws(EmbeddedClusterError) {
         try settings(waitsForDisk: true).write()
         do throws(PostgresError) {
             _ = try await server.run(Transaction(tenant: nil, [Statement("SELECT pg_reload_conf()")]))
-            // A new session has the settings of the server's main process, which sends them to all others before it makes a session with them.
+            // A new session has the new setting only after the server's main process has read it and has notified all other processes.
             let deadline = ContinuousClock.now + options.startTimeout
             while try await !newSessionWaitsForDisk() {
                 guard ContinuousClock.now < deadline else { throw PostgresError(.timeout) }
@@ -80,8 +82,8 @@ struct ClusterStarter {
         guard unsafe unlink(layout.unwrittenMark) == 0 else {
             throw EmbeddedClusterError(.failed, "\(layout.unwrittenMark) stays: \(ClusterFiles.reason())")
         }
-        // A mark that came back after a loss of power would cost the data.
-        try ClusterFiles.sync(layout.directory)
+        // Otherwise the mark could reappear after a loss of power, and the next start would discard the data.
+        try ClusterFiles.sync(layout.data)
     }
 
     private func newSessionWaitsForDisk() async throws(PostgresError) -> Bool {
@@ -107,15 +109,12 @@ struct ClusterStarter {
 
     private func makeData(_ command: ClusterCommand) async throws(EmbeddedClusterError) {
         progress("creating a private PostgreSQL \(command.binaries.version) cluster in \(layout.directory)")
-        // An interrupted start left the directory, or both. Nothing in them was ever served.
+        // An interrupted start left the directory. Nothing in it was ever served.
         try? FileManager.default.removeItem(atPath: layout.unfinishedData)
         if FileManager.default.fileExists(atPath: layout.unwrittenMark) {
-            progress("removing the database of an interrupted start")
-            try? FileManager.default.removeItem(atPath: layout.data)
-        } else {
-            // Before the data have their name: they would pass for written ones after a loss of power.
-            try ClusterFiles.write("", to: layout.unwrittenMark)
-            try ClusterFiles.sync(layout.directory)
+            progress("moving the database of an interrupted first start to \(layout.discardedData)")
+            try? FileManager.default.removeItem(atPath: layout.discardedData)
+            try move(layout.data, to: layout.discardedData)
         }
         try ClusterFiles.makeDirectory(layout.unfinishedData, mode: 0o700, owner: account)
         let ending = try await command.run(
@@ -126,8 +125,15 @@ struct ClusterStarter {
             ]
         )
         guard ending.isSuccess else { throw EmbeddedClusterError(.failed, "initdb failed: \(tail(ending.output))") }
-        guard unsafe rename(layout.unfinishedData, layout.data) == 0 else {
-            throw EmbeddedClusterError(.failed, "\(layout.data) could not be renamed: \(ClusterFiles.reason())")
+        // The mark must be on the disk before the data get their name. Otherwise, after a loss of power, incomplete data would be taken for complete data.
+        try ClusterFiles.write("", to: layout.unfinishedMark)
+        try ClusterFiles.sync(layout.unfinishedData)
+        try move(layout.unfinishedData, to: layout.data)
+    }
+
+    private func move(_ old: String, to new: String) throws(EmbeddedClusterError) {
+        guard unsafe rename(old, new) == 0 else {
+            throw EmbeddedClusterError(.failed, "\(old) could not be moved to \(new): \(ClusterFiles.reason())")
         }
     }
 

@@ -50,6 +50,7 @@ package final class EmbeddedCluster: Sendable {
     ///   - options: its limits.
     ///   - migratesNew: whether a new cluster gets the gateway's tables too. It gets them faster than a `Migrator` could make them afterwards, because new data is
     ///     written to the disk at once.
+    ///   - createsData: false: a cluster that does not exist is an error.
     ///   - logger: receives what the server reports.
     ///   - progress: receives a line for each slow step.
     /// - Returns: the cluster, which answers.
@@ -58,6 +59,7 @@ package final class EmbeddedCluster: Sendable {
         directory: String,
         options: EmbeddedClusterOptions = EmbeddedClusterOptions(),
         migratesNew: Bool = false,
+        createsData: Bool = true,
         logger: Logger,
         progress: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(EmbeddedClusterError) -> EmbeddedCluster {
@@ -72,9 +74,15 @@ package final class EmbeddedCluster: Sendable {
             logger: logger,
             progress: progress
         )
-        let (postmaster, origin) = try await starter.start()
+        let (postmaster, origin) = try await starter.start(createsData: createsData)
         let cluster = EmbeddedCluster(layout, starter, postmaster, lock, origin)
-        try await cluster.prepareDatabase(logger, migrates: migratesNew && origin == .created, progress)
+        do throws(EmbeddedClusterError) {
+            try await cluster.prepareDatabase(logger, migrates: migratesNew && origin == .created, progress)
+        } catch {
+            // The next start discards its data.
+            if origin == .created { try? await cluster.stop() }
+            throw error
+        }
         return cluster
     }
 
@@ -97,15 +105,19 @@ package final class EmbeddedCluster: Sendable {
         }
     }
 
-    /// Restarts the server whenever it has died (killed, out of memory), until the task is cancelled.
+    /// Restarts the server whenever it has died (killed, out of memory), until the task is cancelled. After a first start it also makes the database `postgres`.
     ///
     /// - Parameters:
     ///   - interval: how often the server is checked. Its sessions reconnect by themselves.
     ///   - report: receives a sentence for each restart and for each failed restart.
     package func keepRunning(every interval: Duration = .seconds(1), report: @Sendable (String) -> Void) async {
+        var hasUsualDatabase = origin != .created
         while (try? await Task.sleep(for: interval)) != nil {
             // Found by the directory instead of the process ID, which may belong to another process by now.
-            guard Postmaster.running(in: layout.data) == nil else { continue }
+            guard Postmaster.running(in: layout.data) == nil else {
+                if !hasUsualDatabase { hasUsualDatabase = (try? await makeUsualDatabase()) != nil }
+                continue
+            }
             report("PostgreSQL has died; restarting it")
             do throws(EmbeddedClusterError) {
                 let (server, _) = try await starter.start(createsData: false)
@@ -120,6 +132,7 @@ package final class EmbeddedCluster: Sendable {
     ///
     /// - Throws: `failed` when the server does not stop.
     package func stop() async throws(EmbeddedClusterError) {
+        if origin == .created { try? await makeUsualDatabase() }
         // Found again: if the server has died, its process ID may belong to another process by now.
         if let running = Postmaster.running(in: layout.data) { try await running.stop(within: options.stopTimeout) }
         lock.withLockedValue { $0 = nil }
@@ -164,10 +177,7 @@ package final class EmbeddedCluster: Sendable {
         let admin: PostgresConnection
         do throws(PostgresError) {
             try await makeDatabase(logger)
-            admin = try await PostgresConnection.connect(
-                PostgresConfiguration(superuserConnectionString),
-                logger: logger
-            )
+            admin = try await connect(to: Self.databaseName, logger)
             try await Bootstrap.prepare(admin)
         } catch {
             throw EmbeddedClusterError(.failed, "the database could not be prepared: \(error.debugDescription)")
@@ -184,20 +194,34 @@ package final class EmbeddedCluster: Sendable {
     }
 
     private func makeDatabase(_ logger: Logger) async throws(PostgresError) {
-        let server = try await PostgresConnection.connect(
-            PostgresConfiguration(adminConnectionString(database: "template1")),
-            logger: logger
-        )
+        let server = try await connect(to: "template1", logger)
         if origin == .created {
             // The empty database of initdb: a copy of it would take longer than all tables.
             try await server.script("ALTER DATABASE postgres RENAME TO \(Self.databaseName)")
         } else {
-            let look = Statement("SELECT 1 FROM pg_database WHERE datname = $1", [.text(Self.databaseName)])
-            if try await server.run(Transaction(tenant: nil, [look])).first?.isEmpty != false {
-                try await server.script("CREATE DATABASE \(Self.databaseName)")
-            }
+            try await Self.make(Self.databaseName, on: server)
         }
         await server.close()
+    }
+
+    /// Makes the database that tools and earlier versions of the program look for, after the first start has given its own to the gateway.
+    private func makeUsualDatabase() async throws(PostgresError) {
+        let server = try await connect(to: Self.databaseName, starter.logger)
+        try await Self.make("postgres", on: server)
+        await server.close()
+    }
+
+    private static func make(_ database: String, on server: PostgresConnection) async throws(PostgresError) {
+        let look = Statement("SELECT 1 FROM pg_database WHERE datname = $1", [.text(database)])
+        guard try await server.run(Transaction(tenant: nil, [look])).first?.isEmpty != false else { return }
+        try await server.script("CREATE DATABASE \(database)")
+    }
+
+    private func connect(to database: String, _ logger: Logger) async throws(PostgresError) -> PostgresConnection {
+        try await PostgresConnection.connect(
+            PostgresConfiguration(adminConnectionString(database: database)),
+            logger: logger
+        )
     }
 
     private func connectionString(user: String, database: String) -> String {

@@ -37,7 +37,7 @@ extension DeviceDiagnosis {
             ) { $0.waiting },
             .flag(
                 "waitingComplete",
-                "Whether all open messages of the tenant were looked at; false: those next to the present, at most 100."
+                "Whether all open messages of the tenant were looked at. False: the search ended after 100, or after 10 that wait."
             ) { !$0.facts.hasMoreOpen },
         ]
     )

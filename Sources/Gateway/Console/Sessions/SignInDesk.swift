@@ -152,7 +152,11 @@ package struct SignInDesk: Sendable {
             try await store.succeeded(place, all: false)
             return .blocked(wait)
         }
-        if asked != .code, let wait = try await exhausted(account, place) {
+        let now = clock.now()
+        let hourly = [
+            Self.hourly(place, free: Self.addressHourly, now), Self.hourly(account, free: Self.accountHourly, now),
+        ]
+        if asked != .code, let wait = try await hourlyWait(hourly, now) {
             try await store.succeeded(account, all: false)
             try await store.succeeded(place, all: false)
             return .blocked(wait)
@@ -166,24 +170,21 @@ package struct SignInDesk: Sendable {
             try await store.succeeded(place, all: false)
             return .right(found)
         } catch is PasswordWork.Busy {
-            try await store.succeeded(account, all: false)
-            try await store.succeeded(place, all: false)
+            for subject in [account, place] + hourly { try await store.succeeded(subject, all: false) }
             return .busy
         }
     }
 
     /// Counts a check that costs a hash. The count stays, also of a right password: a person with an account could otherwise keep the cores busy.
     ///
+    /// - Parameters:
+    ///   - subjects: those of the hour: the address first, so that an address which has too many does not count for accounts.
+    ///   - now: in the hour.
+    /// - Throws: the error of the store.
     /// - Returns: the seconds to wait, if there were too many in this hour.
-    private func exhausted(
-        _ account: PostgresAccountStore.AttemptSubject,
-        _ place: PostgresAccountStore.AttemptSubject
-    ) async throws -> Int? {
-        let now = clock.now()
-        for (subject, free) in [(account, Self.accountHourly), (place, Self.addressHourly)] {
-            guard case .blocked(let wait) = try await store.attempt(Self.hourly(subject, free: free, now)) else {
-                continue
-            }
+    private func hourlyWait(_ subjects: [PostgresAccountStore.AttemptSubject], _ now: Timestamp) async throws -> Int? {
+        for subject in subjects {
+            guard case .blocked(let wait) = try await store.attempt(subject) else { continue }
             return min(wait, 3600 - Int(now.seconds % 3600))
         }
         return nil

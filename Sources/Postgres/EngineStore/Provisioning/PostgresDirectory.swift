@@ -231,7 +231,7 @@ package struct PostgresDirectory: Sendable {
             )
             guard let stored = try results.result(0).rows(Self.credential).first else { return nil }
             let uses = try Self.assignments(try results.result(1)).filter { $0.key == key }
-            return ListedCredential(stored: stored, uses: uses)
+            return ListedCredential(stored: stored, uses: Set(uses).sorted())
         }
     }
 

@@ -80,6 +80,10 @@ BEGIN
             EXIT;
         END LOOP;
         IF v_target IS NULL THEN
+            -- It has reached the device by one of its identities, and waits for others.
+            PERFORM 1 FROM gateway.delivery d
+                WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = v_place AND d.device_id = p_device LIMIT 1;
+            CONTINUE WHEN FOUND;
             -- Everyone, or tags: the expansion walks the identities in the order of their ids.
             CONTINUE WHEN m.recipients IS NOT NULL OR m.has_variants OR m.audience->'groups' IS NOT NULL OR m.audience->'users' IS NOT NULL;
             CONTINUE WHEN m.vendor <> 'native' AND m.vendor <> ALL (v_vendors) AND NOT (v_crosses AND m.audience->'tags' IS NULL);

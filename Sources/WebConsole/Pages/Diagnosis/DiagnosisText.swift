@@ -142,6 +142,12 @@ enum DiagnosisText {
         }
     }
 
+    /// The console has no form for it.
+    static let resumeLane = Text(
+        ko: "gateway.lane 테이블에서 해당 구분의 is_paused를 false로 변경하세요.",
+        en: "Set is_paused of the lane to false in the table gateway.lane."
+    )
+
     /// The action for a condition that is not met; nil: that of its reason.
     static func action(_ condition: String?) -> Text? {
         switch condition {
@@ -160,7 +166,7 @@ enum DiagnosisText {
         case "pushSetting":
             Text(ko: "사용자가 수신 설정을 다시 켜야 합니다.", en: "The user has to switch notifications on again.")
         case "optIn", "consents": Text(ko: "조치할 것이 없습니다.", en: "No action is required.")
-        case "lane": Text(ko: "‘노드·대기열’에서 발신을 재개하세요.", en: "Resume the lane under Nodes and queue.")
+        case "lane": resumeLane
         case "quietHours", "receivingWindow":
             Text(
                 ko: "조치할 것이 없습니다. 앱 설정에 따라 그 시간 뒤에 발신되거나 제외됩니다.",

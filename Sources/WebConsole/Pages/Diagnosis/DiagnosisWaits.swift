@@ -201,9 +201,9 @@ enum WaitingText {
         switch cause {
         case "approval":
             Text(ko: "‘승인’에서 보낸 사람이 아닌 사람이 승인해야 합니다.", en: "Someone other than its sender has to approve it.")
-        case "gaveUp": Text(ko: "재발신 버튼은 메시지 페이지에 있습니다.", en: "The button is on the page of the message.")
+        case "gaveUp": Text(ko: "재발신 버튼은 메시지 페이지에 있습니다.", en: "Requeue it on the page of the message.")
         case "paused": Text(ko: "메시지 페이지에서 발신을 재개하세요.", en: "Resume it on the page of the message.")
-        case "lane": Text(ko: "‘노드·대기열’에서 발신을 재개하세요.", en: "Resume the lane under Nodes and queue.")
+        case "lane": DiagnosisText.resumeLane
         case "credential", "upstream":
             Text(
                 ko: "‘인증서·키’에서 해결하면 발신됩니다.",

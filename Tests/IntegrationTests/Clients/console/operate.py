@@ -8,7 +8,7 @@ from browser import DESKTOP, PHONE, Browser, check, sentence, submit
 
 WORDS = {
     "en": {"paused": "Paused.", "resumed": "Resumed.", "requeued": "Requeued.", "canceled": "Canceled.",
-           "gave up": "The gateway stopped retrying 1 targets."},
+           "gave up": "The gateway stopped retrying 1 target."},
     "ko": {"paused": "일시 중지했습니다.", "resumed": "재개했습니다.", "requeued": "재발신을 시작했습니다.", "canceled": "취소했습니다.",
            "gave up": "대상 1건의 재시도가 중단되었습니다."},
 }  # fmt: skip
