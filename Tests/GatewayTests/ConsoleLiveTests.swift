@@ -12,7 +12,7 @@ import Testing
         let reads = SharedReads<String, Int>()
         let count = NIOLockedValueBox(0)
         func value(_ key: String, since: ContinuousClock.Instant? = nil) async -> Int {
-            await reads.value(key, maxAge: .seconds(60), since: since) {
+            await reads.value(key, maxAge: .seconds(3600), since: since) {
                 count.withLockedValue {
                     $0 += 1
                     return $0

@@ -378,6 +378,8 @@ class Runner:
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
+        # The process that starts a stub may have blocked them, which a new program inherits.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
         scheme = "https" if self.server.tls else "http"
         address = {"vendor": vendor, "port": self.server.port, "url": f"{scheme}://{self.server.host}:{self.server.port}", "control": self.control.port}
         print(json.dumps(address), flush=True)
