@@ -103,7 +103,7 @@ import Testing
             $0.dueAt = now + .seconds(600)
         },
         Case(cause: .audience, text: "has not read its audience") { facts in
-            facts.isExpanding = true
+            facts.target = nil
             facts.isSelected = false
         },
         Case(cause: .credential, until: 300, text: "waits for the credential apple.") { facts in
@@ -184,7 +184,7 @@ import Testing
         let planned = Self.message { facts in
             facts.dueAt = Self.now + .seconds(3600)
             facts.isSelected = false
-            facts.isExpanding = true
+            facts.target = nil
         }
         let diagnosis = Self.diagnosis([planned])
         #expect(diagnosis.waiting.first?.cause == .schedule)

@@ -85,7 +85,7 @@ package struct SignInDesk: Sendable {
         return .init(digest: Array(SHA256.hash(data: Array("address \(network)".utf8))), free: addressFree)
     }
 
-    /// The checks of a subject in this hour. Each hour has subjects of its own: it begins anew, however steadily people sign in.
+    /// The checks of a subject in this hour. Each hour has subjects of its own, so that its count starts at zero, however often people sign in.
     private static func hourly(
         _ subject: PostgresAccountStore.AttemptSubject,
         free: Int,

@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: 00f5fe67a25a7e35
+-- Routines: 7fc5076959171278

@@ -6,7 +6,7 @@
 -- device (is_selected); nor is it for variants. The slice is then that of the expansion. slice_state null: the slice is not known.
 CREATE OR REPLACE FUNCTION gateway.waiting_messages(p_tenant text, p_device uuid, p_looks integer, p_limit integer)
 RETURNS TABLE (
-    message_id uuid, target_id uuid, is_selected boolean, is_expanding boolean, vendor text, state text, awaits_approval boolean, lane smallint,
+    message_id uuid, target_id uuid, is_selected boolean, vendor text, state text, awaits_approval boolean, lane smallint,
     accepted_at timestamptz, due_at timestamptz, due_local bigint, expires_at timestamptz, paused_at timestamptz, is_paced boolean, no integer,
     slice_state text, next_at timestamptz, attempts smallint, held_by text, dead_reason text, is_paused boolean, seen_at timestamptz)
 LANGUAGE plpgsql AS $$
@@ -26,7 +26,6 @@ DECLARE
     v_after uuid;
     v_no integer;
     v_is_selected boolean;
-    v_is_expanding boolean;
     m record;
     q record;
 BEGIN
@@ -60,7 +59,6 @@ BEGIN
         CONTINUE WHEN NOT FOUND;
 
         v_target := NULL;
-        v_is_expanding := false;
         FOREACH v_id IN ARRAY v_ids LOOP
             SELECT x.no INTO q FROM gateway.find_queued(p_tenant, v_place, v_id) x;
             CONTINUE WHEN NOT FOUND;
@@ -93,9 +91,8 @@ BEGIN
             CONTINUE WHEN v_after >= v_ids[cardinality(v_ids)];
             v_no := 0;
             v_is_selected := false;
-            v_is_expanding := true;
         END IF;
-        RETURN QUERY SELECT x.message_id, v_target, v_is_selected, v_is_expanding, x.vendor, x.state, x.awaits_approval, x.lane, x.accepted_at,
+        RETURN QUERY SELECT x.message_id, v_target, v_is_selected, x.vendor, x.state, x.awaits_approval, x.lane, x.accepted_at,
                 x.due_at, x.due_local, x.expires_at, x.paused_at, x.pace_count IS NOT NULL, s.no, s.state, s.next_at,
                 coalesce(s.attempts, 0::smallint), s.held_by, s.dead_reason, coalesce(l.is_paused, false), now()
             FROM gateway.message x

@@ -20,7 +20,7 @@ package struct WaitingFacts: Sendable, Hashable {
     /// Whether the message selects the device. False: that is not known, because its audience is not expanded so far, or it has variants.
     package var isSelected = true
     /// Whether the expansion of its audience has not reached the device.
-    package var isExpanding = false
+    package var isExpanding: Bool { target == nil }
     package var isLanePaused = false
     /// The place in the queue, which during the expansion is that of the expansion; nil: it is not known.
     package var queue: QueueFacts?
@@ -62,7 +62,6 @@ extension WaitingFacts {
         facts.isPaced = try row.bool("is_paced")
         facts.target = try row.optionalID("target_id")
         facts.isSelected = try row.bool("is_selected")
-        facts.isExpanding = try row.bool("is_expanding")
         facts.isLanePaused = try row.bool("is_paused")
         facts.queue = try PostgresQueryStore.queue(row)
         return facts
