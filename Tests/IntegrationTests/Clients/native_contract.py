@@ -450,7 +450,9 @@ def check_analytics(api):
     series = api.call("showTimeseries", query={"interval": "day", "zone": "Asia/Kathmandu", "app": "shop"})
     points = series["series"][0]["points"]
     check(len(points) == 7 and all(point["start"].endswith("T18:15:00.000Z") for point in points), "seven local days")
-    check(sum(point["counts"]["targets"] for point in points) == total["targets"], "the days add up")
+    # A message that is due in an hour may belong to the next local day.
+    local = api.call("showFunnel", query={"app": "shop", "from": points[0]["start"], "to": series["to"]})["total"]
+    check(sum(point["counts"]["targets"] for point in points) == local["targets"] > 0, "the days add up")
     losses = api.call("showLosses", query={"app": "shop", "by": "app"})
     lost = ["suppressed", "canceled", "expired", "unsendable", "rejected"]
     check(losses["complete"] and sum(loss["count"] for loss in losses["losses"]) == sum(total[s] for s in lost), "losses")
