@@ -6,11 +6,7 @@ import Testing
 
 /// Apps leave their vendors, by `push-gateway migration` alone, while phones and back ends use them (`Clients/migrations/README.md`). The vendors are stubs that share no
 /// code with the gateway and push with a key of their own, and the push service's list of accepted pushes decides.
-@Suite(
-    .serialized,
-    .timeLimit(.minutes(60)),
-    .enabled(if: ProcessInfo.processInfo.environment["MIGRATION_DEVICES"] != nil)
-) struct VendorMigrationTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct VendorMigrationTests {
     static let vendors = ["upmc", "ipns", "rationalowl", "braze", "notificationhubs"]
     /// 40 phones, so that each vendor takes less than a minute. `MIGRATION_DEVICES=2000` selects the long run.
     private static let devices = Soak.size("MIGRATION_DEVICES") ?? 40

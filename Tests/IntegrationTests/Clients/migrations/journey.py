@@ -170,6 +170,7 @@ class Journey:
         self.proxied()
         self.vendor.enter(self.calls)
         self.fleet.register_all()
+        self.counted()
         self.step(self.rounds)
         self.place.advance(self.name)
         self.step(1)
@@ -248,6 +249,16 @@ class Journey:
             return self.calls_of_stub() > before
 
         eventually("calls are proxied", is_proxied)
+
+    def counted(self) -> None:
+        """Waits until calls count for the gates of the first step. A node counts in intervals, and not in the one in which the step began."""
+
+        def is_counted() -> bool:
+            self.vendor.register(self.calls, self.fleet.phones[0])
+            gates = self.native.get(f"/v1/migrations/{self.name}")["gates"]
+            return all(gate["missing"] < gate["needed"] for gate in gates if gate["metric"] == "observed")
+
+        eventually("calls are counted", is_counted)
 
     def rests(self) -> int:
         """Waits until the vendor is not called any longer, and returns the number of its calls."""
