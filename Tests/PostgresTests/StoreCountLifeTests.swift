@@ -261,7 +261,10 @@ import Testing
         let admin = try await fixture.database.admin()
         let now = try await fixture.now()
         let today = QuarterRange(now..<now + .seconds(1)).from
-        try await Self.fill(admin, from: today - 402 * Self.day, to: today - 398 * Self.day)
+        try await Self.fill(admin, from: today - 402 * Self.day, to: today - 400 * Self.day)
+        // An hour later, because the next quarter hour may begin before the counts are removed.
+        let kept = today - 400 * Self.day + 4
+        try await Self.fill(admin, from: kept, to: kept + 2 * Self.day)
         let maintenance = PostgresMaintenance(engine: fixture.engine, node: fixture.node)
         #expect(try await maintenance.run().countsRemoved == 2 * 2 * Int(Self.day))
         #expect(try await Self.days(admin, "counter", "rejected").rows == 2 * Int(Self.day))
