@@ -109,13 +109,14 @@ import Testing
 
     @Test func aTargetThatExpiresBeforeItsWindowIsDueAtOnce() async throws {
         let world = try await RuleWorld.make()
-        _ = try await world.registerTimed(world.newKey(), "UTC", world.closedWindow)
+        let window = world.closedWindow
+        _ = try await world.registerTimed(world.newKey(), "UTC", window)
         let message = world.message(to: [], work: .expand(after: nil))
         let slices = try await world.expanded(message)
         #expect(slices.reduce(0) { $0 + $1.targets.count } == 1, "targets due at once")
         guard let lease = slices.first else { return }
         let work = try await world.deliveries.load(lease)
-        #expect(work?.targets[0]?.clock.window?.description == world.closedWindow, "the window when it is sent")
+        #expect(work?.targets[0]?.clock.window?.description == window, "the window when it is sent")
     }
 
     @Test func aDeviceAtItsCapIsReportedAsCapped() async throws {
