@@ -218,7 +218,7 @@ extension BrazeTests.Campaigns {
         #expect(try await braze.call("/campaigns/trigger/schedule/delete", delete).status == 201)
         func update(_ id: String) async throws -> Int {
             let body = """
-                {"campaign_id":"trigger","schedule_id":"\(id)","schedule":{"time":"\(try await braze.time(in: 1))"}}
+                {"campaign_id":"trigger","schedule_id":"\(id)","schedule":{"time":"\(try await braze.time(in: 2))"}}
                 """
             return try await braze.call("/campaigns/trigger/schedule/update", body).status
         }

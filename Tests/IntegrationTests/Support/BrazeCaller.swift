@@ -149,7 +149,7 @@ struct BrazeCaller {
         )
     }
 
-    /// A time in ISO 8601, the given number of seconds from now by the database's clock.
+    /// A time in ISO 8601, the given number of seconds from now by the database's clock, or up to a second less: whole seconds. A schedule needs two.
     func time(in seconds: Int) async throws -> String {
         try await world.value(
             """
