@@ -149,13 +149,21 @@ struct ConsoleAccessTests {
     @Test func rightPasswordsAreLimitedByTheHour() async throws {
         try await ConsoleBrowser.with(try base) { browser in
             let person = browser()
+            func hour() -> Int64 { Int64(Date().timeIntervalSince1970) / 3600 }
+            let start = hour()
             try await account("eager", "analyst", person)
             // The counts of this hour, of the account and of its address: a right password takes back all others.
             let set = "SET failures = \(SignInDesk.accountHourly) WHERE failures > 0 RETURNING 1"
             let fill = "WITH u AS (UPDATE gateway.account_attempt \(set)) SELECT count(*)::text AS value FROM u"
             #expect(try await world.value(fill) == "2")
             #expect(try await person.signIn("eager", Self.password).status == 303, "the first above the limit is read")
-            let blocked = try await person.signIn("eager", Self.password)
+            var blocked = try await person.signIn("eager", Self.password)
+            if blocked.status == 303, hour() > start {
+                // The hour ended meanwhile, and the next one has counts of its own, which the last sign-in began.
+                _ = try await world.value(fill)
+                #expect(try await person.signIn("eager", Self.password).status == 303)
+                blocked = try await person.signIn("eager", Self.password)
+            }
             #expect(blocked.status == 429 && blocked.headers.first(name: "retry-after") != nil)
             #expect(try await person.signIn("nobody", Self.password).status == 422, "another account is not blocked")
         }
