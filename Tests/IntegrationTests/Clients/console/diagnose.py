@@ -58,9 +58,10 @@ PLANTED: dict[str, str] = {}
 def plant() -> None:
     """One device for each cause, each with a phone number of its own."""
     apple = {"platforms": {"ios": {"topic": "com.example.shop", "production": "apple"}}}
+    hour = gateway.now().hour
     apps = {
-        # From minute to minute, all day: hours that are over at some time would make the test depend on the clock.
-        "quiet": apple | {"quietHours": {"from": "00:00", "to": "23:59", "zone": "Asia/Seoul"}},
+        # From the hour before, for half a day: at least one minute of a day is not quiet, and it must not be one of the test's.
+        "quiet": apple | {"quietHours": {"from": f"{(hour - 1) % 24:02}:00", "to": f"{(hour + 12) % 24:02}:00", "zone": "UTC"}},
         "capped": apple | {"frequencyCap": {"count": 1, "per": "24h"}},
         "bare": {"platforms": {}},
         "stale": {"platforms": {"ios": {"topic": "com.example.shop", "production": "stale"}}},
