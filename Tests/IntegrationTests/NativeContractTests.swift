@@ -1,8 +1,13 @@
 import CommandSupport
 import Foundation
+import HTTPTypes
+import MigrationStore
 import Model
+import NIOHTTP1
+import Store
 import Testing
 
+@testable import Gateway
 @testable import NativeHTTP
 
 /// The native API against its own description, with third-party tools: an OpenAPI validator, JSON Schema, and a
@@ -37,7 +42,10 @@ struct NativeContractTests {
         )
     }
 
-    // Uses `openapi-spec-validator` and `jsonschema` from PyPI.
+    /// Operations of which the script sees no success: its world has no binding of Notification Hubs, and no observed sends, without which no migration ends.
+    private static let leftOut = ["completeMigration", "issueSharedAccessSignature"]
+
+    // Uses `openapi-spec-validator` and `jsonschema` from PyPI. Fails for an operation that the script does not call with success, except those left out.
     @Test func everyOperationAnswersAsItIsDeclared() async throws {
         try await withWorld { world in
             let python = try await PythonClient(
@@ -51,12 +59,46 @@ struct NativeContractTests {
                 [world.http.base],
                 environment: [
                     "GATEWAY_KEY": try await key(world, "admin"), "GATEWAY_READ_KEY": try await key(world, "read"),
-                    "GATEWAY_SIMULATOR": world.control.base,
+                    "GATEWAY_SIMULATOR": world.control.base, "GATEWAY_LEFT_OUT": Self.leftOut.joined(separator: " "),
                 ]
             )
             #expect(result.status == 0, "\(result.log)")
             #expect(result.log.contains("\(NativeOperations.all.count) operations"), "\(result.log)")
         }
+    }
+
+    // With the script, so that every operation has a test. The stage checks the answers.
+    @Test func theOperationsThatTheScriptLeavesOutAnswerToo() async throws {
+        try await NativeStage.on { stage in
+            try await rollOut(stage)
+            for id in Self.leftOut {
+                let operation = try #require(NativeOperations.all.first { $0.id == id })
+                let path = operation.path.replacing("{app}", with: "shop").replacing("{migration}", with: "leave")
+                let method = HTTPMethod(rawValue: operation.method.rawValue)
+                let answer = try await stage.native(method, path, operation.example)
+                #expect((200..<300).contains(answer.status), "\(id): \(answer.status) \(answer.text)")
+            }
+            #expect(try await stage.native(.GET, "/v1/migrations/leave").json?["status"] == "completed")
+        }
+    }
+
+    /// Stores a migration whose pushes have all moved: its next step is the end.
+    private func rollOut(_ stage: NativeStage) async throws {
+        let upstream: JSON = ["kind": "upstream-rationalowl", "url": "https://vendor.example"]
+        let made = try await stage.native(.PUT, "/v1/credentials/old", upstream)
+        try #require(made.status == 201, "\(made.text)")
+        let migration = NewMigration(
+            id: "leave",
+            app: "shop",
+            upstream: "old",
+            plan: [
+                "migration": ["id": "leave", "app": "shop", "from": "old"],
+                "steps": [["stage": "serve"], ["stage": "hold"], ["stage": "complete"]],
+            ],
+            state: ["status": "rolledOut", "step": 1]
+        )
+        let store = PostgresMigrationStore(engine: stage.database.engine)
+        #expect(try await store.put(migration, in: NativeStage.tenant, by: .key("test")) == .stored)
     }
 
     // Uses `openapi-python-client` from PyPI. It omits the two operations whose bodies are files: an image and a list

@@ -63,10 +63,15 @@ import Testing
         var count = 0
         for (path, item) in try #require(document["paths"]?.object).pairs {
             for (method, operation) in item.object?.pairs ?? [] {
-                for (status, response) in operation["responses"]?.object?.pairs ?? [] {
+                let responses = operation["responses"]?.object?.pairs ?? []
+                #expect(responses.contains { $0.key < "300" }, "\(method) \(path) declares no success")
+                for (status, response) in responses {
+                    let hasBody = response["content"] != nil
+                    #expect(hasBody == (status != "204"), "\(method) \(path) \(status) has no schema")
                     for (type, media) in response["content"]?.object?.pairs ?? [] {
                         let place = "\(method) \(path) \(status) \(type)"
                         let schema = try #require(media["schema"], "\(place) has no schema")
+                        #expect(schema != [:], "\(place) has an empty schema")
                         let example = try #require(media["example"], "\(place) has no example")
                         let faults = check.faults(example, schema)
                         #expect(faults == [], "\(place)")

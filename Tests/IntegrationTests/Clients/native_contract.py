@@ -29,6 +29,7 @@ from referencing.jsonschema import DRAFT202012
 BASE = sys.argv[1]
 KEY = os.environ["GATEWAY_KEY"]
 READ_KEY = os.environ["GATEWAY_READ_KEY"]
+LEFT_OUT = os.environ["GATEWAY_LEFT_OUT"].split()
 SIMULATOR = os.environ["GATEWAY_SIMULATOR"]
 METHODS = ("get", "put", "post", "patch", "delete")
 # Formats that are checked; the others are annotations.
@@ -169,11 +170,10 @@ class API:
         return values if "ndjson" in (kind or "") else values[0]
 
     def check_coverage(self) -> None:
-        """Checks that every operation was called and returned every success that it declares."""
+        """Checks that every operation was called and returned every success that it declares, except those that the caller calls itself."""
         for identifier, (_, _, operation) in self.description.operations.items():
             for status in operation["responses"]:
-                # Signatures need a binding of Notification Hubs, and the end of a migration needs observed sends. This world has neither; other tests do both.
-                if status < "300" and identifier not in ("issueSharedAccessSignature", "completeMigration"):
+                if status < "300" and identifier not in LEFT_OUT:
                     check((identifier, int(status)) in self.seen, f"{identifier} never answered {status}")
 
 
