@@ -27,7 +27,7 @@ import Testing
                 .map { .certificate($0) }
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: shown.path("gateway-key.pem"), format: .pem))
         }
-        return HTTPCaller(base: world.https.base, tls: tls)
+        return HTTPCaller(gateway: world.https.base, tls: tls)
     }
 
     /// The call by which a RationalOwl back end registers, which needs a proof.

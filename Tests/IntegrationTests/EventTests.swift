@@ -318,7 +318,10 @@ struct EventTests {
             let status = await world.gateway?.stop()
             #expect(status == 0)
             try await reader.value
-            let events = lines.withLockedValue { $0 }.compactMap { try? JSONParser.parse($0) }
+            let written = lines.withLockedValue { $0 }
+            let answer = HTTPCaller.Answer(response, Array(written.joined(separator: "\n").utf8))
+            DeclaredAnswers.check("GET", "/v1/events?follow=true", answer)
+            let events = written.compactMap { try? JSONParser.parse($0) }
             #expect(events.map { $0["kind"]?.string } == ["registered", "registered", "stream_ended"])
             #expect(events.map { $0["offset"]?.int } == [1, 2, 2])
             #expect(events.last?["generation"]?.string == response.headers.first(name: "X-Event-Generation"))

@@ -54,7 +54,7 @@ struct LimitMetricTests {
             }
             #expect(try await world.metric("listener_connections_allowed", "listener=\"http\"") > 0)
             let before = try await open()
-            let callers = (0..<5).map { _ in HTTPCaller(base: world.http.base) }
+            let callers = (0..<5).map { _ in HTTPCaller(gateway: world.http.base) }
             for caller in callers { _ = try await caller.call("GET", "/v1/apps") }
             try await eventually("the connections are counted") { try await open() >= before + 5 }
             for caller in callers { await caller.close() }

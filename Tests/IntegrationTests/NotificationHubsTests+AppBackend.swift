@@ -114,11 +114,8 @@ extension NotificationHubsTests {
 
     private func upload(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let world = try world
-        var request = HTTPClientRequest(url: "\(world.http.base)/v1/apps/shop/media/\(Self.imageHash)")
-        request.method = .PUT
-        request.headers.add(name: "authorization", value: "Bearer \(world.apiKey)")
-        request.body = .bytes(ByteBuffer(bytes: Self.image))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        #expect(response.status.code == 201, sourceLocation: sourceLocation)
+        let path = "/v1/apps/shop/media/\(Self.imageHash)"
+        let stored = try await world.http.put(path, Array(Self.image), bearer: world.apiKey)
+        #expect(stored.status == 201, "\(stored.text)", sourceLocation: sourceLocation)
     }
 }

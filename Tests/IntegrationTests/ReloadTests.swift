@@ -15,7 +15,7 @@ import Testing
     /// The status of a call by HTTPS from a client that trusts only this certificate; nil if no connection could be made.
     private func status(_ world: World, trusting certificate: String) async throws -> Int? {
         let base = world.https.base.replacing("127.0.0.1", with: "localhost")
-        let caller = HTTPCaller(base: base, trustRootsFile: certificate)
+        let caller = HTTPCaller(gateway: base, trustRootsFile: certificate)
         let answer = try? await caller.call("GET", "/v1/apps", bearer: world.apiKey)
         await caller.close()
         return answer?.status

@@ -1,10 +1,11 @@
 import AsyncHTTPClient
-import CommandSupport
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
+
+@testable import CommandSupport
 
 /// `X-Request-Id` in responses, problems, log lines and rows of the audit, on a real gateway.
 @Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld())
@@ -35,6 +36,7 @@ struct RequestIDTests {
         }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let bytes = Array(try await response.body.collect(upTo: 4 << 20).readableBytesView)
+        DeclaredAnswers.check(method.rawValue, URL(string: url)?.path ?? "", HTTPCaller.Answer(response, bytes))
         let ids = response.headers["x-request-id"]
         #expect(ids.count == 1, "\(method) \(url): \(ids)")
         return Answer(

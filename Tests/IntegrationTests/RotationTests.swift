@@ -358,11 +358,11 @@ struct RotationTests {
             try content(other, name).write(toFile: world.material.path(name), atomically: true, encoding: .utf8)
         }
         try await eventually("the new certificate is used", every: .milliseconds(100)) {
-            let caller = HTTPCaller(base: https, trustRootsFile: both)
+            let caller = HTTPCaller(gateway: https, trustRootsFile: both)
             let answer = try await caller.call("GET", "/v1/apps", bearer: world.apiKey)
             await caller.close()
             #expect(answer.status == 200, "\(answer.text)")
-            let strict = HTTPCaller(base: https, trustRootsFile: onlyNew)
+            let strict = HTTPCaller(gateway: https, trustRootsFile: onlyNew)
             let renewed = try? await strict.call("GET", "/v1/apps", bearer: world.apiKey)
             await strict.close()
             return renewed?.status == 200

@@ -1,11 +1,9 @@
-import AsyncHTTPClient
 import CommandSupport
 import DeliveryEngine
 import EngineStore
 import Foundation
 import GatewayHTTP
 import Model
-import NIOCore
 import NIOHTTP1
 import PostgresClient
 import Routing
@@ -40,9 +38,7 @@ struct RouteVersionTests {
             // The same content makes no version.
             #expect(try await stage.native(.PUT, Self.path, Self.serve, ifMatch: "\"1\"").json?["version"] == 1)
             #expect(try await stage.native(.PUT, Self.path, Self.apns, ifMatch: "\"1\"", node: 1).json?["version"] == 2)
-            var request = HTTPClientRequest(url: stage.bases[0] + Self.path)
-            request.headers.add(name: "authorization", value: "Bearer \(stage.readKey)")
-            let shown = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            let shown = try await stage.native(.GET, Self.path, as: stage.readKey)
             #expect(shown.headers.first(name: "etag") == "\"2\"")
             let former = try await stage.native(.GET, Self.path + "?version=1")
             #expect(former.json?["rules"] == Self.serve && former.json?["inForce"] == false, "\(former.text)")

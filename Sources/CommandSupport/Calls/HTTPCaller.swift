@@ -2,37 +2,45 @@ import AsyncHTTPClient
 import Foundation
 package import Model
 import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 package import NIOSSL
 
 /// A small HTTP client for commands: it sends JSON or a form and reads a JSON answer of bounded size.
 package struct HTTPCaller: Sendable {
     package struct Answer: Sendable {
         package var status: Int
+        package var headers: HTTPHeaders
         package var bytes: [UInt8]
         package var json: JSON? { try? JSONParser.parse(bytes) }
         package var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
+    /// Gets each whole answer, with the method and the path of its call.
+    package typealias OnAnswer = @Sendable (_ method: String, _ path: String, _ answer: Answer) -> Void
+
     package let base: String
     private let client: HTTPClient
+    private let onAnswer: OnAnswer?
 
     /// - Parameters:
     ///   - base: scheme, host and port.
     ///   - trustRootsFile: PEM file of the only trusted authority, for a listener with a self-made certificate.
-    package init(base: String, trustRootsFile: String? = nil) {
+    ///   - onAnswer: for tests, which compare answers with the API's document.
+    package init(base: String, trustRootsFile: String? = nil, onAnswer: OnAnswer? = nil) {
         self.init(
             base: base,
             tls: trustRootsFile.map { file in
                 var tls = TLSConfiguration.makeClientConfiguration()
                 tls.trustRoots = .file(file)
                 return tls
-            }
+            },
+            onAnswer: onAnswer
         )
     }
 
-    package init(base: String, tls: TLSConfiguration?) {
+    package init(base: String, tls: TLSConfiguration?, onAnswer: OnAnswer? = nil) {
         self.base = base
+        self.onAnswer = onAnswer
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
         configuration.tlsConfiguration = tls
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -113,10 +121,10 @@ package struct HTTPCaller: Sendable {
         let response = try await client.execute(request, timeout: .hours(24))
         guard (200..<300).contains(response.status.code) else {
             let buffer = try await response.body.collect(upTo: 1 << 20)
-            return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+            return Answer(response, Array(buffer.readableBytesView))
         }
         for try await buffer in response.body { try part(Array(buffer.readableBytesView)) }
-        return Answer(status: Int(response.status.code), bytes: [])
+        return Answer(response, [])
     }
 
     /// Percent-encodes every character except the unreserved ones of RFC 3986, §2.3.
@@ -142,8 +150,16 @@ package struct HTTPCaller: Sendable {
     private func execute(_ request: HTTPClientRequest) async throws -> Answer {
         let response = try await client.execute(request, timeout: .seconds(30))
         let buffer = try await response.body.collect(upTo: 16 << 20)
-        return Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+        let answer = Answer(response, Array(buffer.readableBytesView))
+        onAnswer?(request.method.rawValue, String(request.url.dropFirst(base.count)), answer)
+        return answer
     }
 
     package func close() async { try? await client.shutdown() }
+}
+
+extension HTTPCaller.Answer {
+    init(_ response: HTTPClientResponse, _ bytes: [UInt8]) {
+        self.init(status: Int(response.status.code), headers: response.headers, bytes: bytes)
+    }
 }

@@ -1,10 +1,11 @@
 import AsyncHTTPClient
-import CommandSupport
 import Foundation
 import Model
 import NIOCore
 import NIOHTTP1
 import Testing
+
+@testable import CommandSupport
 
 /// Calls Braze's interface of the running suite's world, and reads the pushes that the push service received.
 ///
@@ -37,6 +38,7 @@ struct BrazeCaller {
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let buffer = try await response.body.collect(upTo: 1 << 20)
+        DeclaredAnswers.check(method.rawValue, path, HTTPCaller.Answer(response, Array(buffer.readableBytesView)))
         return Answer(status: Int(response.status.code), headers: response.headers, text: String(buffer: buffer))
     }
 

@@ -120,7 +120,7 @@ final class Cluster: @unchecked Sendable {
         }
         let http = try #require(addresses["http"]?.string)
         let admin = try #require(addresses["admin"]?.string)
-        others[number] = Node(process: process, http: HTTPCaller(base: "http://\(http)"), admin: admin)
+        others[number] = Node(process: process, http: HTTPCaller(gateway: "http://\(http)"), admin: admin)
     }
 
     /// Sends SIGKILL and waits until the process has ended.

@@ -123,9 +123,7 @@ struct ExactStage: Sendable {
     }
 
     func call(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> HTTPCaller.Answer {
-        let answer = try await steady.call(method, path, body, bearer: apiKey)
-        DeclaredAnswers.check(method, path, answer)
-        return answer
+        try await steady.call(method, path, body, bearer: apiKey)
     }
 
     func control(_ message: String, _ action: String) async throws {

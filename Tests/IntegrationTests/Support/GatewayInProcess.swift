@@ -50,7 +50,7 @@ final class GatewayInProcess: Sendable {
         self.group = group
         running = Task { try await group.run() }
         let served = try await Self.addresses(material.path("gateway.json"))
-        http = HTTPCaller(base: "http://" + (try #require(served["http"]?.string)))
+        http = HTTPCaller(gateway: "http://" + (try #require(served["http"]?.string)))
         try await Self.apply(vendors, binding, world, configuration)
     }
 

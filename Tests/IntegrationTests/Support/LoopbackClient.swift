@@ -86,7 +86,13 @@ struct LoopbackClient: Sendable {
             channel.write(HTTPClientRequestPart.end(nil), promise: nil)
         }
         channel.flush()
-        return try await answers.get()
+        let made = try await answers.get()
+        for (call, answer) in zip(calls, made) {
+            let bytes = Array(answer.text.utf8)
+            let whole = HTTPCaller.Answer(status: answer.status, headers: answer.headers, bytes: bytes)
+            DeclaredAnswers.check(call.method.rawValue, call.path, whole)
+        }
+        return made
     }
 
     /// Makes one call.

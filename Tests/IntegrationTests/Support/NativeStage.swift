@@ -287,7 +287,7 @@ struct NativeStage: Sendable {
         }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let buffer = try await response.body.collect(upTo: 4 << 20)
-        let answer = HTTPCaller.Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+        let answer = HTTPCaller.Answer(response, Array(buffer.readableBytesView))
         DeclaredAnswers.check(call.method.rawValue, call.path, answer)
         return (answer, response.headers.first(name: "content-type"))
     }

@@ -29,7 +29,7 @@ enum RawHTTP {
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let buffer = try await response.body.collect(upTo: 1 << 20)
-        return HTTPCaller.Answer(status: Int(response.status.code), bytes: Array(buffer.readableBytesView))
+        return HTTPCaller.Answer(response, Array(buffer.readableBytesView))
     }
 }
 
