@@ -9,6 +9,10 @@ import Store
 struct BenchRun {
     let stage: BenchStage
     let devices: Int
+    /// The tenant that sends, whose app `shop` has the devices.
+    var tenant = BenchStage.tenant
+    /// Its key; nil: that of the stage's tenant.
+    var apiKey: String?
     /// Half an hour; a longer run indicates an error.
     private static let limit = Duration.seconds(1800)
 
@@ -29,7 +33,7 @@ struct BenchRun {
 
     /// - Throws: `StageFailure` when not every device was reached.
     func measure(_ number: Int) async throws -> BenchSample {
-        let tenant = PostgresValue.text(BenchStage.tenant.rawValue)
+        let tenant = PostgresValue.text(self.tenant.rawValue)
         let before = try await usage()
         let sentBefore = try await ask(Self.sent, [tenant]).only().int("sent")
         let started = ContinuousClock.now
@@ -71,7 +75,7 @@ struct BenchRun {
             "POST",
             "/v1/messages",
             ["app": .string(BenchStage.app.rawValue), "to": ["everyone": true], "body": .string("run \(number)")],
-            bearer: stage.apiKey
+            bearer: apiKey ?? stage.apiKey
         )
         guard let id = (answer.json?["id"]?.string).flatMap({ MessageID(text: $0) }) else {
             throw StageFailure("sending answered \(answer.status) \(answer.text)")
@@ -81,7 +85,7 @@ struct BenchRun {
 
     private func funnelSent(_ id: MessageID) async throws -> Int {
         try await PostgresQueryStore(call: stage.database.call)
-            .message(id.description, in: BenchStage.tenant)?.funnel.sent ?? 0
+            .message(id.description, in: tenant)?.funnel.sent ?? 0
     }
 
     private struct Usage {

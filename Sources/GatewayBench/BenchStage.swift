@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import Logging
 import Model
+import NIOConcurrencyHelpers
 import Observability
 import PostgresClient
 import Secrets
@@ -25,6 +26,7 @@ struct BenchStage {
     let database: Database
     let nodes: [ChildProcess]
     private let processes: [ChildProcess]
+    private let helpers = HelperProcesses()
 
     /// The listeners of a gateway, as `host:port`.
     struct Addresses: Sendable {
@@ -159,12 +161,13 @@ struct BenchStage {
             hasConsole: hasConsole
         )
         // A signal that ends the bench also ends the processes that it has started.
-        let children = stage.processes.map(\.processID)
+        let children: [Int32] = stage.processes.map(\.processID).reversed()
+        let helpers = stage.helpers
         let watch = Task {
             await TerminationSignal.wait()
             guard !Task.isCancelled else { return }
             // A gateway stops its PostgreSQL before it ends.
-            for child in children.reversed() { kill(child, SIGTERM) }
+            for child in helpers.running + children { kill(child, SIGTERM) }
             exit(130)
         }
         defer { watch.cancel() }
@@ -173,6 +176,24 @@ struct BenchStage {
             try await stage.close()
         } catch {
             await stage.abandon()
+            throw error
+        }
+    }
+
+    /// Runs `body` while one more process runs, and then ends that process. A signal that ends the bench ends it too.
+    ///
+    /// - Throws: what `body` throws.
+    func during<Value>(_ process: ChildProcess, _ body: () async throws -> Value) async throws -> Value {
+        let id = process.processID
+        helpers.add(id)
+        do {
+            let value = try await body()
+            _ = await process.stop()
+            helpers.remove(id)
+            return value
+        } catch {
+            _ = await process.stop()
+            helpers.remove(id)
             throw error
         }
     }
@@ -211,10 +232,24 @@ struct BenchStage {
         try await Self.startPeer(program, material, name: name, latency: latency)
     }
 
-    /// Provisions one more tenant with the app `shop` and a credential for `apnsAddress`, and returns its API key.
+    /// Provisions one more tenant with the app `shop` and a credential for `apnsAddress`.
     ///
+    /// - Parameters:
+    ///   - tenant: its name.
+    ///   - apnsAddress: `host:port` of its push service.
+    ///   - credentials: its further credentials, a line of YAML each.
+    ///   - shop: further lines of the app `shop`.
+    ///   - apps: its further apps, a line each.
+    /// - Returns: its API key.
     /// - Throws: `StageFailure` when the file is refused.
-    func addTenant(_ tenant: TenantID, apnsAddress: String) async throws -> String {
+    func addTenant(
+        _ tenant: TenantID,
+        apnsAddress: String,
+        credentials: [String] = [],
+        shop: [String] = [],
+        apps: [String] = []
+    ) async throws -> String {
+        func lines(_ lines: [String], _ indent: String) -> String { lines.map { "\n\(indent)\($0)" }.joined() }
         let key = APIKeys.make(SystemIdentifiers())
         let first = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
         let text =
@@ -225,11 +260,11 @@ struct BenchStage {
                       - { name: backend, secretEnv: OTHER_API_KEY, scopes: [send, devices, read] }
                     credentials:
                       - { id: apple, kind: apns-token, teamId: \(StageMaterial.teamID), keyId: \(StageMaterial.keyID),
-                          privateKeyFile: AuthKey_\(StageMaterial.keyID).p8, endpoint: "https://\(apnsAddress)", trustRootsFile: simulator-ca.pem }
+                          privateKeyFile: AuthKey_\(StageMaterial.keyID).p8, endpoint: "https://\(apnsAddress)", trustRootsFile: simulator-ca.pem }\(lines(credentials, "      - "))
                     apps:
                       - id: \(Self.app)
                         platforms:
-                          ios: { topic: \(StageMaterial.topic), production: apple }
+                          ios: { topic: \(StageMaterial.topic), production: apple }\(lines(shop, "        "))\(lines(apps, "      - "))
                 """
         try Data(text.utf8).write(to: URL(fileURLWithPath: material.path("tenants.yaml")))
         try await material.apply(Bench.program.path, apiKey, environment: ["OTHER_API_KEY": key])
@@ -283,8 +318,8 @@ struct BenchStage {
                 "--webhook-allow", "127.0.0.0/8",
             ] + more,
             logFile: material.path("gateway-\(number).log"),
-            // All calls come from one address. A program to compare with may not know the flag.
-            environment: ["LIMITS_CALLS": "off"]
+            // All calls come from one address. A program to compare with may not know the flags.
+            environment: ["LIMITS_CALLS": "off", "UPSTREAM_ALLOW": "127.0.0.0/8"]
         )
         do {
             let found = try await readAddressFile(addressFile, of: node)
@@ -354,4 +389,14 @@ struct BenchStage {
         await database.close()
         for process in processes.reversed() { _ = await process.stop() }
     }
+}
+
+/// The processes that run for a part of a bench.
+private final class HelperProcesses: Sendable {
+    private let ids = NIOLockedValueBox<Set<Int32>>([])
+
+    var running: [Int32] { ids.withLockedValue { Array($0) } }
+
+    func add(_ id: Int32) { ids.withLockedValue { _ = $0.insert(id) } }
+    func remove(_ id: Int32) { ids.withLockedValue { _ = $0.remove(id) } }
 }

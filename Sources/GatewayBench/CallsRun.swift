@@ -49,14 +49,7 @@ struct CallsRun {
     /// - Throws: `StageFailure` when a part does not start, an answer is not 200, or an answered write is missing.
     func measure(pairs: Int, hello program: String) async throws -> [CallsSample] {
         let server = try await startHello(program)
-        do {
-            let samples = try await measure(pairs: pairs, helloPort: server.port)
-            _ = await server.process.stop()
-            return samples
-        } catch {
-            _ = await server.process.stop()
-            throw error
-        }
+        return try await stage.during(server.process) { try await measure(pairs: pairs, helloPort: server.port) }
     }
 
     private func measure(pairs: Int, helloPort: Int64) async throws -> [CallsSample] {
@@ -222,16 +215,13 @@ struct CallsRun {
     }
 
     private func turn(_ call: Call, at base: String, from first: Int, for seconds: Int) async throws -> WrkTurn {
-        let places = call.body.components(separatedBy: "%").count - 1
-        let script = """
-            local number = \(first - 1)
-            local headers = { ["Content-Type"] = "\(call.contentType)" }
-            function request()
-              local n = number % \(call.numbers) + 1 + \(call.offset)
-              number = number + 1
-              return wrk.format("POST", "\(call.path)", headers, string.format('\(call.body)'\(String(repeating: ", n", count: places))))
-            end
-            """
-        return try await wrk.run(script, named: call.name, at: base, for: seconds)
+        let post = WrkPost(
+            path: call.path,
+            contentType: call.contentType,
+            body: call.body,
+            numbers: call.numbers,
+            offset: call.offset
+        )
+        return try await wrk.run(post.script(from: first), named: call.name, at: base, for: seconds)
     }
 }

@@ -5,11 +5,38 @@ import Foundation
 struct WrkTurn {
     var perSecond = 0.0
     /// Unit: milliseconds.
+    var p50 = 0.0
     var p99 = 0.0
     var requests = 0
     /// CPU time per request, of the gateways and of PostgreSQL. Unit: microseconds.
     var gateway = 0.0
     var postgres = 0.0
+}
+
+/// Calls of one kind, whose bodies differ by a number.
+struct WrkPost {
+    var path: String
+    var contentType = "application/json"
+    /// A Lua format. Each of its places gets the number.
+    var body: String
+    /// The numbers start over after this many.
+    var numbers = 1 << 30
+    /// Is added to each number.
+    var offset = 0
+
+    /// The script whose `request` creates the calls, beginning with the number `first`.
+    func script(from first: Int) -> String {
+        let places = body.components(separatedBy: "%").count - 1
+        return """
+            local number = \(first - 1)
+            local headers = { ["Content-Type"] = "\(contentType)" }
+            function request()
+              local n = number % \(numbers) + 1 + \(offset)
+              number = number + 1
+              return wrk.format("POST", "\(path)", headers, string.format('\(body)'\(String(repeating: ", n", count: places))))
+            end
+            """
+    }
 }
 
 /// Runs wrk on the core that it shares with PostgreSQL.
@@ -58,6 +85,7 @@ struct WrkRun {
         let count = Double(max(1, report.requests))
         return WrkTurn(
             perSecond: report.perSecond,
+            p50: report.p50,
             p99: report.p99,
             requests: report.requests,
             gateway: (usage() - gateway) / count * 1e6,
@@ -73,6 +101,7 @@ struct WrkReport: Equatable {
     var requests: Int
     var perSecond: Double
     /// Unit: milliseconds.
+    var p50: Double
     var p99: Double
     /// The line about answers other than 2xx, or about socket errors.
     var errors: String?
@@ -84,13 +113,17 @@ struct WrkReport: Equatable {
             let perSecond = Double(rate),
             let total = lines.first(where: { $0.contains(" requests in ") })?.split(separator: " ").first,
             let requests = Int(total),
-            let latency = lines.first(where: { $0.hasPrefix("99%") })?.split(separator: " ").last,
-            let p99 = Self.milliseconds(latency)
+            let p50 = Self.quantile("50%", in: lines), let p99 = Self.quantile("99%", in: lines)
         else { return nil }
         self.requests = requests
         self.perSecond = perSecond
+        self.p50 = p50
         self.p99 = p99
         errors = lines.first { $0.hasPrefix("Non-2xx") || $0.hasPrefix("Socket errors") }
+    }
+
+    private static func quantile(_ name: String, in lines: [String]) -> Double? {
+        lines.first { $0.hasPrefix(name) }?.split(separator: " ").last.flatMap { milliseconds($0) }
     }
 
     /// `812.00us`, `1.20ms`, `1.03s`, `1.00m`.

@@ -38,11 +38,17 @@ package struct HTTPCaller: Sendable {
         )
     }
 
-    package init(base: String, tls: TLSConfiguration?, onAnswer: OnAnswer? = nil) {
+    /// - Parameters:
+    ///   - base: scheme, host and port.
+    ///   - tls: for `https`.
+    ///   - connections: how many calls are made at the same time; nil: the client's default, eight.
+    ///   - onAnswer: sees each answer.
+    package init(base: String, tls: TLSConfiguration?, connections: Int? = nil, onAnswer: OnAnswer? = nil) {
         self.base = base
         self.onAnswer = onAnswer
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
         configuration.tlsConfiguration = tls
+        if let connections { configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
