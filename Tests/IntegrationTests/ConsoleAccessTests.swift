@@ -363,6 +363,12 @@ struct ConsoleAccessTests {
             #expect(made.status == 200, "\(made.text)")
             let listed = try await person.get("/t/acme/keys?zone=UTC").text
             #expect(listed.contains("1 Jan 2099 00:00 UTC"), "\(listed)")
+            // Nothing sets a cookie for the zone, so none is read. A page outside of tenants is in UTC.
+            person.set("__Host-zone", "Asia/Seoul")
+            let own = try await person.get("/account").text
+            #expect(own.contains(" UTC") && !own.contains(" KST"), "\(own)")
+            let chosen = try await person.post("/preferences", [("zone", "Asia/Seoul"), ("back", "/account")])
+            #expect(chosen.status == 303 && chosen.headers["set-cookie"].isEmpty, "\(chosen.headers)")
         }
         try await set("defaults - 'timeZone'")
     }
@@ -474,7 +480,7 @@ struct ConsoleAccessTests {
             for _ in 0..<min(Fuzz.count, 300) {
                 person.set("__Host-session", Bool.random(using: &random) ? session : nil)
                 person.set("__Host-language", PercentCoding.encode(text(20)))
-                person.set("__Host-zone", PercentCoding.encode(text(20)))
+                person.set("__Host-theme", PercentCoding.encode(text(20)))
                 let path = paths.randomElement(using: &random) ?? "/"
                 let fields = [
                     (text(8), text(40)), ("name", text(40)), ("role", text(10)), ("_token", token), ("next", text(30)),

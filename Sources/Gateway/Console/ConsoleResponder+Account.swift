@@ -63,7 +63,7 @@ extension ConsoleResponder {
             sessions: sessions
         )
         return answers.bare(
-            SignInPages.account(own, request.language, zone: request.zone, now: request.now),
+            SignInPages.account(own, request.language, now: request.now),
             request,
             account: session.name,
             status: error == nil ? .ok : .unprocessableContent,

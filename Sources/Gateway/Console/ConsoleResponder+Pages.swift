@@ -81,14 +81,14 @@ extension ConsoleResponder {
             tenant: caller.tenant.rawValue,
             account: caller.account,
             now: request.now,
-            zone: request.zone,
+            zone: TimeZoneName.utc.text,
             formToken: request.formToken,
             onceToken: parts.identifiers.randomHex(byteCount: 16)
         )
         page.theme = request.theme
         page.path = match.fields
         page.query = request.query
-        page.zone = PageZone.named(page) ?? request.zone
+        page.zone = PageZone.named(page) ?? page.zone
         return page
     }
 

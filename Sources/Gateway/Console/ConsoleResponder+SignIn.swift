@@ -235,7 +235,7 @@ extension ConsoleResponder {
 
     // MARK: Preferences
 
-    /// Keeps a choice of language, colours or zone in a cookie, and leads back.
+    /// Keeps a choice of language or colours in a cookie, and leads back.
     func preferences(_ request: ConsoleRequest) async throws -> Response {
         guard !request.isRead else { throw ConsoleRefusal(.methodNotAllowed) }
         let fields = try await fields(request, limitBytes: Self.smallFormBytes, needsToken: false)
@@ -245,9 +245,6 @@ extension ConsoleResponder {
         }
         if let theme = fields["theme"], ConsoleRequest.themes.contains(theme) || theme == "system" {
             cookies.append(ConsoleCookies.keep(ConsoleCookies.theme, theme))
-        }
-        if let zone = fields["zone"], ConsoleRequest.isZone(zone) {
-            cookies.append(ConsoleCookies.keep(ConsoleCookies.zone, zone))
         }
         return ConsoleAnswers.redirect(to: ConsoleRequest.safePath(fields["back"]), cookies: cookies)
     }

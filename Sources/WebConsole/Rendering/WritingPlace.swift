@@ -9,7 +9,6 @@ package struct BareRequest: Sendable {
     /// The name of the signed-in account; nil: nobody is signed in.
     package var account: String?
     package var now: Timestamp
-    package var zone: String
     package var formToken: String
     package var onceToken: String
     package var typed = FormFields([])
@@ -21,14 +20,12 @@ package struct BareRequest: Sendable {
         language: Language,
         path: String,
         now: Timestamp,
-        zone: String = "UTC",
         formToken: String,
         onceToken: String = ""
     ) {
         self.language = language
         self.path = path
         self.now = now
-        self.zone = zone
         self.formToken = formToken
         self.onceToken = onceToken
     }
@@ -85,7 +82,7 @@ struct WritingPlace: Sendable {
         path = String(request.path.prefix { $0 != "?" }.drop { $0 == "/" })
         query = []
         kept = []
-        format = ConsoleFormat(request.language, zone: request.zone, now: request.now)
+        format = ConsoleFormat(request.language, zone: TimeZoneName.utc.text, now: request.now)
         formToken = request.formToken
         onceToken = request.onceToken
         typed = request.typed

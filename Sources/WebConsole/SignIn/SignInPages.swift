@@ -132,13 +132,9 @@ package enum SignInPages {
         return page(SignInTexts.tenants(language), SignInTexts.chooseTenant(language), [.table(table)])
     }
 
-    package static func account(
-        _ account: OwnAccount,
-        _ language: Language,
-        zone: String,
-        now: Timestamp
-    ) -> PageContent {
-        let format = ConsoleFormat(language, zone: zone, now: now)
+    /// Outside of tenants no page has an app, so times are in UTC.
+    package static func account(_ account: OwnAccount, _ language: Language, now: Timestamp) -> PageContent {
+        let format = ConsoleFormat(language, zone: TimeZoneName.utc.text, now: now)
         let must = account.mustHaveCodes && !account.hasCodes
         var content = page(
             SignInTexts.account(language),

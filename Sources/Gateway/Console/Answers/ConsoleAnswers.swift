@@ -31,7 +31,6 @@ struct ConsoleAnswers: Sendable {
             language: request.language,
             path: request.isRead ? request.request.uri.description : request.path,
             now: request.now,
-            zone: request.zone,
             formToken: request.formToken,
             onceToken: once
         )

@@ -15,8 +15,6 @@ struct ConsoleRequest: Sendable {
     var language: Language
     /// Nil: that of the system.
     var theme: String?
-    /// An IANA name.
-    var zone: String
     var now: Timestamp
     /// The value of the session's cookie, if it can be one.
     var secret: String?
@@ -33,7 +31,6 @@ struct ConsoleRequest: Sendable {
             ConsoleCookies.value(ConsoleCookies.language, in: headers).flatMap { Language(rawValue: $0) }
             ?? Self.language(headers[.acceptLanguage])
         theme = ConsoleCookies.value(ConsoleCookies.theme, in: headers).flatMap { Self.themes.contains($0) ? $0 : nil }
-        zone = ConsoleCookies.value(ConsoleCookies.zone, in: headers).flatMap { Self.isZone($0) ? $0 : nil } ?? "UTC"
         secret = ConsoleCookies.value(ConsoleCookies.session, in: headers)
             .flatMap { InvitationLink.isSecret($0) ? $0 : nil }
     }
@@ -48,17 +45,6 @@ struct ConsoleRequest: Sendable {
             if tag.hasPrefix("en") { return .en }
         }
         return .en
-    }
-
-    /// Whether a text has the form of an IANA name. The formats decide whether such a zone exists.
-    static func isZone(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "/_+-".utf8.contains(byte)
-                }
-            }
     }
 
     var path: String { request.uri.path }

@@ -1,8 +1,7 @@
 import Model
 import WebConsole
 
-/// The time zone in which a page shows times: that of its address, or of the form that was sent from it; else that of its app; else that of
-/// the cookie; else UTC.
+/// The time zone in which a page shows times: that of its address, or of the form that was sent from it; else that of its app; else UTC.
 enum PageZone {
     /// A zone that exists.
     static func known(_ text: String?) -> String? { text.flatMap { TimeZoneName($0)?.text } }

@@ -6,7 +6,6 @@ package enum ConsoleCookies {
     package static let session = "__Host-session"
     static let language = "__Host-language"
     static let theme = "__Host-theme"
-    static let zone = "__Host-zone"
 
     /// 8 KiB of headers and 64 cookies are read; the rest counts as absent.
     private static let limitBytes = 8 << 10

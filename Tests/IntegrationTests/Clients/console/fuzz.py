@@ -26,7 +26,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types console"
 )
-COOKIES = {"session", "notice", "language", "theme", "zone"}
+COOKIES = {"session", "notice", "language", "theme"}
 # They count wrong passwords, of which few are free before the account and the address have to wait.
 PROOFS = ("/sign-in", "/prove", "/code", "/account/password", "/account/codes", "/account/codes/confirm", "/account/codes/remove")
 PROOFS_COUNT = 4
