@@ -94,9 +94,7 @@ extension ConsoleResponder {
 
     private func show(_ request: ConsoleRequest, _ caller: ConsoleCaller, _ match: PageMatch) async throws -> Response {
         var page = pageRequest(request, caller, match)
-        if let form = page.value("export"), form == "csv" || form == "json" {
-            return try await export(page, request, caller, match)
-        }
+        if page.fileFormat != nil { return try await export(page, request, caller, match) }
         page.notice = NoticeCookie.text(request.request.headers, session: caller.secret)
         let cookies = page.notice == nil ? [] : [NoticeCookie.clear]
         return try await rendered(page, request, caller, match, cookies: cookies)
@@ -198,9 +196,9 @@ extension ConsoleResponder {
             response.headers[field.name] = field.value
         }
         response.headers[.cacheControl] = "no-store"
-        let kind = (response.headers[.contentType] ?? "").hasPrefix("text/csv") ? "csv" : "json"
+        let format: FileFormat = (response.headers[.contentType] ?? "").hasPrefix("text/csv") ? .csv : .json
         let name = path.last.map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber) } } ?? "export"
-        response.headers[.contentDisposition] = "attachment; filename=\"\(name).\(kind)\""
+        response.headers[.contentDisposition] = "attachment; filename=\"\(name).\(format.rawValue)\""
         return response
     }
 

@@ -33,7 +33,7 @@ extension ConsolePage {
         asked.query = request.query.filter { $0.name != FileFormat.parameter } + [format.asked]
         guard let call = export(asked) else { return nil }
         // The native API writes an answer as CSV only if the call says so, and few pages have such a call.
-        return format == .json || call.query.contains(PageRequest.Parameter("format", "csv")) ? call : nil
+        return format == .json || call.query.contains(format.answered) ? call : nil
     }
 }
 
@@ -42,7 +42,15 @@ package enum FileFormat: String, Sendable, Hashable, CaseIterable {
     case csv, json
 
     static let parameter = "export"
+    /// The console's parameter for the file.
     var asked: PageRequest.Parameter { PageRequest.Parameter(Self.parameter, rawValue) }
+    /// The native API's parameter for an answer in this format. JSON needs none.
+    var answered: PageRequest.Parameter { PageRequest.Parameter("format", rawValue) }
+}
+
+extension PageRequest {
+    /// The format of the file that was asked for; nil: the page itself.
+    package var fileFormat: FileFormat? { value(FileFormat.parameter).flatMap(FileFormat.init(rawValue:)) }
 }
 
 /// A page that cannot be shown.

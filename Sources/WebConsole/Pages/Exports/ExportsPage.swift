@@ -56,7 +56,8 @@ struct ExportsPage: ConsolePage {
             [
                 ("from", kind.hasRange ? range.from.rfc3339 : nil), ("to", kind.hasRange ? to.rfc3339 : nil),
                 ("app", request.value("app")), ("vendor", request.value("vendor")),
-                ("format", request.value("export") == "csv" ? "csv" : "ndjson"),
+                // These answers are lines: their JSON is one object a line.
+                ("format", request.fileFormat == .csv ? FileFormat.csv.rawValue : "ndjson"),
             ]
         )
     }
@@ -83,11 +84,11 @@ struct ExportsPage: ConsolePage {
     }
 
     private func actions(_ kind: Kind, _ request: PageRequest) -> [Action] {
-        ["csv", "json"].map { format in
-            let label = ExportsText.download(format.uppercased())(request.language)
+        FileFormat.allCases.map { format in
+            let label = ExportsText.download(format.rawValue.uppercased())(request.language)
             var link = Reading.link(label, path, request, [("kind", kind.rawValue)])
-            link.query.append(PageRequest.Parameter("export", format))
-            return .link(link, isMain: format == "csv")
+            link.query.append(format.asked)
+            return .link(link, isMain: format == .csv)
         }
     }
 }

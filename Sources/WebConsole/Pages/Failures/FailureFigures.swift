@@ -69,20 +69,14 @@ struct FailureFigures {
         return calls
     }
 
-    static func call(
-        _ name: String,
-        _ request: PageRequest,
-        _ from: Timestamp,
-        _ to: Timestamp,
-        format: String? = nil
-    ) -> APICall {
+    static func call(_ name: String, _ request: PageRequest, _ from: Timestamp, _ to: Timestamp) -> APICall {
         let zone = ConsoleFormat(request).zone.text
         return Reading.get(
             name,
             "analytics/losses",
             [
                 ("from", from.rfc3339), ("to", to.rfc3339), ("zone", zone), ("app", request.value("app")),
-                ("vendor", request.value("vendor")), ("format", format),
+                ("vendor", request.value("vendor")),
             ]
         )
     }

@@ -12,8 +12,9 @@ struct FailuresPage: ConsolePage {
 
     func export(_ request: PageRequest) -> APICall? {
         let range = ShownRange(request)
-        let format = request.value("export") == "csv" ? "csv" : nil
-        return FailureFigures.call("losses", request, range.from, range.to, format: format)
+        var call = FailureFigures.call("losses", request, range.from, range.to)
+        if request.fileFormat == .csv { call.query.append(FileFormat.csv.answered) }
+        return call
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {

@@ -60,7 +60,7 @@ struct OverviewPage: ConsolePage {
 
     func export(_ request: PageRequest) -> APICall? {
         var call = funnel(request)
-        if request.value("export") == "csv" { call.query.append(.init("format", "csv")) }
+        if request.fileFormat == .csv { call.query.append(FileFormat.csv.answered) }
         return call
     }
 

@@ -64,7 +64,7 @@ enum Reading {
         _ request: PageRequest,
         _ changes: [(String, String?)]
     ) -> Link {
-        let changed = Set(changes.map(\.0)).union(["after", "export"])
+        let changed = Set(changes.map(\.0)).union(["after", FileFormat.parameter])
         let kept = request.query.filter { !changed.contains($0.name) }
         let added = changes.compactMap { name, value in value.map { PageRequest.Parameter(name, $0) } }
         return Link(label, path, kept + added)
