@@ -163,7 +163,8 @@ extension ConsoleResponder {
                 let path = ConsoleCalls.segments(call.path),
                 let permission = CallRights.permission(call.method, path), caller.may(permission)
             else { return false }
-            return format == .json || !caller.isMasked || PersonalData.isImpersonal(path)
+            // Only JSON can be masked.
+            return format == .json || !caller.isMasked(path)
         }
     }
 
@@ -186,7 +187,7 @@ extension ConsoleResponder {
             )
         }
         let path = ConsoleCalls.segments(call.path) ?? []
-        if caller.isMasked, !PersonalData.isImpersonal(path) {
+        if caller.isMasked(path) {
             guard let masked = try await maskedJSON(response, path) else {
                 throw ConsoleRefusal(.forbidden, ConsoleProblem.permitted([.owner, .op]))
             }

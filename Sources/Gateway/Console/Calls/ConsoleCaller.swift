@@ -26,8 +26,11 @@ struct ConsoleCaller: Sendable {
         return account.may(permission) || isOwn && permission == .operate && account.role == .author
     }
 
-    /// Whether answers are masked.
-    var isMasked: Bool { !may(.personal) }
+    /// Whether the account sees the answers of a path masked: on pages, in their exports, and so which formats of an export it may have.
+    ///
+    /// - Parameter path: the segments of the call's path.
+    /// - Returns: whether they are masked.
+    func isMasked(_ path: [String]) -> Bool { !may(.personal) && !PersonalData.isImpersonal(path) }
 
     /// The rights of a call of the native API.
     func grant(for permission: Permission) -> APIKeyGrant {

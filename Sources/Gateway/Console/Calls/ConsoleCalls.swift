@@ -63,7 +63,7 @@ struct ConsoleCalls: Sendable {
         let received = await caller.timing.call { await receive(request, context) }
         guard let received else { return Self.problem(.unavailable(5)) }
         var answer = Self.answer(received.head, received.bytes)
-        if caller.isMasked, !isRevealed {
+        if caller.isMasked(path), !isRevealed {
             let masked = people.masked(answer.body, path: path)
             if masked != answer.body { hidden?.note() }
             answer.body = masked
