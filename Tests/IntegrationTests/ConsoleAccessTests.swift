@@ -362,7 +362,7 @@ struct ConsoleAccessTests {
             let made = try await person.submit("/t/acme/keys", to: "/t/acme/keys/create", key)
             #expect(made.status == 200, "\(made.text)")
             let listed = try await person.get("/t/acme/keys?zone=UTC").text
-            #expect(listed.contains("1 Jan 2099 00:00 UTC"), "\(listed)")
+            #expect(listed.contains("1 Jan 2099 00:00"), "\(listed)")
             // Nothing sets a cookie for the zone, so none is read. A page outside of tenants is in UTC.
             person.set("__Host-zone", "Asia/Seoul")
             let own = try await person.get("/account").text

@@ -56,7 +56,7 @@ struct AdministrationPagesTests {
 
     @Test func theAuditNamesItsLastActAndRefusedProofs() throws {
         let last = try OperationsStage.sentence(AuditPage(), ["audit": OperationsSamples.audit])
-        #expect(last.text == "Last entry: Mon 23 Nov 14:00 KST, kim (account), Changed, app shop")
+        #expect(last.text == "Last entry: Mon 23 Nov 14:00, kim (account), Changed, app shop")
         var entries = OperationsSamples.audit["entries"]?.array ?? []
         entries.append(["position": 40, "at": "2026-11-23T03:00:00.000Z", "actor": "gateway", "action": "refuse"])
         let refused = try OperationsStage.sentence(AuditPage(), ["audit": ["entries": .array(entries)]])

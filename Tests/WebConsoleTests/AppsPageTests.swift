@@ -101,7 +101,7 @@ struct AppsPageTests {
     }
 
     @Test func aCaptureNamesRefusedCallsFirst() throws {
-        #expect(try captured([]).text == "No call has arrived yet. The capture runs until Mon 23 Nov 14:15 KST.")
+        #expect(try captured([]).text == "No call has arrived yet. The capture runs until Mon 23 Nov 14:15.")
         #expect(try captured([], state: "over").mark == .idle)
         #expect(try captured(["known"]).text == "The call shown was carried out.")
         #expect(try captured(["known", "unknown"]).mark == .warn)

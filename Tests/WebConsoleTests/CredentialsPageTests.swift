@@ -31,7 +31,7 @@ struct CredentialsPageTests {
         let all = [OperationsSamples.credential, Self.expiring, Self.unusable, Self.refused]
         #expect(
             try sentence(all).text
-                == "Deliveries are paused: credential bad is refused (InvalidProviderToken) since Mon 23 Nov 13:50 KST."
+                == "Deliveries are paused: credential bad is refused (InvalidProviderToken) since Mon 23 Nov 13:50."
         )
         #expect(
             try sentence(Array(all.dropLast())).text

@@ -22,7 +22,7 @@ struct RoutesPageTests {
     @Test func theAnswerIsTheVersionInForce() throws {
         #expect(
             try content(Self.request()).sentence.text
-                == "Version 42 is in force, made by kim (account) on Mon 23 Nov 14:00 KST (API or console)."
+                == "Version 42 is in force, made by kim (account) on Mon 23 Nov 14:00 (API or console)."
         )
         let none = try content(Self.request(), ["routes": ["app": "shop", "version": .null]])
         #expect(none.sentence.mark == .ok && none.sentence.text.hasPrefix("The app shop has no rules"))

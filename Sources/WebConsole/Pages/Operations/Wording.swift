@@ -1,20 +1,16 @@
-import Foundation
 import Model
 
 /// Writes the values of answers in the language and the zone of a request. Missing members are shown as –, never as an error.
 struct Wording: Sendable {
-    let language: Language
-    let now: Timestamp
-    private let zone: TimeZone
+    private let format: ConsoleFormat
 
-    init(_ request: PageRequest) {
-        language = request.language
-        now = request.now
-        zone = TimeZone(identifier: request.zone) ?? .gmt
-    }
+    init(_ request: PageRequest) { format = ConsoleFormat(request) }
+
+    var language: Language { format.language }
+    var now: Timestamp { format.now }
 
     /// Unknown, which is not zero.
-    static let unknown = "–"
+    static let unknown = ConsoleFormat.unknown
 
     func callAsFunction(_ text: Text) -> String { text(language) }
 
@@ -77,79 +73,18 @@ struct Wording: Sendable {
 
     func moment(_ json: JSON?) -> Timestamp? { json?.string.flatMap { Timestamp(rfc3339: $0) } }
 
-    /// A moment with its zone: `Mon 23 Nov 14:05 KST`; – without one.
-    func time(_ json: JSON?) -> String { moment(json).map { time($0) } ?? Self.unknown }
+    /// A moment: `Mon 23 Nov 14:05`; – without one. Pages name the zone in the top bar.
+    func time(_ json: JSON?) -> String { format.dateTime(moment(json)) }
 
-    func time(_ moment: Timestamp) -> String { "\(local(moment, withSeconds: false)) \(zoneName(at: moment))" }
+    func time(_ moment: Timestamp) -> String { format.dateTime(moment) }
 
     /// The same with seconds and milliseconds, for rows that happen within a second.
     func exactTime(_ json: JSON?) -> String {
-        guard let moment = moment(json) else { return Self.unknown }
-        return "\(local(moment, withSeconds: true)) \(zoneName(at: moment))"
-    }
-
-    private func local(_ moment: Timestamp, withSeconds: Bool) -> String {
-        let part = parts(of: moment)
-        guard let month = part.month, let day = part.day, let weekday = part.weekday, let year = part.year,
-            (1...12).contains(month), (1...7).contains(weekday)
-        else { return Self.unknown }
-        let isThisYear = parts(of: now).year == year
-        var clock = "\(Self.two(part.hour)):\(Self.two(part.minute))"
-        if withSeconds {
-            let rest = String((moment.milliseconds % 1000 + 1000) % 1000)
-            clock += ":\(Self.two(part.second))." + String(repeating: "0", count: 3 - rest.utf8.count) + rest
-        }
-        switch language {
-        case .ko:
-            return (isThisYear ? "" : "\(year)년 ") + "\(month)월 \(day)일 (\(Self.korean[weekday - 1])) \(clock)"
-        case .en:
-            return "\(Self.weekdays[weekday - 1]) \(day) \(Self.months[month - 1])" + (isThisYear ? "" : " \(year)")
-                + " \(clock)"
-        }
-    }
-
-    private static let korean = ["일", "월", "화", "수", "목", "금", "토"]
-    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    private static func two(_ value: Int?) -> String {
-        let text = String(value ?? 0)
-        return text.utf8.count < 2 ? "0" + text : text
-    }
-
-    private func parts(of moment: Timestamp) -> DateComponents {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        // A date far outside the calendar has no parts.
-        let bounded = min(max(moment.milliseconds, 0), 253_402_300_799_999)
-        let date = Date(timeIntervalSince1970: Double(bounded) / 1000)
-        return calendar.dateComponents([.year, .month, .day, .weekday, .hour, .minute, .second], from: date)
-    }
-
-    private func zoneName(at moment: Timestamp) -> String {
-        let bounded = min(max(moment.milliseconds, 0), 253_402_300_799_999)
-        let date = Date(timeIntervalSince1970: Double(bounded) / 1000)
-        if zone.identifier == "Asia/Seoul" { return "KST" }
-        if zone.secondsFromGMT(for: date) == 0, zone.identifier == "GMT" || zone.identifier == "UTC" { return "UTC" }
-        return zone.abbreviation(for: date) ?? zone.identifier
+        moment(json).map { "\(format.date($0)) \(format.timeOfMilliseconds($0))" } ?? Self.unknown
     }
 
     /// A local time of a form, such as `2026-12-01T09:00`, in the zone of the request. Nil: not a time.
-    func instant(_ local: String) -> Timestamp? {
-        let digits = local.split(whereSeparator: { "-T:".contains($0) }).map { Int($0) }
-        guard (5...6).contains(digits.count), local.utf8.count <= 19, let year = digits[0], let month = digits[1],
-            let day = digits[2], let hour = digits[3], let minute = digits[4],
-            (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
-            (0...59).contains(minute)
-        else { return nil }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        let parts = DateComponents(year: year, month: month, day: day, hour: hour, minute: minute)
-        guard let date = calendar.date(from: parts), calendar.component(.day, from: date) == day else { return nil }
-        return Timestamp(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded()))
-    }
+    func instant(_ local: String) -> Timestamp? { LocalTime(local)?.moment(in: format.zone) }
 
     /// A length of time in its largest unit: `3 min`, `2일`.
     func duration(_ duration: Duration) -> String {
@@ -171,6 +106,6 @@ struct Wording: Sendable {
         return language == .ko ? "\(length) 전" : "\(length) ago"
     }
 
-    /// The zone's name for a heading: `Time (KST)`.
-    var zoneName: String { zoneName(at: now) }
+    /// The zone's name for the label of a field: `Expires (KST)`.
+    var zoneName: String { format.zoneName }
 }
