@@ -1,10 +1,14 @@
 import GatewayHTTP
+import HTTPTypes
+import Hummingbird
 import Model
 import NIOConcurrencyHelpers
+import NIOCore
 import Observability
 import Testing
 
 @testable import ConsoleHTTP
+@testable import WebConsole
 
 /// Open pages that update themselves: their limits, and the reads that they share.
 @Suite struct ConsoleLiveTests {
@@ -46,5 +50,76 @@ import Testing
         #expect(!open("third", "kim"))
         kept.removeFirst().release()
         #expect(open("third", "kim") && !open("acme", "kim"))
+    }
+
+    // MARK: Streams
+
+    /// The bytes that the peer has received.
+    private struct Writer: ResponseBodyWriter {
+        let text: NIOLockedValueBox<String>
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            text.withLockedValue { $0 += String(buffer: buffer) }
+        }
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    private func sent(by follower: PageFollower) async throws -> String {
+        let text = NIOLockedValueBox("")
+        let writer = Writer(text: text)
+        try await ResponseStream(to: nil).run(into: writer) { parts in try await follower.run(into: &parts) }
+        return text.withLockedValue { $0 }
+    }
+
+    private func event(_ id: String, _ html: String, at offset: Int64) -> String {
+        String(decoding: Fragment(id: id, html: html).event(id: "\(offset)"), as: UTF8.self)
+    }
+
+    /// The browser opens the next stream by itself. It has every part of the page, also one that changed while no stream was open.
+    @Test func aStreamThatIsOverIsFollowedByOneWithEveryPart() async throws {
+        let figure = NIOLockedValueBox("1")
+        var limits = PageFollower.Limits()
+        (limits.length, limits.interval, limits.heartbeat) = (.zero, .zero, .seconds(3600))
+        let follower = PageFollower(
+            limits: limits,
+            head: { 7 },
+            fragments: { (_, _) in
+                [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: figure.withLockedValue { $0 })]
+            },
+            isOpen: { false }
+        )
+        let same = event("sentence", "same", at: 7)
+        let first = try await sent(by: follower)
+        #expect(first == "retry: 3000\n\n" + same + event("block-0", "1", at: 7), "not ended: \(first)")
+        figure.withLockedValue { $0 = "2" }
+        let second = try await sent(by: follower)
+        #expect(second == "retry: 3000\n\n" + same + event("block-0", "2", at: 7), "\(second)")
+    }
+
+    /// The control: an open stream sends what has changed, and only the end of the session ends the page.
+    @Test func anOpenStreamSendsWhatHasChanged() async throws {
+        let readings = NIOLockedValueBox<Int64>(0)
+        var limits = PageFollower.Limits()
+        (limits.length, limits.renewal) = (.seconds(3600), .seconds(3600))
+        (limits.interval, limits.heartbeat) = (.zero, .zero)
+        let follower = PageFollower(
+            limits: limits,
+            head: {
+                readings.withLockedValue { readings -> Int64 in
+                    readings += 1
+                    return readings
+                }
+            },
+            fragments: { (head, _) in
+                [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: "\(head)")]
+            },
+            isOpen: { readings.withLockedValue { $0 } < 3 }
+        )
+        let all = try await sent(by: follower)
+        let expected = [
+            "retry: 3000\n\n", event("sentence", "same", at: 1), event("block-0", "1", at: 1), ": \n\n",
+            event("block-0", "2", at: 2), ": \n\n", event("block-0", "3", at: 3), "event: ended\ndata: {}\n\n",
+        ]
+        #expect(all == expected.joined(), "\(all)")
     }
 }

@@ -21,7 +21,7 @@ extension ConsoleResponder {
         var page = pageRequest(request, caller, match)
         page.query = ConsoleRequest.parameters(request.query.first { $0.name == "query" }?.value ?? "")
         page.zone = PageZone.named(page) ?? page.zone
-        let follower = PageFollower(
+        let followed = FollowedPage(
             parts: parts,
             caller: caller,
             match: match,
@@ -40,7 +40,7 @@ extension ConsoleResponder {
             headers: headers,
             body: ResponseBody { writer in
                 defer { permit.release() }
-                try await stream.run(into: writer) { parts in try await follower.run(into: &parts) }
+                try await stream.run(into: writer) { parts in try await followed.follower.run(into: &parts) }
             }
         )
     }
