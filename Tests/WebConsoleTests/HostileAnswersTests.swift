@@ -8,7 +8,8 @@ struct HostileAnswersTests {
     static let pages: [any ConsolePage] = [
         MessagesPage(), MessagePage(), DeliveriesPage(), DeliveryPage(), FindPage(), DevicePage(), DiagnosisPage(),
         UsersPage(),
-        UserPage(), GroupsPage(), GroupPage(), FailuresPage(), FailurePage(), ExportsPage(),
+        UserPage(), GroupsPage(), GroupPage(), FailuresPage(), FailurePage(), CampaignsPage(),
+        HoursPage(), ExportsPage(),
     ]
 
     static let texts = [

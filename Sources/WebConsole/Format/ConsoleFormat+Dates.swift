@@ -81,6 +81,9 @@ extension ConsoleFormat {
     /// A moment of an answer of the API.
     func dateTime(rfc3339 text: String?) -> String { dateTime(text.flatMap { Timestamp(rfc3339: $0) }) }
 
+    /// `Mon`, `월`: a day of the week; 0 is Sunday.
+    func weekdayName(_ index: Int) -> String { Self.weekday(index)(language) }
+
     /// `2026-11-23T14:05`: the value of a field for a local time.
     func fieldValue(_ moment: Timestamp) -> String { String(local(moment).description.prefix(16)) }
 

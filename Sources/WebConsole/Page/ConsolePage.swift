@@ -53,6 +53,15 @@ extension PageRequest {
     package var fileFormat: FileFormat? { value(FileFormat.parameter).flatMap(FileFormat.init(rawValue:)) }
 }
 
+extension APICall {
+    /// The call with an answer in the format of the file that was asked for. Only for calls whose answer the native API writes as CSV too.
+    func exported(by request: PageRequest) -> APICall {
+        var call = self
+        if request.fileFormat == .csv { call.query.append(FileFormat.csv.answered) }
+        return call
+    }
+}
+
 /// A page that cannot be shown.
 package enum PageFailure: Error, Sendable {
     /// The native API's answer, which is a problem.

@@ -14,6 +14,8 @@ package enum Pages {
         TemplatePage(),
         FailuresPage(),
         FailurePage(),
+        CampaignsPage(),
+        HoursPage(),
         LivePage(),
     ]
 

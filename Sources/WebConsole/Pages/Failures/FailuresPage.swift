@@ -12,9 +12,7 @@ struct FailuresPage: ConsolePage {
 
     func export(_ request: PageRequest) -> APICall? {
         let range = ShownRange(request)
-        var call = FailureFigures.call("losses", request, range.from, range.to)
-        if request.fileFormat == .csv { call.query.append(FileFormat.csv.answered) }
-        return call
+        return FailureFigures.call("losses", request, range.from, range.to).exported(by: request)
     }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {

@@ -58,11 +58,7 @@ struct OverviewPage: ConsolePage {
         return APICall("funnel", .get, "analytics/funnel", query: question + [.init("compare", "previous")])
     }
 
-    func export(_ request: PageRequest) -> APICall? {
-        var call = funnel(request)
-        if request.fileFormat == .csv { call.query.append(FileFormat.csv.answered) }
-        return call
-    }
+    func export(_ request: PageRequest) -> APICall? { funnel(request).exported(by: request) }
 
     func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
         let body = try answers.required("funnel")

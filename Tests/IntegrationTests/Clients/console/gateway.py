@@ -86,7 +86,7 @@ def seed() -> dict:
         content = {"title": "겨울 세일", "body": "#{name}님, 오늘만 30% 할인"}
         assert call("PUT", template, {"content": content})[0] == 201
     for title in ("겨울 세일", HOSTILE):
-        status, answer = call("POST", "/v1/messages", {"app": APP, "to": {"groups": [GROUP]}, "title": title, "body": "오늘만"})
+        status, answer = call("POST", "/v1/messages", {"app": APP, "to": {"groups": [GROUP]}, "title": title, "body": "오늘만", "campaign": "winter"})
         assert status == 202, (status, answer)
     settled(answer["id"])
     return {"message": answer["id"]}
@@ -108,6 +108,18 @@ def until(holds: Callable[[], bool], what: str, seconds: float = 30) -> None:
     while not holds():
         assert time.monotonic() < end, what
         time.sleep(0.1)
+
+
+def counted() -> None:
+    """Waits until the figures that follow from the event log contain everything that has happened."""
+    moment = now() + datetime.timedelta(seconds=1)
+    figures = f"/v1/analytics/campaigns?app={APP}"
+    until(lambda: iso(need("GET", figures)["countedUntil"]) > moment, "the events are counted", seconds=60)
+
+
+def iso(text: str | None) -> datetime.datetime:
+    """A time of the API; without one, the year 1."""
+    return datetime.datetime.fromisoformat((text or "0001-01-01T00:00:00Z").replace("Z", "+00:00"))
 
 
 def now() -> datetime.datetime:

@@ -19,7 +19,7 @@ TYPES = [
     "application/x-www-form-urlencoded",
 ]  # fmt: skip
 PARAMETERS = (
-    "app range from to zone after before sort state vendor text limit q next version export message ask draft user key phone campaign day lane since"
+    "app range from to zone after before sort state vendor text limit q next version export message ask draft user key phone campaign day lane since figure"
 ).split()
 HEADERS = {
     "Accept-Language": ["ko;q=9", "x" * 5000, ",,,;;", "en-\u00ff"], "Range": ["bytes=0-1", "bytes=9-1"], "If-None-Match": ["*", '"x"'],

@@ -19,6 +19,8 @@ PAGES = dict(
     messages/{message}/deliveries/{target} opanu
     failures opanu
     failures/{reason} opanu
+    campaigns opanu
+    hours opanu
     live opanu
     find opanu
     devices/{device} opanu

@@ -67,7 +67,9 @@ def send(browser: Browser) -> dict:
 
 def crawl(browser: Browser) -> dict:
     seeded = gateway.seed()
-    return Crawl(browser, pages(), seeded).run()
+    crawl = Crawl(browser, pages(), seeded)
+    gateway.counted()
+    return crawl.run()
 
 
 PHASES = {

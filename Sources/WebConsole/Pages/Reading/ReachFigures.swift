@@ -1,0 +1,84 @@
+import Model
+
+/// One line of the counts by campaign or by hour: the deliveries that were accepted, received and read.
+struct ReachFigures: Sendable, Hashable {
+    /// A count, by its name in the answers.
+    enum Kind: String, Sendable, Hashable, CaseIterable {
+        case reached, received, read
+
+        /// The name of a column or a choice.
+        var name: Text {
+            switch self {
+            case .reached: MessagePageText.accepted
+            case .received: MessagePageText.received
+            case .read: MessagePageText.read
+            }
+        }
+
+        /// In a sentence.
+        var inSentence: Text {
+            switch self {
+            case .reached: MessagesText.bar.accepted
+            case .received: MessagesText.bar.received
+            case .read: MessagesText.bar.read
+            }
+        }
+
+        /// The style of its bars.
+        var style: String { (self == .reached ? Table.Segment.Style.transport : .app).rawValue }
+    }
+
+    /// 10^12 deliveries: larger counts of an answer are shown as this, so that no sum overflows.
+    private static let most: Int64 = 1_000_000_000_000
+
+    let reached: Int64
+    let received: Int64
+    let read: Int64
+
+    init(_ line: JSON) {
+        func count(_ kind: Kind) -> Int64 { min(Reading.number(line[kind.rawValue]), Self.most) }
+        reached = count(.reached)
+        received = count(.received)
+        read = count(.read)
+    }
+
+    subscript(kind: Kind) -> Int64 {
+        switch kind {
+        case .reached: reached
+        case .received: received
+        case .read: read
+        }
+    }
+
+    /// The counts of the range and the app of a page: `analytics/campaigns`, `analytics/hours`.
+    static func call(_ name: String, _ request: PageRequest) -> APICall {
+        let app = request.value("app").map { [PageRequest.Parameter("app", $0)] } ?? []
+        return APICall(name, .get, "analytics/\(name)", query: ShownRange(request).query + app)
+    }
+
+    /// The lines of an answer.
+    static func lines(_ body: JSON) -> [JSON] { body["groups"]?.array ?? [] }
+
+    /// The source of the counts, and up to when they are counted.
+    static func foot(_ body: JSON, _ words: Words) -> String {
+        let source = words(ReachText.source)
+        guard let until = words.moment(body["countedUntil"]) else { return source }
+        return "\(source) \(words(ReachText.counted(words.time(until))))"
+    }
+}
+
+/// The texts that the pages of campaigns and hours share.
+enum ReachText {
+    static let figure = Text(ko: "기준", en: "Count")
+    static let source = Text(
+        ko: "APNs 접수에는 응답을 받지 못한 발신이 포함됩니다. 수신 확인과 읽음은 앱이 알린 건수입니다.",
+        en: "Accepted by APNs includes those without an answer. The app reports what was received and read."
+    )
+
+    static func counted(_ time: String) -> Text {
+        Text(
+            ko: "\(time)까지 집계했습니다. 나머지는 잠시 후 반영됩니다.",
+            en: "Counted up to \(time). The rest follows within a minute."
+        )
+    }
+}

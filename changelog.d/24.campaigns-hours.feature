@@ -1,0 +1,1 @@
+Pages *Campaigns* and *Hours* of the console: what was accepted, received and read by campaign, with links to the messages, and by the hour of the week on the clocks of the devices, with exports as JSON and CSV.
