@@ -58,7 +58,7 @@ class Calls:
                     raise
             time.sleep(0.1)
 
-    def json(self, method: str, target: str, headers: dict[str, str], body: dict, once: bool = False) -> Answer | None:
+    def json(self, method: str, target: str, headers: dict[str, str], body: dict | list, once: bool = False) -> Answer | None:
         return self.call(method, target, {"Content-Type": "application/json"} | headers, json.dumps(body).encode(), once)
 
     def get(self, target: str) -> dict:

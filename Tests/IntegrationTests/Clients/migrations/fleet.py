@@ -33,21 +33,29 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = FOLL
 class Message:
     """A message with a text of its own: the token of each phone that must get it, and of those that may."""
 
-    def __init__(self, text: str, phones: Iterable[Phone], is_certain: bool):
-        self.text, self.is_certain = text, is_certain
+    def __init__(self, text: str, phones: Iterable[Phone], is_native: bool = False):
+        self.text, self.is_native = text, is_native
+        # Whether it was accepted, and no answer is missing.
+        self.is_certain = False
         self.tokens = {phone.number: phone.token for phone in phones if not phone.has_left}
 
 
 class Fleet:
-    def __init__(self, vendor: Vendor, calls: Calls, simulator: Calls, stub: Calls, count: int, seed: int, opt_out_seconds: float):
+    def __init__(self, vendor: Vendor, calls: Calls, simulator: Calls, stub: Calls, count: int, seed: int, opt_out_seconds: float, has_pairs: bool = False):
         self.vendor, self.calls, self.simulator, self.stub = vendor, calls, simulator, stub
         self.random = random.Random(seed)
         self.phones = [Phone(number, f"{vendor.name}/{seed}") for number in range(1, count + 1)]
+        if has_pairs:
+            # Every fourth user has two phones.
+            for phone in self.phones[1::5]:
+                phone.user = self.phones[phone.number - 2].user
         self.opt_out_seconds = opt_out_seconds
         self.messages: dict[str, Message] = {}
         # (text, token) → the apns-ids of accepted pushes, and the payload of the first.
         self.pushes: dict[tuple[str, str], set[str]] = {}
         self.payloads: dict[tuple[str, str], dict] = {}
+        # (text, token, apns-id) → the accepted requests, by connection and stream.
+        self.arrivals: dict[tuple[str, str, str], set[tuple[int, int]]] = {}
         # (reference, phone's number) of the reports that phones made; True: read.
         self.reports: dict[tuple[str, int], bool] = {}
         self.reported: set[tuple[str, str]] = set()
@@ -105,20 +113,29 @@ class Fleet:
 
     # Messages.
 
-    def send(self, phones: list[Phone]) -> None:
-        """Sends one message, once."""
+    def of_users(self, phones: list[Phone]) -> list[Phone]:
+        """All phones of the users of these phones."""
+        users = {phone.user for phone in phones}
+        return [phone for phone in self.phones if phone.user in users]
+
+    def message(self, phones: list[Phone], is_native: bool = False) -> Message:
+        """A message with a new text. It is known before the call, because the push may arrive before the answer."""
         with self.lock:
             self.count += 1
-            text = f"#m{self.count}#"
-        message = Message(text, phones, is_certain=False)
-        # Before the call, because the push may arrive before the answer.
-        self.messages[text] = message
-        answer = self.vendor.send(self.calls, f"News {text}", phones)
+            message = Message(f"#m{self.count}#", phones, is_native)
+            self.messages[message.text] = message
+        return message
+
+    def send(self, phones: list[Phone]) -> Message:
+        """Sends one message in the vendor's interface, once."""
+        message = self.message(self.of_users(phones) if self.vendor.addresses_users else phones)
+        answer = self.vendor.send(self.calls, f"News {message.text}", phones)
         if answer is not None and not self.vendor.is_accepted(answer):
             if self.may_be_refused or answer.status in (429, 503, 504) or answer.status == 200 and not answer.json():
-                return
+                return message
             raise RuntimeError(f"a send was refused: {answer.status} {answer.body[:300]!r}")
         message.is_certain = answer is not None
+        return message
 
     def send_to_each(self, rounds: int, during: Callable[[int], None] | None = None) -> None:
         """A message to each phone, also to those that have opted out together with one that has not, and one to all."""
@@ -145,12 +162,15 @@ class Fleet:
         limit = min(9000, accepted - self.seen + 500)
         for request in self.simulator.get(f"/_simulator/requests?limit={limit}")["requests"]:
             found = TEXT.search(json.dumps(request.get("payload"), ensure_ascii=False))
-            if request["status"] != 200 or found is None:
+            # `silence` is scripted for pushes that arrive without an answer only.
+            if request["status"] != 200 and request["reason"] != "silence" or found is None:
                 continue
             key = (found.group(), request["token"].lower())
             headers = {name.lower(): value for name, value in request["headers"].items()}
-            self.pushes.setdefault(key, set()).add(headers["apns-id"].lower())
+            apns_id = headers["apns-id"].lower()
+            self.pushes.setdefault(key, set()).add(apns_id)
             self.payloads.setdefault(key, request["payload"])
+            self.arrivals.setdefault((*key, apns_id), set()).add((request["connection"], request["stream"]))
         self.seen = accepted
 
     def missing(self) -> list[str]:
@@ -162,8 +182,8 @@ class Fleet:
             if (message.text, token) not in self.pushes
         ]
 
-    def receive(self, uncertain: Callable[[], set[tuple[str, int]]] | None = None) -> None:
-        """Waits for every push that must arrive, and reports them as the app does: each arrived, and every second was read.
+    def arrive(self, uncertain: Callable[[], set[tuple[str, int]]] | None = None) -> None:
+        """Waits for every push that must arrive.
 
         `uncertain` returns the messages and phones for which the gateway itself states that it does not know: those may be missing, and never double.
         """
@@ -180,8 +200,11 @@ class Fleet:
             eventually("all pushes have arrived", have_arrived)
         except TimeoutError:
             raise AssertionError(f"{len(self.missing())} pushes are missing: {self.missing()[:10]}") from None
+
+    def report_all(self) -> None:
+        """Reports new pushes as the app does: each arrived, and every second was read. The app's SDK reports messages of its own vendor only."""
         if self.vendor.has_receipts:
-            fresh = [key for key in self.payloads if key not in self.reported]
+            fresh = [key for key in self.payloads if key not in self.reported and not self.messages[key[0]].is_native]
             self.reported.update(fresh)
             list(self.pool.map(self.report, fresh))
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .calls import Calls
-from .fleet import TEXT, Fleet, eventually
+from .fleet import FOLLOWS_SECONDS, TEXT, Fleet, eventually
 from .vendors import Vendor
 
 STUBS = pathlib.Path(__file__).resolve().parent.parent / "vendorstubs" / "__main__.py"
@@ -143,6 +143,7 @@ def plan(vendor: Vendor, place: Place, name: str, samples: int) -> dict:
 
 class Journey:
     name = "leave"
+    has_pairs = False
 
     def __init__(self, vendor: Vendor, options):
         self.vendor, self.options, self.place = vendor, options, Place(options)
@@ -151,13 +152,15 @@ class Journey:
         self.calls = Calls(self.place.gateway)
         self.native = Calls(self.place.gateway, {"Authorization": f"Bearer {self.place.key}"})
         simulator = Calls(lambda: f"http://{simulated['control']}")
-        self.fleet = Fleet(vendor, self.calls, simulator, self.stub.control, options.devices, options.seed, options.opt_out_seconds)
+        self.fleet = Fleet(
+            vendor, self.calls, simulator, self.stub.control, options.devices, options.seed, options.opt_out_seconds, self.has_pairs
+        )
         # So many messages to each phone fill a gate.
         self.samples = max(200, options.devices)
         self.rounds = -(-self.samples // max(1, options.devices - 8))
         self.kills = [] if options.kills == "none" else options.kills.split(",")
         self.killing = threading.Lock()
-        self.has_killed = False
+        self.killed: list[str] = []
 
     def play(self) -> None:
         self.place.provision(self.vendor, self.stub.address["url"], self.vendor.old_key(self.stub.vendor))
@@ -195,14 +198,21 @@ class Journey:
             raise AssertionError("the vendor was called after the end")
         if self.stub.control.get("/_stub/counts")["paid"]:
             raise AssertionError("the vendor has sent messages that are charged")
-        if not self.has_killed and (uncertain := self.uncertain()):
-            raise AssertionError(f"without a kill, {len(uncertain)} deliveries are uncertain: {sorted(uncertain)[:10]}")
+        self.without_a_kill_all_is_certain()
         print(self.place.migration("status", self.name), flush=True)
 
     def step(self, rounds: int, kills: Sequence[str] = (), is_forwarded: bool = True) -> None:
         fleet = self.fleet
         if is_forwarded:
             fleet.refresh(2)
+        self.exchange(rounds, kills)
+        fleet.look()
+        fleet.opt_out(is_forwarded)
+        fleet.check()
+
+    def exchange(self, rounds: int, kills: Sequence[str] = ()) -> None:
+        """Messages to each phone, during which processes are killed, and the reports of those that arrive."""
+        fleet = self.fleet
         moments = dict(zip(fleet.random.sample(range(5, len(fleet.present)), len(kills)), kills))
 
         def during(number: int) -> None:
@@ -213,15 +223,17 @@ class Journey:
         fleet.may_be_refused = any(victim != "gateway" for victim in kills)
         fleet.send_to_each(rounds, during)
         fleet.may_be_refused = False
-        fleet.receive(self.uncertain if self.has_killed else None)
-        fleet.look()
-        fleet.opt_out(is_forwarded)
-        fleet.check()
+        self.arrive()
+        fleet.report_all()
+
+    def arrive(self) -> None:
+        """Waits for every push that must arrive. After a kill, a side may state that it does not know."""
+        self.fleet.arrive(self.uncertain if self.killed else None)
 
     def kill(self, victim: str) -> None:
         """Kills one process at a time. Sends of other threads go on meanwhile."""
         with self.killing:
-            self.has_killed = True
+            self.killed.append(victim)
             if victim == "stub":
                 self.stub.kill()
             else:
@@ -281,45 +293,59 @@ class Journey:
             raise RuntimeError(f"export: {done.stdout}{done.stderr}")
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+    def pushes_of_vendor(self) -> list[dict]:
+        return self.stub.control.get("/_stub/pushes?limit=200000")["pushes"]
+
     def uncertain(self) -> set[tuple[str, int]]:
         """The deliveries of which a side says that it does not know whether they arrived: the gateway, its database or the vendor was killed during a call."""
         found = set()
         for row in self.exported():
             if row["certain"] is False:
                 text = TEXT.search(json.dumps(self.native.get(f"/v1/messages/{row['message']}")))
-                number = next((phone.number for phone in self.fleet.phones if phone.user == row["user"]), 0)
-                found.add((text.group() if text else "", number))
-        for push in self.stub.control.get("/_stub/pushes?limit=200000")["pushes"]:
+                # A vendor that addresses users has one call for all phones of the user.
+                numbers = [phone.number for phone in self.fleet.phones if phone.user == row["user"]] or [0]
+                found |= {(text.group() if text else "", number) for number in numbers}
+        for push in self.pushes_of_vendor():
             text = TEXT.search(push["payload"]) if push["state"] == "uncertain" else None
             if text is not None:
                 tokens = self.fleet.messages[text.group()].tokens
                 found |= {(text.group(), number) for number, token in tokens.items() if token == push["token"].lower()}
         return found
 
-    def receipts_arrive(self) -> None:
+    def without_a_kill_all_is_certain(self) -> None:
+        if not self.killed and (uncertain := self.uncertain()):
+            raise AssertionError(f"without a kill, {len(uncertain)} deliveries are uncertain: {sorted(uncertain)[:10]}")
+
+    def receipts_arrive(self, seconds: float = FOLLOWS_SECONDS) -> None:
         """Each report is at the side that pushed: at the vendor, or at the gateway."""
         if not self.vendor.has_receipts:
             return
         fleet = self.fleet
-        theirs = {push["message"] for push in self.stub.control.get("/_stub/pushes?limit=200000")["pushes"]}
-        wanted = {reference for reference, _ in fleet.reports if reference in theirs}
+        theirs = {push["message"] for push in self.pushes_of_vendor()}
+        wanted = Counter(reference for reference, _ in fleet.reports if reference in theirs)
 
         def vendor_has_them() -> bool:
-            return wanted <= {entry["message"] for entry in self.stub.control.get("/_stub/receipts?limit=200000")["receipts"]}
+            receipts = self.stub.control.get("/_stub/receipts?limit=200000")["receipts"]
+            # A receipt may be forwarded twice, because its answer may be lost.
+            found = Counter(message for message, _ in {self.vendor.receipt(entry) for entry in receipts})
+            return all(found[message] >= count for message, count in wanted.items())
 
-        eventually("the vendor has the receipts of its messages", vendor_has_them)
+        try:
+            eventually("the vendor has the receipts", vendor_has_them, seconds)
+        except TimeoutError:
+            raise AssertionError("receipts of the vendor's messages are missing at the vendor") from None
         ours = {key: is_read or self.vendor.always_reads for key, is_read in fleet.reports.items() if key[0] not in theirs}
-        wished = Counter(number for _, number in ours), Counter(number for (_, number), is_read in ours.items() if is_read)
-        numbers = {phone.user: phone.number for phone in fleet.phones}
-        found: list[Counter] = []
+        users = {phone.number: phone.user for phone in fleet.phones}
+        wished = Counter(users[number] for _, number in ours), Counter(users[number] for (_, number), is_read in ours.items() if is_read)
+        known, found = set(users.values()), list[Counter]()
 
         def gateway_has_its_own() -> bool:
-            rows = [row for row in self.exported() if row["transport"] == "apns" and row["user"] in numbers]
-            found[:] = [Counter(numbers[row["user"]] for row in rows if row[name]) for name in ("receivedAt", "readAt")]
+            rows = [row for row in self.exported() if row["transport"] == "apns" and row["user"] in known]
+            found[:] = [Counter(row["user"] for row in rows if row[name]) for name in ("receivedAt", "readAt")]
             return tuple(found) == wished
 
         try:
             eventually("the gateway has the receipts of its pushes", gateway_has_its_own)
         except TimeoutError:
-            raise AssertionError(f"receipts by phone that are missing: {wished[0] - found[0]}, {wished[1] - found[1]}") from None
+            raise AssertionError(f"receipts by user that are missing: {wished[0] - found[0]}, {wished[1] - found[1]}") from None
         print(f"receipts: {len(ours)} of pushes of the gateway; {len(wanted)} messages of the vendor have theirs", flush=True)

@@ -39,6 +39,11 @@ class Phone:
         return hashlib.sha256(f"{self.run}/{self.number}/{self.refreshes}".encode()).hexdigest()
 
 
+def users(phones: list[Phone]) -> list[str]:
+    """The users of the phones, each once."""
+    return list(dict.fromkeys(phone.user for phone in phones))
+
+
 def needs(answer: Answer, condition: bool, what: str) -> Answer:
     if not condition:
         raise Refused(f"{what}: {answer.status} {answer.body[:300]!r}")
@@ -52,6 +57,10 @@ class Vendor:
     has_receipts = True
     # Whether the only report is that a push was read.
     always_reads = False
+    # Whether a send names users, and reaches all of their devices.
+    addresses_users = False
+    # The beginning of the path of each send, also of those that the gateway makes at the vendor.
+    send_path = ""
 
     def __init__(self, run: str):
         self.run = run
@@ -122,6 +131,8 @@ class Vendor:
 class UPMC(Vendor):
     name = "upmc"
     app = "com.example.moving"
+    addresses_users = True
+    send_path = "/upmc/rcv_register_message"
 
     def stub_settings(self) -> list[str]:
         return [f"app={self.app}"]
@@ -152,7 +163,7 @@ class UPMC(Vendor):
 
     def send(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
         fields = {
-            "TYPE": "E", "CUID": json.dumps([phone.user for phone in phones]), "MESSAGE": json.dumps({"title": "Shop", "body": text}), "PRIORITY": "3",
+            "TYPE": "E", "CUID": json.dumps(users(phones)), "MESSAGE": json.dumps({"title": "Shop", "body": text}), "PRIORITY": "3",
             "BADGENO": "1", "RESERVEDATE": "", "SERVICECODE": "ALL", "SOUNDFILE": "alert.aif", "EXT": "", "SENDERCODE": "admin", "DB_IN": "Y",
             "TEMPLATE_YN": "N", "SPLIT_MSG_CNT": "0", "DELAY_SECOND": "0", "PUSH_FAIL_SMS_SEND": "N",
         }  # fmt: skip
@@ -180,6 +191,7 @@ class UPMC(Vendor):
 
 class IPNS(Vendor):
     name = "ipns"
+    send_path = "/ipns/send"
     app = "moving.mobile"
     secret = "key-of-the-back-end"
 
@@ -239,6 +251,7 @@ class IPNS(Vendor):
 class RationalOwl(Vendor):
     name = "rationalowl"
     always_reads = True
+    send_path = "/msgClient/msgClientSendMsg"
     account = "a1b2c3d4-1111-4222-8333-444455556666"
     service = "0123456789abcdef0123456789abcdef"
     agent = {"User-Agent": "shop/1 CFNetwork/1494.0.7 Darwin/23.4.0"}
@@ -317,6 +330,8 @@ class RationalOwl(Vendor):
 
 class Braze(Vendor):
     name = "braze"
+    addresses_users = True
+    send_path = "/messages/send"
     # Opened pushes are reported by the vendor's SDK, whose calls the stub does not have.
     has_receipts = False
     secret = "00000000-aaaa-4bbb-8ccc-dddddddddddd"
@@ -347,7 +362,7 @@ class Braze(Vendor):
         self.track(calls, {"external_id": phone.user, "push_subscribe": "unsubscribed"}, "opt-out")
 
     def send(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
-        fields = {"external_user_ids": [phone.user for phone in phones], "messages": {"apple_push": {"alert": {"title": "Shop", "body": text}}}}
+        fields = {"external_user_ids": users(phones), "messages": {"apple_push": {"alert": {"title": "Shop", "body": text}}}}
         return self.post(calls, "/messages/send", fields, once=True)
 
     def is_accepted(self, answer: Answer) -> bool:
@@ -368,6 +383,7 @@ class NotificationHubs(Vendor):
     # The service has no receipts.
     has_receipts = False
     hub = "moving-hub"
+    send_path = f"/{hub}/messages"
     rule = "DefaultFullSharedAccessSignature"
     secret = "ZmFrZS1rZXktZm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc="
 
