@@ -13,6 +13,7 @@ if not __package__:  # Started by its folder's path.
 
 from .guide import Guide  # noqa: E402
 from .journey import VICTIMS, Journey  # noqa: E402
+from .rollout import Rollout  # noqa: E402
 from .vendors import VENDORS  # noqa: E402
 
 
@@ -38,7 +39,13 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--seed", type=int, default=1)
     whole.add_argument("--kills", type=victims, default="gateway", help="what is killed during the sends of the step of 50 %%: gateway, database, stub, or none (gateway)")
     whole.add_argument("--opt-out-seconds", type=float, default=2.0, help="time in which an opt-out must reach the vendor")
-    whole.add_argument("--guide", metavar="FILE", help="docs/migration.md: run its commands instead")
+    instead = whole.add_mutually_exclusive_group()
+    instead.add_argument("--guide", metavar="FILE", help="docs/migration.md: run its commands instead")
+    instead.add_argument("--rollout", action="store_true", help="change the rules of the app instead, without a migration")
+    whole.add_argument(
+        "--control", choices=("guard", "followMessage", "versions", "records"),
+        help="with --rollout: only the scene that must fail without this safeguard; guard and followMessage are left out of the rules",
+    )  # fmt: skip
     return whole
 
 
@@ -46,7 +53,8 @@ def main() -> int:
     options = parser().parse_args()
     # The stub ends with this process.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    journey = (Guide if options.guide else Journey)(VENDORS[options.vendor](str(options.seed)), options)
+    kind = Guide if options.guide else Rollout if options.rollout else Journey
+    journey = kind(VENDORS[options.vendor](str(options.seed)), options)
     try:
         journey.play()
     except Exception:

@@ -1,0 +1,288 @@
+"""An app whose rules go from proxying to serving and back, by `push-gateway routes` alone, and the count of every push (docs/routing.md)."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+
+from .fleet import TEXT, Message, eventually
+from .journey import Journey
+from .vendors import Phone, users
+
+SALT = "spring"
+# With as many phones, each process is killed in each stage; with fewer, once in the whole run.
+MANY_PHONES = 200
+# A control shows that something never arrives, and waits for it as long.
+CONTROL_SECONDS = 10.0
+# A call of the gateway is answered before (15 s), or never.
+UNANSWERED_SECONDS = 60.0
+
+
+def is_inside(user: str, percent: int) -> bool:
+    """The bucket of a user, as docs/routing.md#rollouts defines it."""
+    return int.from_bytes(hashlib.sha256(f"{SALT}\0{user}".encode()).digest()[:4]) < percent * 2**32 // 100
+
+
+class Rollout(Journey):
+    """In each stage: token refreshes, messages in the vendor's interface and the native one, kills, receipts, reads, and then the count."""
+
+    has_pairs = True
+
+    def __init__(self, vendor, options):
+        super().__init__(vendor, options)
+        self.control = options.control
+        self.percent = 0
+        # (text, token, apns-id) → further arrivals of this push.
+        self.repeats: dict[tuple[str, str, str], int] = {}
+
+    def play(self) -> None:
+        if self.control:
+            self.begin()
+            {"guard": self.twins, "followMessage": self.reports, "versions": self.crash, "records": self.crash}[self.control]()
+            return
+        kills = self.kills_of_stages(["proxy", "10", "50", "back", "100"])
+        self.begin()
+        self.stage(kills["proxy"])
+        self.twins()
+        former = self.put(0)
+        self.stage()
+        self.put(10)
+        self.stage(kills["10"])
+        self.put(50)
+        self.stage(kills["50"])
+        if "gateway" in self.kills:
+            self.crash(former)
+        else:
+            self.roll_back(former)
+        self.stage(kills["back"])
+        self.put(100)
+        self.stage(kills["100"])
+        self.twins()
+        self.receipts_arrive()
+        self.without_a_kill_all_is_certain()
+        print(f"{len(self.fleet.pushes)} pushes once each, {sum(self.repeats.values())} repeats after {len(self.killed)} kills", flush=True)
+
+    def kills_of_stages(self, stages: list[str]) -> dict[str, list[str]]:
+        if len(self.fleet.phones) >= MANY_PHONES:
+            return {stage: self.fleet.random.sample(self.kills, len(self.kills)) for stage in stages}
+        chosen = dict(zip(self.fleet.random.sample(stages, len(self.kills)), self.kills))
+        return {stage: [chosen[stage]] if stage in chosen else [] for stage in stages}
+
+    def begin(self) -> None:
+        """Every call is proxied, and the phones register."""
+        self.place.provision(self.vendor, self.stub.address["url"], self.vendor.old_key(self.stub.vendor))
+        self.served()
+        everything = [{"action": "proxy", "upstream": "old"}]
+        if self.control == "followMessage":
+            everything.insert(0, {"kinds": ["receipt", "message"], "action": "serve"})
+        self.set_rules(everything, [{"paths": ["old"]}])
+        self.proxied()
+        self.vendor.enter(self.calls)
+        self.fleet.register_all()
+        self.gateway_knows()
+
+    # Rules.
+
+    def put(self, percent: int) -> int:
+        """Devices, receipts and reads are served, and as many users get their sends from the gateway. Returns the version of the rules."""
+        rollout = {"percent": percent, "by": "user", "salt": SALT}
+        calls = [
+            {"kinds": ["device", "user"], "action": "serveAndForward", "upstream": "old"},
+            {"kinds": ["receipt", "message"], "action": "followMessage", "onMiss": "proxy", "upstream": "old"},
+            {"kinds": ["read"], "action": "serve", "onMiss": "proxy", "upstream": "old"},
+        ]
+        if percent == 0:
+            calls.append({"kinds": ["send", "other"], "action": "proxy", "upstream": "old"})
+            deliveries = [{"paths": ["old"]}]
+        elif percent == 100:
+            calls += [{"kinds": ["send"], "action": "serve"}, {"kinds": ["other"], "action": "proxy", "upstream": "old"}]
+            deliveries = [{"paths": ["apns"]}]
+        else:
+            calls += [
+                {"kinds": ["send"], "rollout": rollout, "action": "serve"}, {"kinds": ["send", "other"], "action": "proxy", "upstream": "old"},
+            ]  # fmt: skip
+            deliveries = [{"rollout": rollout, "paths": ["apns"]}, {"paths": ["old"]}]
+        self.percent = percent
+        return self.set_rules(calls, deliveries)
+
+    def set_rules(self, calls: list[dict], deliveries: list[dict]) -> int:
+        rules: dict = {"calls": calls, "deliveries": deliveries}
+        if self.control != "guard":
+            rules["duplicateGuard"] = {"window": "10m"}
+        file = self.place.directory / "rules.json"
+        file.write_text(json.dumps(rules))
+        return self.routes("set", "--file", str(file))
+
+    def roll_back(self, version: int) -> None:
+        self.percent = 0
+        self.routes("rollback", "--to", str(version))
+
+    def routes(self, *arguments: str) -> int:
+        """Changes the rules, and returns their version. They apply to slices at once, and to calls within a second: either side may answer until then."""
+        done = self.place.command("routes", *arguments, "--app", self.place.app, "--url", self.place.gateway())
+        found = re.search(r"version (\d+), in force", done.stdout + done.stderr)
+        if done.returncode != 0 or found is None:
+            raise RuntimeError(f"routes {' '.join(arguments)}: {done.stdout}{done.stderr}")
+        print(f"routes {' '.join(arguments)}: version {found.group(1)}, {self.percent} %", flush=True)
+        return int(found.group(1))
+
+    # Stages.
+
+    def stage(self, kills: list[str] | None = None) -> None:
+        self.fleet.refresh(max(2, len(self.fleet.phones) // 20))
+        if self.percent == 0:
+            # Otherwise registrations are served, and stored before the answer.
+            self.gateway_knows()
+        self.exchange(1, kills or [])
+        self.sides()
+        self.fleet.look()
+        self.count(may_repeat=any(victim != "stub" for victim in kills or []))
+
+    def gateway_knows(self) -> None:
+        """Waits until the gateway has all tokens: it reads those of proxied calls behind the answers."""
+        tokens = {phone.token for phone in self.fleet.phones}
+
+        def has_all() -> bool:
+            done = self.place.command("devices", "export", "--tenant", "acme", "--app", self.place.app, "--data-dir", str(self.place.directory / "data"))
+            if done.returncode != 0:
+                raise RuntimeError(f"devices export: {done.stdout}{done.stderr}")
+            return tokens <= {(json.loads(line).get("token") or "").lower() for line in done.stdout.splitlines()}
+
+        eventually("the gateway knows the tokens", has_all)
+
+    def send_natively(self, phones: list[Phone], message: Message | None = None) -> tuple[Message, str]:
+        """Sends to the users of the phones in the native interface; `message`: the text of that one again. Returns the message and its id."""
+        message = message or self.fleet.message(self.fleet.of_users(phones), is_native=True)
+        body = {"app": self.place.app, "to": {"users": users(phones)}, "title": "Shop", "body": f"News {message.text}"}
+        answer = self.native.json("POST", "/v1/messages", {}, body, once=True)
+        if answer is None or answer.status != 202:
+            raise RuntimeError(f"a native send was refused: {answer and (answer.status, answer.body[:300])}")
+        message.is_certain = True
+        return message, answer.json()["id"]
+
+    def sides(self) -> None:
+        """A message to users on both sides: the rules in force decide who pushes it."""
+        message, _ = self.send_natively(self.fleet.present[:20])
+        self.arrive()
+        theirs = self.ids_of_vendor()
+        owners = {phone.token: phone.user for phone in self.fleet.phones}
+        for token in message.tokens.values():
+            is_theirs = not self.fleet.pushes[message.text, token].isdisjoint(theirs)
+            if is_theirs == is_inside(owners[token], self.percent):
+                raise AssertionError(f"at {self.percent} %, {owners[token]} got {message.text} from the {'vendor' if is_theirs else 'gateway'}")
+
+    def ids_of_vendor(self) -> set[str]:
+        """The ids of all pushes that the vendor has made."""
+        return {push["apnsId"].lower() for push in self.pushes_of_vendor()}
+
+    def twins(self) -> None:
+        """A forgotten back end sends messages again, in the native interface: the phones have them from the vendor's interface, whichever side pushed."""
+        is_proxied = self.percent == 0
+        if is_proxied and not self.vendor.has_receipts:
+            # Its pushes do not name their message, so that it is not visible when the gateway knows it.
+            return
+        for phone in self.phones_of_single_users()[:3]:
+            message = eventually("the side in force has sent", lambda phone=phone: self.sent(phone, is_proxied))
+            if is_proxied:
+                self.wait_until_known(message, phone)
+            _, again = self.send_natively([phone], message)
+            self.wait_until_idle()
+            found = [(row["state"], row["reason"]) for row in self.native.get(f"/v1/messages/{again}/deliveries")["deliveries"]]
+            if not self.control and found != [("suppressed", "crossVendorDuplicate")]:
+                raise AssertionError(f"a message of two interfaces: {found}")
+        self.fleet.report_all()
+        self.count()
+
+    def phones_of_single_users(self) -> list[Phone]:
+        """The phones of users with one phone."""
+        return [phone for phone in self.fleet.present if len(self.fleet.of_users([phone])) == 1]
+
+    def sent(self, phone: Phone, is_proxied: bool) -> Message | None:
+        """A message in the vendor's interface that has arrived. None: the other side has sent it, because calls follow new rules within a second only."""
+        message = self.fleet.send([phone])
+        if not message.is_certain:
+            raise AssertionError("without a kill, a send was not accepted")
+        self.arrive()
+        self.wait_until_idle()
+        is_theirs = not self.fleet.pushes[message.text, phone.token].isdisjoint(self.ids_of_vendor())
+        return message if is_theirs == is_proxied else None
+
+    def wait_until_known(self, message: Message, phone: Phone) -> None:
+        """Waits until the gateway has read the vendor's answer to the send."""
+        reference = self.vendor.reference(self.fleet.payloads[message.text, phone.token])
+
+        def is_known() -> bool:
+            answer = self.native.call("GET", f"/v1/messages/{reference}", {})
+            return answer is not None and answer.json().get("state") == "observed"
+
+        eventually("the message of the vendor is known", is_known)
+
+    def reports(self) -> None:
+        """Receipts of messages that the vendor has sent."""
+        for phone in self.phones_of_single_users()[:3]:
+            message = eventually("the vendor has sent", lambda phone=phone: self.sent(phone, is_proxied=True))
+            self.wait_until_known(message, phone)
+        self.fleet.report_all()
+        self.receipts_arrive(CONTROL_SECONDS)
+
+    def crash(self, former: int | None = None) -> None:
+        """A push and a call to the vendor are in flight when the rules go back and the gateway is killed: the next lease must not change the side, and not call again."""
+        fleet = self.fleet
+        if former is None:
+            former = self.put(0)
+            self.put(50)
+        alone = self.phones_of_single_users()
+        inside = next(phone for phone in alone if is_inside(phone.user, 50))
+        outside = next(phone for phone in alone if not is_inside(phone.user, 50))
+        # The push arrives without an answer, and the vendor carries the call out without one.
+        silence = {"token": inside.token, "fault": "silence", "delivered": True, "times": 1}
+        slow = {"fault": "slow", "seconds": UNANSWERED_SECONDS, "path": self.vendor.send_path, "times": 1}
+        for server, path, fault in ((fleet.simulator, "/_simulator/script", [silence]), (self.stub.control, "/_stub/faults", slow)):
+            answer = server.json("POST", path, {}, fault)
+            if answer is None or answer.status != 200:
+                raise RuntimeError(f"{path}: {answer and answer.body}")
+        pushed, _ = self.send_natively([inside])
+        called, _ = self.send_natively([outside])
+
+        def are_in_flight() -> bool:
+            fleet.collect()
+            return (pushed.text, inside.token) in fleet.pushes and any(called.text in push["payload"] for push in self.pushes_of_vendor())
+
+        eventually("the push and the call are in flight", are_in_flight)
+        self.roll_back(former)
+        self.kill("gateway")
+        self.count(may_repeat=True)
+        uncertain = self.uncertain()
+        if (called.text, outside.number) not in uncertain or (pushed.text, inside.number) in uncertain:
+            raise AssertionError(f"of the message to {inside.user} and the one to {outside.user}, these are uncertain: {uncertain}")
+
+    # The count.
+
+    def wait_until_idle(self) -> None:
+        """Waits until neither side has a push to make."""
+
+        def is_idle() -> bool:
+            if any(lane["open"] for lane in self.native.get("/v1/queue")["lanes"]):
+                return False
+            states = self.stub.control.get("/_stub/counts")["pushStates"]
+            return not states.get("waiting") and not states.get("sending")
+
+        eventually("nothing is left to push", is_idle)
+
+    def count(self, may_repeat: bool = False) -> None:
+        """Each message once per phone by the push service's list, and by the vendor's own: a vendor is asked once, and repeats nothing. The gateway repeats an `apns-id` only after
+        a kill of itself or its database, and once for each."""
+        self.wait_until_idle()
+        self.fleet.check()
+        found = [(TEXT.search(push["payload"]), push["token"].lower()) for push in self.pushes_of_vendor()]
+        asked = Counter((text.group(), token) for text, token in found if text is not None)
+        twice = [key for key, number in asked.items() if number > 1]
+        if twice:
+            raise AssertionError(f"the vendor was asked twice for {len(twice)} pushes: {twice[:5]}")
+        repeats = {key: len(places) - 1 for key, places in self.fleet.arrivals.items() if len(places) > 1}
+        theirs = self.ids_of_vendor()
+        kills = sum(victim != "stub" for victim in self.killed)
+        wrong = [key for key, number in repeats.items() if key[2] in theirs or number > kills or not may_repeat and number != self.repeats.get(key)]
+        if wrong:
+            raise AssertionError(f"{len(wrong)} pushes arrived again: {wrong[:5]}")
+        self.repeats = repeats
