@@ -1,6 +1,8 @@
 import Commands
+import DatabaseSupport
 import Logging
 import Model
+import PostgresClient
 import Routing
 import Testing
 import UpstreamSupport
@@ -137,6 +139,59 @@ import UpstreamSupport
             #expect(try await waits(.unknown, 5, stage) == ParityFigure(.unknown, samples: 5, differences: 5))
         }
         await upstream.stop()
+    }
+
+    // Under load the send of a receipt may be in another lane, and its answer may arrive after the receipt. Here its transaction waits until the receipt was observed.
+    @Test func aReceiptThatOvertakesItsMessageIsNotLost() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port, observes: true) { stage in
+            stage.directory.set(Self.proxied)
+            upstream.script([Self.answer(#"{"relay":"registered"}"#)])
+            _ = try await stage.call("register", [], Self.registration("D-97"))
+            _ = try await waits(.responses, 1, stage)
+            let (admin, holder) = (try await stage.database.admin(), try await stage.database.admin())
+            try await admin.script("SELECT pg_advisory_lock(23)")
+            // A message refers to its app.
+            let hold = Task {
+                try await holder.script(
+                    """
+                    BEGIN;
+                    SELECT a.app_id FROM gateway.app a FOR UPDATE;
+                    SELECT pg_advisory_xact_lock(23);
+                    COMMIT
+                    """,
+                    timeout: .seconds(300)
+                )
+            }
+            try await wait(for: "pg_advisory_xact_lock", admin)
+            upstream.script([Self.answer(#"{"id":"m-97"}"#)])
+            _ = try await stage.call("send", [], Array(#"{"users":["u-D-97"],"text":"x"}"#.utf8))
+            try await wait(for: "observe_message", admin)
+            upstream.script([Self.answer(#"{"relay":"received"}"#)])
+            _ = try await stage.call("receipt", [], Array(#"{"device":"D-97","message":"m-97"}"#.utf8))
+            // Longer than a receipt waits for the answer to its send.
+            try await Task.sleep(for: CallObserver.lateReceiptWait + .milliseconds(500))
+            try await admin.script("SELECT pg_advisory_unlock(23)")
+            try await hold.value
+            #expect(try await waits(.unknown, 1, stage) == ParityFigure(.unknown, samples: 1, differences: 0))
+            let received = "SELECT count(*) AS count FROM gateway.delivery d WHERE d.received_at IS NOT NULL"
+            #expect(try await admin.query(received).only().int("count") == 1)
+            await holder.close()
+            await admin.close()
+        }
+        await upstream.stop()
+    }
+
+    /// Waits until a session of the database waits for a lock in such a statement.
+    private func wait(for statement: String, _ admin: PostgresConnection) async throws {
+        try await eventually("a session waits in \(statement)") {
+            let waiting = """
+                SELECT count(*) AS count FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%\(statement)%'
+                    AND pid <> pg_backend_pid()
+                """
+            return try await admin.query(waiting).only().int("count") > 0
+        }
     }
 
     @Test func twentyReadsOfASecondAreCompared() async throws {

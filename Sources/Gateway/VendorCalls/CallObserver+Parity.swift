@@ -114,17 +114,24 @@ extension CallObserver {
 
     // MARK: Messages
 
+    /// Whether a reply to a receipt says that the gateway does not know its message.
+    static func isUnknown(_ reply: Reply) -> Bool {
+        switch reply {
+        case .receipt(.orphan), .receipt(.acknowledged(false, _)), .refused(.unknownMessage): true
+        default: false  // known, or not a receipt
+        }
+    }
+
     /// Notes whether receipts belong to messages that the gateway knows.
     func noteReceipts(_ replies: [Reply], of call: VendorRequest, _ adapter: any UpstreamAdapter, _ binding: BoundCall)
     {
         var figure = ParityFigure(.unknown, samples: 0, differences: 0)
         for reply in replies {
-            switch reply {
-            case .receipt(.orphan), .receipt(.acknowledged(false, _)), .refused(.unknownMessage):
+            if Self.isUnknown(reply) {
                 figure.samples += 1
                 figure.differences += 1
-            case .receipt: figure.samples += 1
-            default: break  // no receipt
+            } else if case .receipt = reply {
+                figure.samples += 1
             }
         }
         parity.add(figure, of: binding, adapter.vendor, at: call.receivedAt) { ["call": .string(call.route)] }

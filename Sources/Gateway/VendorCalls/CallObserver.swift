@@ -17,6 +17,8 @@ struct ObservedCall: Sendable {
     var answer: VendorResponse
     /// Whether the endpoint has counted the receipt for parity.
     var isReceiptCounted = false
+    /// Its place among the calls that were queued.
+    var number = 0
 
     /// The call without what was read of its body, which takes many times the memory of the body.
     var unread: ObservedCall {
@@ -33,7 +35,8 @@ struct ObservedCall: Sendable {
 /// Performs what the answers to proxied calls establish (docs/routing.md#observation), so that the gateway knows the devices, users and messages of an upstream.
 ///
 /// A caller never waits for it: when the queue is full, the call is dropped and counted. The upstream remains the source of truth, and the next registration or an
-/// import corrects what is missing. Calls about one user or device are performed in the order in which they were answered.
+/// import corrects what is missing. Calls about one user or device are performed in the order in which they were answered, except that a receipt whose message is not known
+/// waits for the sends before it.
 final class CallObserver: Service {
     /// 10,000 calls and 128 MiB wait on a node: a slow database must not exhaust the memory.
     static let queueLimit = 10_000
@@ -44,6 +47,8 @@ final class CallObserver: Service {
     static let laneCount = 16
     /// 1,000 calls wait in a lane: the calls about one device must not take the whole queue.
     static let laneLimit = 1_000
+    /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
+    static let lateReceiptWait = Duration.seconds(1)
     /// 5 s after the listeners have stopped, the calls that still wait are dropped.
     static let drainLimit = Duration.seconds(5)
     /// Six sequels, as in calls that the gateway serves.
@@ -58,7 +63,14 @@ final class CallObserver: Service {
         var count = 0
         var bytes = 0
         var end: ContinuousClock.Instant?
+        /// The number of the last call that was queued.
+        var last = 0
+        /// The numbers of the sends that were queued and are not performed yet.
+        var sends: Set<Int> = []
     }
+
+    /// A receipt whose message is not known, and since when it waits.
+    private typealias LateReceipt = (call: ObservedCall, since: ContinuousClock.Instant)
 
     /// How well the gateway agrees with the upstreams.
     let parity: ParityTally
@@ -88,16 +100,20 @@ final class CallObserver: Service {
     /// Queues an answered call. Never waits.
     func offer(_ call: ObservedCall) {
         if call.answer.body.count > Self.answerLimitBytes { return lost(call, .large) }
-        let isTaken = state.withLockedValue { state in
-            guard state.count < Self.queueLimit, state.bytes + call.size <= Self.queueLimitBytes else { return false }
+        let number = state.withLockedValue { state -> Int? in
+            guard state.count < Self.queueLimit, state.bytes + call.size <= Self.queueLimitBytes else { return nil }
             state.count += 1
             state.bytes += call.size
-            return true
+            state.last += 1
+            if call.kind == .send { state.sends.insert(state.last) }
+            return state.last
         }
-        guard isTaken else { return lost(call, .full) }
-        if case .enqueued = queue.yield(call.unread) { return }
-        release(call)
-        lost(call, .stopping)
+        guard let number else { return lost(call, .full) }
+        var queued = call.unread
+        queued.number = number
+        if case .enqueued = queue.yield(queued) { return }
+        release(queued)
+        lost(queued, .stopping)
     }
 
     /// Counts a proxied call that is not observed, also as one that the gateway has not understood.
@@ -131,13 +147,22 @@ final class CallObserver: Service {
     }
 
     private func performAll() async {
+        let (receipts, late) = AsyncStream<LateReceipt>.makeStream(bufferingPolicy: .bufferingOldest(Self.laneLimit))
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.perform(late: receipts) }
+            await self.performLanes(late)
+            late.finish()
+        }
+    }
+
+    private func performLanes(_ late: AsyncStream<LateReceipt>.Continuation) async {
         let lanes = (0..<Self.laneCount).map { _ in
             AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .bufferingOldest(Self.laneLimit))
         }
         await withDiscardingTaskGroup { group in
             for lane in lanes {
                 group.addTask {
-                    for await observed in lane.stream { await self.perform(observed) }
+                    for await observed in lane.stream { await self.perform(observed, late) }
                 }
             }
             var turn = 0
@@ -207,15 +232,45 @@ final class CallObserver: Service {
 
     // MARK: Performing
 
-    private func perform(_ observed: ObservedCall) async {
-        defer { release(observed) }
+    /// Performs a call of a lane. A receipt whose message is not known is performed again later, if there is room for it.
+    private func perform(_ observed: ObservedCall, _ late: AsyncStream<LateReceipt>.Continuation) async {
+        if await !perform(observed, isLast: false) {
+            if case .enqueued = late.yield((call: observed, since: .now)) { return }
+            _ = await perform(observed, isLast: true)
+        }
+        release(observed)
+    }
+
+    /// Performs receipts again, in their order: their messages may have been in other lanes, or not answered yet.
+    private func perform(late receipts: AsyncStream<LateReceipt>) async {
+        for await receipt in receipts {
+            try? await Task.sleep(until: receipt.since + Self.lateReceiptWait, clock: .continuous)
+            let sends = state.withLockedValue { $0.sends }
+            while !Task.isCancelled, !state.withLockedValue({ $0.sends.isDisjoint(with: sends) }) {
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+            _ = await perform(receipt.call, isLast: true)
+            release(receipt.call)
+        }
+    }
+
+    /// Returns false, and counts nothing, for a receipt whose message is not known, unless this is the last attempt.
+    private func perform(_ observed: ObservedCall, isLast: Bool) async -> Bool {
         if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
-            return lost(observed, .stopping)
+            lost(observed, .stopping)
+            return true
         }
         let commands = commands(of: observed)
-        guard !commands.isEmpty else { return await compareRead(observed) }
+        guard !commands.isEmpty else {
+            await compareRead(observed)
+            return true
+        }
         let replies = await replies(to: commands, observed)
-        if replies.contains(where: Self.isUnavailable) { return lost(observed, .store) }
+        if replies.contains(where: Self.isUnavailable) {
+            lost(observed, .store)
+            return true
+        }
+        if !isLast, observed.kind == .receipt, replies.contains(where: Self.isUnknown) { return false }
         // Last, because it may wait for the store.
         if observed.kind == .send { await countProof(of: observed) }
         let isRefused = replies.contains { reply in
@@ -233,6 +288,7 @@ final class CallObserver: Service {
                 ]
             )
         }
+        return true
     }
 
     /// Performs commands and their sequels at the time of the call. Returns the last replies; none if `readsOnly` and a sequel would change something.
@@ -294,6 +350,7 @@ final class CallObserver: Service {
         state.withLockedValue { state in
             state.count -= 1
             state.bytes -= observed.size
+            state.sends.remove(observed.number)
         }
     }
 }

@@ -163,6 +163,7 @@ struct ProxyStage: Sendable {
     let client: OutgoingClient
     let captures: Captures
     let handler: CommandHandler
+    let database: TestDatabase
 
     /// The app's upstream.
     var upstream: CredentialKey { CredentialKey(tenant: tenant, credential: "old") }
@@ -178,10 +179,9 @@ struct ProxyStage: Sendable {
     ) async throws {
         let logger = Logger(label: "proxy") { _ in SwiftLogNoOpLogHandler() }
         let identifiers = SystemIdentifiers()
+        let created = try await TestCluster.database()
         let configuration = try await GatewayConfiguration.load(
-            flags: [
-                "database.url": try await TestCluster.database().adminConnectionString, "database.connections": "4",
-            ],
+            flags: ["database.url": created.adminConnectionString, "database.connections": "4"],
             configFile: nil
         )
         let database = try await Database.open(configuration, logger: logger) { _ in }
@@ -253,7 +253,8 @@ struct ProxyStage: Sendable {
                         directory: directory,
                         client: client,
                         captures: captures,
-                        handler: handler
+                        handler: handler,
+                        database: created
                     )
                 )
             }
