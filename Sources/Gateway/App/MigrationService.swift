@@ -21,12 +21,17 @@ struct MigrationService: Service {
     let interval: Duration
     let logger: Logger
 
+    /// Four looks per interval, so that an evaluation is late by a quarter of it at most.
+    private static let looks = 4
+
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                await self.look()
-                // Four looks per interval, so that an evaluation is late by a quarter of it at most.
-                try? await Task.sleep(for: self.interval / 4)
+                await self.show()
+                for _ in 0..<Self.looks where !Task.isCancelled {
+                    await self.look()
+                    try? await Task.sleep(for: self.interval / Self.looks)
+                }
             }
         }
     }
@@ -34,7 +39,6 @@ struct MigrationService: Service {
     /// Evaluates the migrations that are due.
     func look() async {
         do throws(StoreError) {
-            Self.show(try await migrations.store.statuses())
             for due in try await migrations.store.due() {
                 guard let claimed = try await migrations.store.claim(due.id, in: due.tenant, by: node, for: Self.lease)
                 else { continue }
@@ -75,9 +79,16 @@ struct MigrationService: Service {
         }
     }
 
-    private static func show(_ counts: [String: Int]) {
-        for status in MigrationState.Status.allCases {
-            MetricName.migrationsByStatus.meter([("status", status.rawValue)]).set(counts[status.rawValue] ?? 0)
+    /// Counts the migrations by status, once per interval: the count reads all of them.
+    private func show() async {
+        do throws(StoreError) {
+            let counts = try await migrations.store.statuses()
+            for status in MigrationState.Status.allCases {
+                MetricName.migrationsByStatus.meter([("status", status.rawValue)]).set(counts[status.rawValue] ?? 0)
+            }
+        } catch {
+            if Task.isCancelled { return }
+            logger.warning("cannot count migrations", metadata: [LogKey.error: "\(error)"])
         }
     }
 }
