@@ -16,14 +16,19 @@ struct ImportKillTests {
     private static func isBad(_ number: Int) -> Bool { number % 100 == 99 }
     private static var good: Int { (0..<rows).count { !isBad($0) } }
 
-    private func write(_ path: String, rows: Int = Self.rows) throws {
+    /// Writes a list. `more`: a column that is the same in each row, with its heading.
+    private func write(
+        _ path: String,
+        _ numbers: Range<Int>,
+        more: (heading: String, value: String) = ("", "")
+    ) throws {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         let handle = try #require(FileHandle(forWritingAtPath: path))
-        try handle.write(contentsOf: Data("key,token,user,tags\n".utf8))
-        for first in stride(from: 0, to: rows, by: 5000) {
-            let lines = (first..<min(first + 5000, rows)).map { number in
+        try handle.write(contentsOf: Data("key,token,user,tags\(more.heading)\n".utf8))
+        for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 5000) {
+            let lines = (first..<min(first + 5000, numbers.upperBound)).map { number in
                 let token = Self.isBad(number) ? "nohex" : String(format: "%016x", number &* 0x9E37_79B1)
-                return "k\(number),\(token),u\(number),all t\(number % 7)\n"
+                return "k\(number),\(token),u\(number),all t\(number % 7)\(more.value)\n"
             }
             try handle.write(contentsOf: Data(lines.joined().utf8))
         }
@@ -76,7 +81,7 @@ struct ImportKillTests {
     @Test func aKilledImportGoesOnUntilEveryRowIsInOnce() async throws {
         try await Soak.with(Cluster(nodes: 1)) { cluster in
             let path = cluster.world.material.path("devices.csv")
-            try write(path)
+            try write(path, 0..<Self.rows)
             var wentOn = 0
             for round in 0..<Self.kills {
                 let process = try start(cluster, path, round)
@@ -107,14 +112,19 @@ struct ImportKillTests {
     }
 
     /// The devices of an old list, of which 20,000 at most; each is imported one by one.
-    private static let oldRows = min(Soak.size("SOAK_IMPORT_ROWS") ?? 6000, 20_000)
+    private static let oldRows = min(Soak.size("SOAK_IMPORT_ROWS") ?? 20_000, 20_000)
+    /// Those of the control.
+    private static let controlRows = oldRows..<(oldRows + 1000)
 
-    // Devices get other tokens and users while an hour-old list of them is imported, killed and continued: none goes back to the list. The control is that of
-    // `StoreImportTimeTests`.
+    private func writeOld(_ path: String, _ numbers: Range<Int>) throws {
+        try write(path, numbers, more: (heading: ",acceptsPush", value: ",true"))
+    }
+
+    // Devices get other tokens and users and opt out while an hour-old list of them is imported, killed and continued: none goes back to the list.
     @Test func aKilledImportOfAnOldListOverwritesNothing() async throws {
         try await Soak.with(Cluster(nodes: 1)) { cluster in
             let path = cluster.world.material.path("old.csv")
-            try write(path, rows: Self.oldRows)
+            try writeOld(path, 0..<Self.oldRows)
             let asOf = ["--as-of", Timestamp(seconds: Int64(Date().timeIntervalSince1970) - 3600).rfc3339]
             let first = try start(cluster, path, 100, asOf)
             try await first.ended(within: .seconds(600))
@@ -122,12 +132,15 @@ struct ImportKillTests {
 
             var random = SplitMix(state: 23)
             let parts = stride(from: 0, to: Self.oldRows, by: 100).shuffled(using: &random)
-            for from in parts.prefix(parts.count / 2) { try await refresh(cluster, from: from) }
+            func refresh(_ from: Int) async throws {
+                try await self.refresh(cluster, from..<min(from + 100, Self.oldRows))
+            }
+            for from in parts.prefix(parts.count / 2) { try await refresh(from) }
             var round = 101
             var kills = 0
             var process = try start(cluster, path, round, asOf)
             for (place, from) in parts.dropFirst(parts.count / 2).enumerated() {
-                try await refresh(cluster, from: from)
+                try await refresh(from)
                 guard place % 8 == 7 else { continue }
                 // One that has ended already is started again, so that a later one is killed.
                 if process.isRunning {
@@ -142,30 +155,54 @@ struct ImportKillTests {
             #expect(await process.stop() == 0, "\(text(log(cluster, round)))")
             print("the import of the old list began \(round - 100) times and was killed \(kills) times")
             #expect(kills > 0, "each import had ended before it could be killed")
-            for condition in ["d.token NOT LIKE 'bb%'", "i.user_id <> 'new'", "i.state <> 'active'"] {
-                let lost = try await cluster.number(
-                    """
-                    SELECT count(*) AS number FROM gateway.identity i
-                    JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
-                    WHERE i.tenant_id = 'acme' AND \(condition)
-                    """
-                )
-                #expect(lost == 0, "\(condition)")
+            #expect(try await imported(cluster) == Self.oldRows)
+            for condition in Self.losses + ["i.accepts_push", "i.state <> 'active'"] {
+                #expect(try await lost(cluster, condition) == 0, "\(condition)")
             }
+            try await overwriteWithoutATime(cluster)
         }
     }
 
-    /// Registers 100 devices of the list with other tokens and another user.
-    private func refresh(_ cluster: Cluster, from start: Int) async throws {
+    /// Conditions that no refreshed device meets.
+    private static let losses = ["d.token NOT LIKE 'bb%'", "i.user_id <> 'new'"]
+
+    private func lost(_ cluster: Cluster, _ condition: String) async throws -> Int {
+        try await cluster.number(
+            """
+            SELECT count(*) AS number FROM gateway.identity i
+            JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
+            WHERE i.tenant_id = 'acme' AND (\(condition))
+            """
+        )
+    }
+
+    /// The control: without its time, a list overwrites the devices that were refreshed after it was made.
+    private func overwriteWithoutATime(_ cluster: Cluster) async throws {
+        let path = cluster.world.material.path("control.csv")
+        try writeOld(path, Self.controlRows)
+        for round in 900...901 {
+            let process = try start(cluster, path, round)
+            try await process.ended(within: .seconds(600))
+            #expect(await process.stop() == 0, "\(text(log(cluster, round)))")
+            if round == 900 { try await refresh(cluster, Self.controlRows) }
+        }
+        let listed = Self.controlRows.count { !Self.isBad($0) }
+        for condition in Self.losses { #expect(try await lost(cluster, condition) == listed, "\(condition)") }
+    }
+
+    /// Registers devices of the list with other tokens and another user, who wants no pushes.
+    private func refresh(_ cluster: Cluster, _ numbers: Range<Int>) async throws {
         let count = try await cluster.number(
             """
-            SELECT count(*) AS number FROM generate_series(\(start), \(min(start + 100, Self.oldRows) - 1)) AS n
+            SELECT count(*) FILTER (WHERE p > 0) AS number FROM generate_series(\(numbers.lowerBound), \(numbers.upperBound - 1)) AS n
             CROSS JOIN LATERAL gateway.register_identity(
                 'acme', 'shop', 'native', 'k' || n, gen_random_uuid(), gen_random_uuid(), 'ios', NULL,
                 'bb' || lpad(to_hex(n), 14, '0'), 'new', NULL, NULL, NULL, false, NULL, now()) AS r
+            CROSS JOIN LATERAL gateway.set_preferences(
+                'acme', 'shop', 'native', 'k' || n || left(r::text, 0), NULL, false, NULL, NULL, NULL, NULL) AS p
             """
         )
-        #expect(count > 0)
+        #expect(count == numbers.count)
     }
 
     private func text(_ path: String) -> String {
