@@ -6,6 +6,8 @@
     Benchmarks/compare.py bodies                   p99 of small calls during twelve bodies of 10 MB, relative to p99 without them
     Benchmarks/compare.py scale                    time per delivery at 10,000, 100,000, 1,000,000 and 10,000,000 devices, relative to 1,000,000
     Benchmarks/compare.py webhooks                 a webhook that catches up, and a message to all devices meanwhile
+    Benchmarks/compare.py import                   imports of vendors' exports relative to CSV, and the memory of 1,000,000 rows above that of 100,000
+    Benchmarks/compare.py parity                   CPU of observing a vendor's calls with parity, relative to without
     Benchmarks/compare.py start                    time until `serve` on an empty embedded database is ready, of five starts
     Benchmarks/compare.py all                      calls, deliver, bodies, webhooks and start
     Benchmarks/compare.py calls --before COMMIT    each pair also measures COMMIT, and the ratio of the two rates has a bar
@@ -13,7 +15,8 @@
 
 Bars: receipts and reads 0.55 of the minimal server, registrations 0.35; deliveries 0.8 of the lower limit, with at most 100 MiB of memory; with --before, each rate 0.97 of
 that before; p99 during large bodies 1.5 times that without; 1.15 times the time per delivery of 1,000,000 devices at 100,000 and 10,000,000, and 1.5 times at 10,000; 20,000 events per second of a webhook in
-the order of devices, and 0.9 of a message's rate meanwhile; a start within 1.0 s. `scale` needs about 40 GB of disk and an hour. The programs are built in release mode (scripts/bench, scripts/older) unless --programs and --before-programs name directories. The
+the order of devices, and 0.9 of a message's rate meanwhile; a start within 1.0 s; exports 0.6 of CSV, with --before CSV 0.97 of before (relative to COPY), and 32 MiB more for ten times
+the rows; 1.1 times the CPU with parity. `scale` needs about 40 GB of disk and an hour. The programs are built in release mode (scripts/bench, scripts/older) unless --programs and --before-programs name directories. The
 machine must be idle: other work changes every figure. A ratio is the median of the pairs' ratios, so that work in between affects both sides.
 """
 
@@ -36,6 +39,12 @@ BODIES_BAR = 1.5
 WEBHOOK_BAR = 20_000
 CAMPAIGN_BAR = 0.9
 START_BAR = 1.0
+FORMAT_BAR = 0.6
+FORMATS = ["map", "braze", "notificationhubs"]
+# MiB that ten times the rows of `IMPORT_ROWS` may add.
+IMPORT_MEBIBYTES = 32
+IMPORT_ROWS = 100_000
+PARITY_BAR = 1.1
 STARTS = 5
 # Devices, and the bar of the time per delivery, relative to that of `SCALE_BASE` devices.
 SCALE_BASE = 1_000_000
@@ -127,6 +136,28 @@ def webhook_figures(results):
         Figure("webhook in the order of devices, events/s", [rate], WEBHOOK_BAR),
         Figure("message during a webhook's catching up, of alone", [share], CAMPAIGN_BAR),
     ]
+
+
+def import_figures(after, before, large):
+    """`after` and `before` hold one result of `bench import --json` per pair; `large` is that of ten times the rows. `before` may be empty."""
+    figures = [Figure("import of " + name + ", of CSV", [pair["ratiosToCSV"][name] for pair in after], FORMAT_BAR) for name in FORMATS]
+    if before:
+        ratios = [new["ratioToCopy"] / old["ratioToCopy"] for new, old in zip(after, before)]
+        figures.append(Figure("import of CSV, of before", ratios, BEFORE_BAR))
+
+    def more(of):
+        return [of(large) - max(of(pair) for pair in after)]
+
+    figures.append(Figure("import of CSV, MiB more for ten times the rows", more(lambda result: result["rssMiB"]), IMPORT_MEBIBYTES, is_ceiling=True))
+    for name in FORMATS:
+        added = more(lambda result: result["rssMiBOfFormats"][name])
+        figures.append(Figure("import of " + name + ", MiB more for ten times the rows", added, IMPORT_MEBIBYTES, is_ceiling=True))
+    return figures
+
+
+def parity_figures(result):
+    # The bench prints the medians of its own pairs.
+    return [Figure("CPU of observation with parity, of without", [result["ratioToWithout"]], PARITY_BAR, is_ceiling=True)]
 
 
 def table(rows):
@@ -235,6 +266,18 @@ def measure(what, options, after, before):
         return scale_figures(results)
     if what == "webhooks":
         return webhook_figures(run(program(after), ["bench", "webhooks", "--json", "--campaign"], may_miss=True))
+    if what == "import":
+        arguments = ["bench", "import", "--json", "--runs", "1", "--rows", str(IMPORT_ROWS)]
+        formats = ["--formats", ",".join(FORMATS)]
+
+        # An older program may not know all formats.
+        def imported(directory):
+            return run(program(directory), arguments + (formats if directory == after else []))[0]
+
+        results = pairs(options.pairs, after, before, imported)
+        return import_figures(*results, run(program(after), arguments[:-1] + [str(10 * IMPORT_ROWS)] + formats)[0])
+    if what == "parity":
+        return parity_figures(run(program(after), ["bench", "parity", "--json", "--pairs", str(options.pairs)], may_miss=True)[0])
     if what == "start":
         seconds = starts(program(after))
         return [Figure("start on an empty database, seconds", seconds, START_BAR, is_ceiling=True)]
@@ -254,8 +297,8 @@ def number(text):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["calls", "deliver", "bodies", "scale", "webhooks", "start", "all"])
-    parser.add_argument("--before", metavar="COMMIT", help="also measure this commit, for calls and deliver")
+    parser.add_argument("what", choices=["calls", "deliver", "bodies", "scale", "webhooks", "import", "parity", "start", "all"])
+    parser.add_argument("--before", metavar="COMMIT", help="also measure this commit, for calls, deliver and import")
     parser.add_argument("--before-programs", metavar="DIRECTORY", help="its programs, if they are built already")
     parser.add_argument("--programs", metavar="DIRECTORY", help="the programs of this commit, if they are built already")
     parser.add_argument("--pairs", type=number, default=5, help="number of pairs (5)")
@@ -269,7 +312,7 @@ def main(arguments):
     options = parse(arguments)
     products = ["push-gateway", "apns-accept-server", "hello-server"]
     before = options.before_programs
-    if before is None and options.before is not None and options.what in ["calls", "deliver", "all"]:
+    if before is None and options.before is not None and options.what in ["calls", "deliver", "import", "all"]:
         before = build_older(options.before, products)
     after = options.programs or build(products)
     figures = []

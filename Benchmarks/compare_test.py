@@ -52,6 +52,20 @@ class FigureTests(unittest.TestCase):
         results = [{"order": "log", "perSecond": 5}, {"order": "device", "perSecond": 20_001}, {"campaignRatio": 0.89}]
         self.assertEqual([figure.passes for figure in compare.webhook_figures(results)], [True, False])
 
+    def test_imports(self):
+        def result(ratio, copy, memory):
+            return {"ratiosToCSV": dict.fromkeys(compare.FORMATS, ratio), "ratioToCopy": copy, "rssMiB": 40,
+                    "rssMiBOfFormats": dict.fromkeys(compare.FORMATS, memory)}
+
+        figures = compare.import_figures([result(0.61, 0.5, 50), result(0.6, 0.5, 52)], [], result(0.5, 0.5, 84))
+        self.assertEqual([figure.passes for figure in figures], [True] * 7)
+        figures = compare.import_figures([result(0.59, 0.48, 50)], [{"ratioToCopy": 0.5}], result(0.7, 0.5, 83))
+        self.assertEqual([figure.passes for figure in figures], [False] * 4 + [True] + [False] * 3)
+
+    def test_parity(self):
+        self.assertTrue(compare.parity_figures({"ratioToWithout": 1.1})[0].passes)
+        self.assertFalse(compare.parity_figures({"ratioToWithout": 1.11})[0].passes)
+
     def test_the_order_of_pairs_alternates(self):
         order = []
         results = compare.pairs(3, "new", "old", lambda directory: order.append(directory) or directory)

@@ -7,12 +7,12 @@ import Model
 package struct Bench: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         abstract:
-            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'plans', 'retention', 'webhooks', 'analytics', 'reader', 'console' and 'proxy' have thresholds.",
+            "Measure the performance on this machine. Machines differ, so only 'neighbour', 'plans', 'retention', 'webhooks', 'analytics', 'reader', 'console', 'proxy' and 'parity' have thresholds.",
         subcommands: [
             BenchDeliver.self, BenchTransactional.self, BenchNeighbour.self, BenchImport.self, BenchCalls.self,
             BenchHistory.self, BenchPlans.self, BenchRetention.self, BenchTags.self, BenchTrack.self,
             BenchWebhooks.self, BenchAnalytics.self, BenchReader.self,
-            BenchConsole.self, BenchProxy.self,
+            BenchConsole.self, BenchProxy.self, BenchParity.self,
         ],
         defaultSubcommand: BenchDeliver.self
     )

@@ -40,6 +40,7 @@ struct BenchImport: AsyncParsableCommand {
             for format in [.csv] + others { try work.writeFile(format) }
             var samples: [ImportSample] = []
             var ratios: [ImportFormat: [Double]] = [:]
+            var peaks: [ImportFormat: Double] = [:]
             for run in 1...runs {
                 let sample = try await work.measure(.csv)
                 samples.append(sample)
@@ -47,6 +48,7 @@ struct BenchImport: AsyncParsableCommand {
                 for format in others {
                     let other = try await work.measure(format)
                     ratios[format, default: []].append(other.perSecond / sample.perSecond)
+                    peaks[format] = max(peaks[format] ?? 0, other.peakMiB)
                     Console.error("run \(run), \(format.rawValue): \(other)")
                 }
             }
@@ -54,8 +56,12 @@ struct BenchImport: AsyncParsableCommand {
             let report = ImportReport(
                 rows: rows,
                 sample: samples[samples.count / 2],
-                formats: others.compactMap { format in
-                    (ratios[format]?.sorted()).map { (format.rawValue, $0[$0.count / 2]) }
+                formats: others.map { format in
+                    FormatSample(
+                        name: format.rawValue,
+                        ratio: BenchReport.median(ratios[format] ?? []),
+                        peakMiB: peaks[format] ?? 0
+                    )
                 },
                 settings: try await stage.settings()
             )
@@ -91,12 +97,20 @@ struct ImportSample: Sendable, CustomStringConvertible {
     }
 }
 
+/// The cost of another format.
+struct FormatSample: Sendable {
+    var name: String
+    /// The rate, relative to that of CSV in the same run; the median.
+    var ratio: Double
+    /// The peak memory of the importing process, of all runs.
+    var peakMiB: Double
+}
+
 /// The median run with its ceiling.
 struct ImportReport: Sendable {
     var rows: Int
     var sample: ImportSample
-    /// The rates of other formats, as ratios to that of CSV in the same run; the median of each.
-    var formats: [(String, Double)] = []
+    var formats: [FormatSample] = []
     /// The settings of PostgreSQL, by name.
     var settings: [(String, String)]
 
@@ -107,7 +121,8 @@ struct ImportReport: Sendable {
             "ratioToCopy": Self.number(sample.ratio, 3), "rssMiB": Self.number(sample.peakMiB, 0),
             "postgresCpuMicroseconds": Self.number(sample.postgresMicroseconds, 1),
             "gatewayCpuMicroseconds": Self.number(sample.gatewayMicroseconds, 1),
-            "ratiosToCSV": .object(JSONObject(formats.map { ($0.0, Self.number($0.1, 3)) })),
+            "ratiosToCSV": .object(JSONObject(formats.map { ($0.name, Self.number($0.ratio, 3)) })),
+            "rssMiBOfFormats": .object(JSONObject(formats.map { ($0.name, Self.number($0.peakMiB, 0)) })),
             "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
         ]
     }
@@ -122,7 +137,10 @@ struct ImportReport: Sendable {
                 ["CPU per row, import", String(format: "%.1f µs", sample.gatewayMicroseconds)],
                 ["CPU per row, PostgreSQL", String(format: "%.1f µs", sample.postgresMicroseconds)],
                 ["peak memory of the import", String(format: "%.0f MiB", sample.peakMiB)],
-            ] + formats.map { ["\($0.0), ratio to CSV", String(format: "%.2f", $0.1)] }
+            ]
+            + formats.map {
+                ["\($0.name), ratio to CSV, memory", String(format: "%.2f, %.0f MiB", $0.ratio, $0.peakMiB)]
+            }
         return Console.table(["\(rows) rows", "median run"], table) + "\n"
             + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
     }

@@ -13,7 +13,7 @@ extension CallObserver {
     }
 
     private func note(_ figure: ParityFigure, _ observed: ObservedCall, _ facts: () -> JSONObject) {
-        parity.add(figure, of: observed.binding, observed.adapter.vendor, at: observed.call.receivedAt) {
+        parity?.add(figure, of: observed.binding, observed.adapter.vendor, at: observed.call.receivedAt) {
             var shown = facts()
             shown["call"] = .string(observed.call.route)
             return shown
@@ -33,6 +33,7 @@ extension CallObserver {
 
     /// Notes what a call and the replies to its observed commands say about the two sides.
     func noteAgreement(_ observed: ObservedCall, _ commands: [Command], _ replies: [Reply]) {
+        guard parity != nil else { return }
         let (adapter, settings) = (observed.adapter, observed.binding.settings)
         if Self.isCompared(observed.kind),
             let own = adapter.comparable(
@@ -72,7 +73,7 @@ extension CallObserver {
 
     /// A call that the vendor accepted, and that became no command: either it establishes nothing, or the gateway would have refused it.
     func noteUnread(_ observed: ObservedCall) {
-        guard observed.kind != .read, (200..<300).contains(observed.answer.status) else { return }
+        guard parity != nil, observed.kind != .read, (200..<300).contains(observed.answer.status) else { return }
         do throws(AdapterError) {
             _ = try observed.adapter.decode(observed.call, settings: observed.binding.settings)
         } catch {
@@ -90,7 +91,7 @@ extension CallObserver {
 
     /// The commands of a read if they change nothing, so that the gateway may carry it out too. Empty: it is not compared.
     func comparedReads(_ observed: ObservedCall) -> [Command] {
-        guard observed.kind == .read, (200..<300).contains(observed.answer.status) else { return [] }
+        guard let parity, observed.kind == .read, (200..<300).contains(observed.answer.status) else { return [] }
         // Reads of other dialects have passed this limit before they were queued.
         if observed.adapter.observesReads, !parity.takesRead(at: observed.call.receivedAt) { return [] }
         return pureReads(observed)
@@ -134,7 +135,7 @@ extension CallObserver {
                 figure.samples += 1
             }
         }
-        parity.add(figure, of: binding, adapter.vendor, at: call.receivedAt) { ["call": .string(call.route)] }
+        parity?.add(figure, of: binding, adapter.vendor, at: call.receivedAt) { ["call": .string(call.route)] }
     }
 
     private func noteReach(_ reach: ObservedReach, _ observed: ObservedCall) {

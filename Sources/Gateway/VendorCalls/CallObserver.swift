@@ -72,8 +72,8 @@ final class CallObserver: Service {
     /// A receipt whose message is not known, and since when it waits.
     private typealias LateReceipt = (call: ObservedCall, since: ContinuousClock.Instant)
 
-    /// How well the gateway agrees with the upstreams.
-    let parity: ParityTally
+    /// How well the gateway agrees with the upstreams. Nil: nothing is compared.
+    let parity: ParityTally?
     private let handler: CommandHandler
     private let directory: any CallDirectory
     private let multiStep: [Vendor: any MultiStepVendor]
@@ -82,14 +82,16 @@ final class CallObserver: Service {
     private let calls: AsyncStream<ObservedCall>
     private let queue: AsyncStream<ObservedCall>.Continuation
 
+    /// `compares`: whether the calls are compared for parity, of which `bench parity` measures the cost.
     init(
         handler: CommandHandler,
         directory: any CallDirectory,
         multiStep: [Vendor: any MultiStepVendor],
         figures: FigureCounts? = nil,
+        compares: Bool = true,
         logger: Logger
     ) {
-        parity = ParityTally(handler: handler, recent: figures, logger: logger)
+        parity = compares ? ParityTally(handler: handler, recent: figures, logger: logger) : nil
         self.handler = handler
         self.directory = directory
         self.multiStep = multiStep
@@ -133,17 +135,20 @@ final class CallObserver: Service {
     /// Ends `work` when the queue is empty, or after the time for that.
     func stop() {
         state.withLockedValue { $0.end = ContinuousClock.now + Self.drainLimit }
-        queue.finish()
+        finish()
     }
+
+    /// Ends `work` when the queue is empty.
+    func finish() { queue.finish() }
 
     /// Performs the queued calls until the queue is finished, and stores the figures of parity.
     func work() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.parity.keepStoring() }
+            group.addTask { await self.parity?.keepStoring() }
             await self.performAll()
             group.cancelAll()
         }
-        await parity.store()
+        await parity?.store()
     }
 
     private func performAll() async {

@@ -28,7 +28,7 @@ extension VendorEndpoint {
             if following.kind == .receipt {
                 hold.isReceiptCounted = true
                 let figure = ParityFigure(.unknown, samples: 1, differences: owner == .unknown ? 1 : 0)
-                upstreams.observer?.parity.add(figure, of: binding, adapter.vendor, at: call.receivedAt)
+                upstreams.observer?.parity?.add(figure, of: binding, adapter.vendor, at: call.receivedAt)
             }
         }
         let isReceipt = following.kind == .receipt

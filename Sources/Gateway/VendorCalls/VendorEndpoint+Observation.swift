@@ -30,7 +30,8 @@ extension VendorEndpoint {
         switch proxying.kind {
         case .other: return
         // Other reads are compared, and most of them are not.
-        case .read: if !dialect.observesReads, !observer.parity.takesRead(at: call.receivedAt) { return }
+        case .read:
+            guard dialect.observesReads || observer.parity?.takesRead(at: call.receivedAt) == true else { return }
         case .device, .user, .receipt, .message, .send: break
         }
         var observed = ObservedCall(
