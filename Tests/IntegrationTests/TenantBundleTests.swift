@@ -33,16 +33,18 @@ struct TenantBundleTests {
                 let done = try await first.command(["devices", "import", list, "--vendor", vendor] + place)
                 #expect(done.status == 0, "\(done.log)")
             }
+            try await leaveUnread(first)
             let directory = first.material.path("bundle")
             let exported = try await first.command(["tenant", "export", directory, "--tenant", "acme"])
             #expect(exported.status == 0, "\(exported.log)")
             let written = try files(directory)
-            #expect(written.count >= 6, "\(written.keys.sorted())")
+            #expect(written.count >= 6 && written.keys.contains { $0.hasPrefix("inbox-") }, "\(written.keys.sorted())")
             let again = try await first.command(["tenant", "export", directory, "--tenant", "acme"])
             #expect(again.status == 2 && again.log.contains("contains an export"), "\(again.log)")
 
             try await World.with { second in
                 #expect(try await second.apply().status == 0)
+                try await second.applyUPMC()
                 let imported = try await second.command(["tenant", "import", directory, "--tenant", "acme"])
                 #expect(imported.status == 0, "\(imported.log)")
                 let other = second.material.path("bundle")
@@ -60,6 +62,20 @@ struct TenantBundleTests {
 
                 try await refuseDamage(directory, second)
             }
+        }
+    }
+
+    /// Registers devices that fetch their messages (UPMC), and sends them some that they do not fetch.
+    private func leaveUnread(_ world: World) async throws {
+        try await world.applyUPMC()
+        let caller = UPMCCaller(base: world.http.base)
+        let users = ["bundle-1", "bundle-2", "bundle-3"]
+        for user in users { try await caller.register(UPMCCaller.Phone(user: user)) }
+        for count in 1...users.count { _ = try await caller.send(to: Array(users.prefix(count))) }
+        try await eventually("the messages are sent") {
+            try await world.value(
+                "SELECT count(*)::text AS value FROM gateway.delivery d WHERE d.vendor = 'upmc' AND d.state = 'sent'"
+            ) == "6"
         }
     }
 
