@@ -85,7 +85,11 @@ package struct RouteTable: Sendable, Hashable {
                 platform: target.destination.platform,
                 lane: lane,
                 tags: tags,
-                rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
+                // The first key: a device does not change sides when its app registers.
+                rollout: RolloutFacts(
+                    user: target.person.user?.rawValue,
+                    device: (target.firstKey ?? target.key).rawValue
+                )
             )
         }
     }
