@@ -128,21 +128,6 @@ import TransferStore
         #expect(try await identities(fixture).count == 2)
     }
 
-    // Rollouts by device go on with the first key, so that the device does not change sides.
-    @Test func aTargetHasItsFirstKey() async throws {
-        let fixture = try await StoreFixture.make()
-        _ = try await importing([row(1)], fixture)
-        let adopted = try await fixture.register("app-1", token: "aa01")
-        let other = try await fixture.register("app-2", token: "aa02")
-        // Alone and in a list.
-        for identities in [[adopted.identity], [adopted.identity, other.identity]] {
-            let (_, lease) = try await fixture.sending(to: identities)
-            let work = try #require(try await fixture.delivery.load(lease))
-            #expect(work.targets[0]?.key == "app-1" && work.targets[0]?.firstKey == "token-1")
-            if identities.count > 1 { #expect(work.targets[1]?.firstKey == nil) }
-        }
-    }
-
     @Test func theKeyOfTheRolloutStaysWhenTheAppRegistersAgain() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await importing([row(1)], fixture)

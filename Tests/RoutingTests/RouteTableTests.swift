@@ -1,4 +1,3 @@
-import Foundation
 import Model
 import Routing
 import Testing
@@ -136,23 +135,6 @@ import Testing
             RouteTable.Delivery(vendor: .upmc, platform: .ios, lane: .bulk, rollout: inside)
         )
         #expect(decision.bucket == 1_182_305_394)
-    }
-
-    // An identity that was imported without a key takes that of its app: the device does not change sides.
-    @Test func aDeviceKeepsTheRolloutOfItsFirstKey() {
-        let identity = IdentityID(UUID())
-        var target = TargetFacts(
-            target: TargetID(identity),
-            identity: identity,
-            device: nil,
-            app: "shop",
-            vendor: .upmc,
-            key: "app-1",
-            destination: PushDestination(platform: .ios, environment: .production, token: nil, tokenState: .none)
-        )
-        #expect(RouteTable.Delivery(to: target, lane: .bulk).rollout == RolloutFacts(device: "app-1"))
-        target.firstKey = "token-1"
-        #expect(RouteTable.Delivery(to: target, lane: .bulk).rollout == RolloutFacts(device: "token-1"))
     }
 
     // The upstream does not know registrations of other dialects.

@@ -7,8 +7,6 @@ package struct TargetFacts: Sendable, Hashable {
     /// The vendor whose SDK shows the push. Its adapter writes the payload.
     package var vendor: Vendor
     package var key: VendorDeviceKey
-    /// The key that an imported identity had before it took that of its app. Nil: it has the first one.
-    package var firstKey: VendorDeviceKey?
     package var person: TargetPerson
     package var destination: PushDestination
     package var identityState: IdentityState

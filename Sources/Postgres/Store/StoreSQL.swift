@@ -48,12 +48,10 @@ package struct StoreSQL: Sendable {
     /// The columns that `ClockRow` reads, of `device d`.
     package static let clockColumns = "d.time_zone, d.window_from, d.window_to"
 
-    /// The columns that `TargetRow` reads, of `identity i` and `device d`. A registration that has ended is `unregistered`. Attributes are parsed only if they have a first
-    /// key.
+    /// The columns that `TargetRow` reads, of `identity i` and `device d`. A registration that has ended is `unregistered`.
     package static let targetColumns = """
         i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
             i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
-            CASE WHEN i.attributes::text LIKE '%$rolloutKey%' THEN i.attributes->>'$rolloutKey' END AS first_key,
             CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
             d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
             d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,

@@ -85,11 +85,7 @@ package struct RouteTable: Sendable, Hashable {
                 platform: target.destination.platform,
                 lane: lane,
                 tags: tags,
-                // The first key: a device does not change sides when its app registers.
-                rollout: RolloutFacts(
-                    user: target.person.user?.rawValue,
-                    device: (target.firstKey ?? target.key).rawValue
-                )
+                rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
             )
         }
     }

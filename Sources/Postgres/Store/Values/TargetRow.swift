@@ -29,7 +29,6 @@ package enum TargetRow {
             clock: try ClockRow.read(row)
         )
         facts.assurance = Assurance(rank: try row.int("assurance"))
-        facts.firstKey = try row.optionalText("first_key").map { VendorDeviceKey($0) }
         facts.client = try row.optionalInt("client_number").map { Int64($0) }
         return facts
     }
