@@ -161,8 +161,9 @@ import Testing
             try await passes("receipts", stage)
             try await stage.advance()
             try await delay(Self.slowMilliseconds, stage)
-            _ = try await LeavingApp.each { try await caller.send(to: $0, from: sender, "slow") }
+            _ = try await LeavingApp.each(Self.few) { try await caller.send(to: $0, from: sender, "slow") }
             try await stops("rolledBack", "p99", stage)
+            try await delay(0, stage)
 
             // The control: the same faults without the gates, and a back end that was forgotten.
             try await stage.plan(Self.lateControl)
@@ -172,6 +173,9 @@ import Testing
             _ = try await LeavingApp.each(Self.few) { try await caller.readUnknown(on: $0) }
             try await goesOn(stage)
             try await stage.advance("free")
+            try await delay(Self.slowMilliseconds, stage)
+            _ = try await LeavingApp.each(40) { try await caller.send(to: $0, from: sender, "slow") }
+            try await goesOn(stage)
             #expect(try await stage.status(of: "free")["stage"] == "rollout 100 %")
         }
     }

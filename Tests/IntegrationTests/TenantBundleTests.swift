@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Model
 import Testing
@@ -44,7 +45,7 @@ struct TenantBundleTests {
 
             try await World.with { second in
                 #expect(try await second.apply().status == 0)
-                try await second.applyUPMC()
+                try await second.bindIPNS()
                 let imported = try await second.command(["tenant", "import", directory, "--tenant", "acme"])
                 #expect(imported.status == 0, "\(imported.log)")
                 let other = second.material.path("bundle")
@@ -65,18 +66,35 @@ struct TenantBundleTests {
         }
     }
 
-    /// Registers devices that fetch their messages (UPMC), and sends them some that they do not fetch.
+    /// Registers devices that fetch their messages (iPNS), and sends them some that they do not fetch.
     private func leaveUnread(_ world: World) async throws {
-        try await world.applyUPMC()
-        let caller = UPMCCaller(base: world.http.base)
+        try await world.bindIPNS()
         let users = ["bundle-1", "bundle-2", "bundle-3"]
-        for user in users { try await caller.register(UPMCCaller.Phone(user: user)) }
-        for count in 1...users.count { _ = try await caller.send(to: Array(users.prefix(count))) }
+        for (number, user) in users.enumerated() {
+            let token = JSON.string(IPNSTests.token(0x100 + number))
+            let name = JSON.string(user)
+            try await call(world, "appRegist", ["USER_CN": name, "DEVICE_ID": name, "PUSH_TOKEN": token])
+        }
+        for count in 1...users.count {
+            let ids = JSON.array(users.prefix(count).map { .string($0) })
+            try await call(
+                world,
+                "send",
+                ["PUSH_ID_TYPE": "@01", "PUSH_ID": ids, "ALERT": "Unread", "MESSAGE": "{}", "SEND_TYPE": "I"]
+            )
+        }
         try await eventually("the messages are sent") {
             try await world.value(
-                "SELECT count(*)::text AS value FROM gateway.delivery d WHERE d.vendor = 'upmc' AND d.state = 'sent'"
+                "SELECT count(*)::text AS value FROM gateway.delivery d WHERE d.vendor = 'ipns' AND d.state = 'sent'"
             ) == "6"
         }
+    }
+
+    private func call(_ world: World, _ operation: String, _ fields: JSON) async throws {
+        var body = fields.object ?? JSONObject()
+        body["APP_ID"] = "hr.mobile"
+        let answer = try await world.http.call("POST", "/ipns/\(operation)", .object(body), bearer: world.apiKey)
+        try #require(answer.json?["RT"] == "0000", "\(operation): \(answer.text)")
     }
 
     /// A damaged export is refused by the name of its file, before anything is imported.

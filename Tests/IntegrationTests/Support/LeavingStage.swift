@@ -86,12 +86,13 @@ struct LeavingStage {
     func send(
         _ count: Int = LeavingApp.devices.count,
         from sender: String,
-        _ text: String
+        _ text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [String: String] {
         let caller = caller
         let sent = try await LeavingApp.each(count) { try await caller.send(to: $0, from: sender, text) }
         let messages = Dictionary(uniqueKeysWithValues: sent.map { ($0.device.key, $0.value) })
-        try await eventually("every message has a delivery") {
+        try await eventually("every message has a delivery", sourceLocation: sourceLocation) {
             let names = messages.values.map { "'\($0.lowercased())'" }.joined(separator: ",")
             let sent = try await world.value(
                 """
