@@ -173,6 +173,10 @@ class Fleet:
             self.arrivals.setdefault((*key, apns_id), set()).add((request["connection"], request["stream"]))
         self.seen = accepted
 
+    def has_arrived(self, text: str, number: int) -> bool:
+        message = self.messages.get(text)
+        return message is not None and (text, message.tokens.get(number, "")) in self.pushes
+
     def missing(self) -> list[str]:
         return [
             f"{message.text} to phone {number}"
