@@ -55,6 +55,20 @@ import UpstreamSupport
         #expect(CallObserver.withoutSends(sends + kept) == kept)
     }
 
+    // A newer call may have set the badge while the receipt waited.
+    @Test func aRepeatedReceiptSetsNoBadge() {
+        func read(_ change: BadgeChange?) -> Command {
+            .receipt(.acknowledge(.read, reference: "1", BadgeHolder(user: "u"), change))
+        }
+        #expect(CallObserver.repeated(read(.set(3))) == read(nil))
+        // The first attempt has not found the message, and has subtracted nothing.
+        #expect(CallObserver.repeated(read(.keep)) == read(.keep))
+    }
+
+    @Test func lateReceiptsLeaveRoomInTheQueue() {
+        #expect(CallObserver.laneCount * CallObserver.lateReceiptLimit <= CallObserver.queueLimit / 2)
+    }
+
     @Test func allLanesTogetherHaveRoomForTheQueue() {
         #expect(CallObserver.laneCount * CallObserver.laneLimit >= CallObserver.queueLimit)
     }

@@ -49,6 +49,8 @@ final class CallObserver: Service {
     static let laneLimit = 1_000
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
+    /// 250 such receipts wait in a lane: those of all lanes leave room in the queue.
+    static let lateReceiptLimit = 250
     /// 5 s after the listeners have stopped, the calls that still wait are dropped.
     static let drainLimit = Duration.seconds(5)
     /// Six sequels, as in calls that the gateway serves.
@@ -145,30 +147,26 @@ final class CallObserver: Service {
     func work() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.parity?.keepStoring() }
-            await self.performAll()
+            await self.performLanes()
             group.cancelAll()
         }
         await parity?.store()
     }
 
-    private func performAll() async {
-        let (receipts, late) = AsyncStream<LateReceipt>.makeStream(bufferingPolicy: .bufferingOldest(Self.laneLimit))
-        await withDiscardingTaskGroup { group in
-            group.addTask { await self.perform(late: receipts) }
-            await self.performLanes(late)
-            late.finish()
-        }
-    }
-
-    private func performLanes(_ late: AsyncStream<LateReceipt>.Continuation) async {
+    private func performLanes() async {
         let lanes = (0..<Self.laneCount).map { _ in
             AsyncStream<ObservedCall>.makeStream(bufferingPolicy: .bufferingOldest(Self.laneLimit))
         }
         await withDiscardingTaskGroup { group in
             for lane in lanes {
+                let (receipts, late) = AsyncStream<LateReceipt>.makeStream(
+                    bufferingPolicy: .bufferingOldest(Self.lateReceiptLimit)
+                )
                 group.addTask {
                     for await observed in lane.stream { await self.perform(observed, late) }
+                    late.finish()
                 }
+                group.addTask { await self.perform(late: receipts) }
             }
             var turn = 0
             for await observed in calls {
@@ -239,33 +237,50 @@ final class CallObserver: Service {
 
     /// Performs a call of a lane. A receipt whose message is not known is performed again later, if there is room for it.
     private func perform(_ observed: ObservedCall, _ late: AsyncStream<LateReceipt>.Continuation) async {
-        if await !perform(observed, isLast: false) {
+        if await !perform(observed, isRepetition: false) {
             if case .enqueued = late.yield((call: observed, since: .now)) { return }
-            _ = await perform(observed, isLast: true)
+            _ = await perform(observed, isRepetition: true)
         }
         release(observed)
     }
 
-    /// Performs receipts again, in their order: their messages may have been in other lanes, or not answered yet.
+    /// Performs the receipts of a lane again, in their order: their messages may have been in other lanes, or not answered yet.
     private func perform(late receipts: AsyncStream<LateReceipt>) async {
+        var settled = ContinuousClock.now
         for await receipt in receipts {
-            try? await Task.sleep(until: receipt.since + Self.lateReceiptWait, clock: .continuous)
-            let sends = state.withLockedValue { $0.sends }
-            while !Task.isCancelled, !state.withLockedValue({ $0.sends.isDisjoint(with: sends) }) {
-                try? await Task.sleep(for: .milliseconds(50))
-            }
-            _ = await perform(receipt.call, isLast: true)
+            await settle(receipt.since + Self.lateReceiptWait, &settled)
+            _ = await perform(receipt.call, isRepetition: true)
             release(receipt.call)
         }
     }
 
-    /// Returns false, and counts nothing, for a receipt whose message is not known, unless this is the last attempt.
-    private func perform(_ observed: ObservedCall, isLast: Bool) async -> Bool {
+    /// Waits until a receipt is due, and until the sends that were answered before that are performed. All sends that were answered before `settled` are performed already, so
+    /// that one wait is enough for all receipts that are due by then.
+    func settle(_ due: ContinuousClock.Instant, _ settled: inout ContinuousClock.Instant) async {
+        guard due > settled else { return }
+        try? await Task.sleep(until: due, clock: .continuous)
+        let asked = ContinuousClock.now
+        let sends = state.withLockedValue { $0.sends }
+        while !Task.isCancelled, !state.withLockedValue({ $0.sends.isDisjoint(with: sends) }) {
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        settled = asked
+    }
+
+    /// A command of a call that is performed again, without the badge that the first attempt has set: newer calls may have changed the badge since.
+    static func repeated(_ command: Command) -> Command {
+        guard case .receipt(.acknowledge(let kind, let reference, let holder, .set?)) = command else { return command }
+        return .receipt(.acknowledge(kind, reference: reference, holder, nil))
+    }
+
+    /// Returns false, and counts nothing, for a receipt whose message is not known, unless this is the second attempt.
+    private func perform(_ observed: ObservedCall, isRepetition: Bool) async -> Bool {
         if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
             lost(observed, .stopping)
             return true
         }
-        let commands = commands(of: observed)
+        var commands = commands(of: observed)
+        if isRepetition { commands = commands.map(Self.repeated) }
         guard !commands.isEmpty else {
             await compareRead(observed)
             return true
@@ -275,7 +290,7 @@ final class CallObserver: Service {
             lost(observed, .store)
             return true
         }
-        if !isLast, observed.kind == .receipt, replies.contains(where: Self.isUnknown) { return false }
+        if !isRepetition, observed.kind == .receipt, replies.contains(where: Self.isUnknown) { return false }
         // Last, because it may wait for the store.
         if observed.kind == .send { await countProof(of: observed) }
         let isRefused = replies.contains { reply in

@@ -25,7 +25,8 @@ extension VendorEndpoint {
         if let reference = dialect?.reference(in: call, settings: binding.settings) {
             let scope = AppScope(app: binding.app, vendor: adapter.vendor)
             owner = try await handler.owner(of: reference, in: scope, of: binding.tenant)
-            if following.kind == .receipt {
+            // A proxied receipt may be faster than the observed send of its message: the observer counts it, after its wait.
+            if following.kind == .receipt, owner != .unknown || !following.proxiesMisses {
                 hold.isReceiptCounted = true
                 let figure = ParityFigure(.unknown, samples: 1, differences: owner == .unknown ? 1 : 0)
                 upstreams.observer?.parity?.add(figure, of: binding, adapter.vendor, at: call.receivedAt)
