@@ -50,6 +50,18 @@ struct ReachPagesTests {
         }
     }
 
+    // Too many campaigns, or too many counts: the choices of the page make them fewer.
+    @Test func aRefusedRangeCanBeChanged() throws {
+        for page in Self.pages {
+            let content = try ReadPages.content(page, ReadPages.request()) { _ in ReadPages.problem(422, "PG-1001") }
+            #expect(content.sentence.text.contains("Choose a shorter range or one app."))
+            #expect(ReadPages.words(content).contains("PG-1001"))
+            #expect(throws: PageFailure.self) {
+                try ReadPages.content(page, ReadPages.request()) { _ in ReadPages.problem(503) }
+            }
+        }
+    }
+
     // MARK: Campaigns
 
     private var campaigns: [JSON] {

@@ -1,9 +1,9 @@
 import Model
 
 /// The campaigns of the range: how many of their notifications were accepted, received and read, with links to their messages.
-struct CampaignsPage: ConsolePage {
+struct CampaignsPage: ReachPage {
     let path = "campaigns"
-    let permission = Permission.figures
+    let title = CampaignsText.title
     let menu: MenuEntry? = MenuEntry(.delivery, CampaignsText.title, .campaigns)
 
     /// Eight: more bars are rows of the table.
@@ -43,17 +43,10 @@ struct CampaignsPage: ConsolePage {
         }
     }
 
-    func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        Reading.open([ReachFigures.call(path, request)], answers)
-    }
-
-    func export(_ request: PageRequest) -> APICall? { ReachFigures.call(path, request).exported(by: request) }
-
-    func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
-        let body = try answers.required(path)
+    func counted(_ body: JSON, _ request: PageRequest) -> PageContent {
         let words = Words(request)
         let campaigns = ReachFigures.lines(body).map { Campaign($0) }
-        var page = PageContent(title: words(CampaignsText.title), sentence: sentence(campaigns, request))
+        var page = PageContent(title: words(title), sentence: sentence(campaigns, request))
         guard !campaigns.isEmpty else {
             let compose = Link(words(MessagesText.compose), "compose")
             let empty = EmptyState(

@@ -1,23 +1,16 @@
 import Model
 
 /// The hours of the week in which notifications were accepted, and how many of those were received and read, on the clocks of the devices.
-struct HoursPage: ConsolePage {
+struct HoursPage: ReachPage {
     let path = "hours"
-    let permission = Permission.figures
+    let title = HoursText.title
     let menu: MenuEntry? = MenuEntry(.delivery, HoursText.title, .hours)
 
-    func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
-        Reading.open([ReachFigures.call(path, request)], answers)
-    }
-
-    func export(_ request: PageRequest) -> APICall? { ReachFigures.call(path, request).exported(by: request) }
-
-    func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
-        let body = try answers.required(path)
+    func counted(_ body: JSON, _ request: PageRequest) -> PageContent {
         let words = Words(request)
         let kind = request.value("figure").flatMap { ReachFigures.Kind(rawValue: $0) } ?? .reached
         let week = WeekFigures(body, kind)
-        var page = PageContent(title: words(HoursText.title), sentence: sentence(week, kind, request))
+        var page = PageContent(title: words(title), sentence: sentence(week, kind, request))
         page.filters = [
             .choice(
                 label: words(ReachText.figure),

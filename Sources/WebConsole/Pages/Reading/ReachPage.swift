@@ -1,0 +1,30 @@
+import Model
+
+/// A page of the counts of its range, of which `ReachFigures` reads the lines.
+protocol ReachPage: ConsolePage {
+    var title: Text { get }
+
+    /// The page for an answer of the API.
+    func counted(_ body: JSON, _ request: PageRequest) -> PageContent
+}
+
+extension ReachPage {
+    var permission: Permission { .figures }
+
+    func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
+        Reading.open([ReachFigures.call(path, request)], answers)
+    }
+
+    func export(_ request: PageRequest) -> APICall? { ReachFigures.call(path, request).exported(by: request) }
+
+    func content(_ request: PageRequest, _ answers: Answers) throws(PageFailure) -> PageContent {
+        // More groups or rows than the API counts: the page has the choices that make them fewer.
+        if let answer = answers[path], answer.status == 422, let problem = Reading.problem(answer, request.language) {
+            let sentence = Sentence(mark: .warn, text: ReachText.refused(request.language))
+            var page = PageContent(title: title(request.language), sentence: sentence)
+            page.blocks = [Block(body: [problem])]
+            return page
+        }
+        return counted(try answers.required(path), request)
+    }
+}
