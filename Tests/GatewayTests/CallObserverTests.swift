@@ -55,6 +55,15 @@ import UpstreamSupport
         #expect(CallObserver.withoutSends(sends + kept) == kept)
     }
 
+    // The receipts of iPNS are also in its polls, which are reads.
+    @Test func receiptsWaitForTheirMessagesAndOtherCommandsDoNot() {
+        let receipt: Command = .receipt(.reportNumber(.received, number: "1", caller: DeviceCaller(key: "D1")))
+        #expect(CallObserver.overtakes([receipt, receipt], [.receipt(.recorded), .refused(.unknownMessage)]))
+        #expect(!CallObserver.overtakes([receipt], [.receipt(.repeated)]))
+        let mixed: [Command] = [.registration(.unregister(.key("D1"))), receipt]
+        #expect(!CallObserver.overtakes(mixed, [.refused(.unknownDevice), .refused(.unknownMessage)]))
+    }
+
     // A newer call may have set the badge while the receipt waited.
     @Test func aRepeatedReceiptSetsNoBadge() {
         func read(_ change: BadgeChange?) -> Command {

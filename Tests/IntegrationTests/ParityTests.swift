@@ -192,12 +192,7 @@ import UpstreamSupport
     @Test func oneWaitIsEnoughForAllReceiptsThatAreDue() async throws {
         let upstream = try await RawServer.start()
         try await ProxyStage.on(upstream.port) { stage in
-            let observer = CallObserver(
-                handler: stage.handler,
-                directory: stage.directory,
-                multiStep: [:],
-                logger: Logger(label: "observer") { _ in SwiftLogNoOpLogHandler() }
-            )
+            let observer = idle(stage)
             let due = ContinuousClock.now
             var settled = due - .seconds(1)
             await observer.settle(due, &settled)
@@ -219,6 +214,29 @@ import UpstreamSupport
             #expect(settled == first)
         }
         await upstream.stop()
+    }
+
+    @Test func aReceiptOfANodeThatStopsDoesNotWaitLonger() async throws {
+        let upstream = try await RawServer.start()
+        try await ProxyStage.on(upstream.port) { stage in
+            let observer = idle(stage)
+            observer.stop()
+            var settled = ContinuousClock.now
+            let due = settled + .seconds(86_400)
+            await observer.settle(due, &settled)
+            #expect(settled < due)
+        }
+        await upstream.stop()
+    }
+
+    /// An observer that performs nothing.
+    private func idle(_ stage: ProxyStage) -> CallObserver {
+        CallObserver(
+            handler: stage.handler,
+            directory: stage.directory,
+            multiStep: [:],
+            logger: Logger(label: "observer") { _ in SwiftLogNoOpLogHandler() }
+        )
     }
 
     /// Waits until a session of the database waits for a lock in such a statement.

@@ -258,13 +258,22 @@ final class CallObserver: Service {
     /// that one wait is enough for all receipts that are due by then.
     func settle(_ due: ContinuousClock.Instant, _ settled: inout ContinuousClock.Instant) async {
         guard due > settled else { return }
-        try? await Task.sleep(until: due, clock: .continuous)
+        let end = state.withLockedValue { $0.end }
+        try? await Task.sleep(until: min(due, end ?? due), clock: .continuous)
         let asked = ContinuousClock.now
         let sends = state.withLockedValue { $0.sends }
         while !Task.isCancelled, !state.withLockedValue({ $0.sends.isDisjoint(with: sends) }) {
             try? await Task.sleep(for: .milliseconds(50))
         }
         settled = asked
+    }
+
+    /// Whether a call consists of receipts, and the message of one is not known. Other commands are not performed twice: newer calls may have changed what they change.
+    static func overtakes(_ commands: [Command], _ replies: [Reply]) -> Bool {
+        let areReceipts = commands.allSatisfy { command in
+            if case .receipt = command { true } else { false }
+        }
+        return areReceipts && replies.contains(where: isUnknown)
     }
 
     /// A command of a call that is performed again, without the badge that the first attempt has set: newer calls may have changed the badge since.
@@ -290,7 +299,7 @@ final class CallObserver: Service {
             lost(observed, .store)
             return true
         }
-        if !isRepetition, observed.kind == .receipt, replies.contains(where: Self.isUnknown) { return false }
+        if !isRepetition, Self.overtakes(commands, replies) { return false }
         // Last, because it may wait for the store.
         if observed.kind == .send { await countProof(of: observed) }
         let isRefused = replies.contains { reply in
