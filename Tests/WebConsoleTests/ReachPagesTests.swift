@@ -76,7 +76,8 @@ struct ReachPagesTests {
         let content = try content(CampaignsPage(), ReadPages.request(), campaigns, until: "2026-11-23T05:02:00.000Z")
         #expect(
             content.sentence.text
-                == "Largest campaign in the last 7 days: spring · b, 1,000 accepted by APNs, 300 received, 250 read."
+                == "Largest campaign in the last 7 days: spring · b · shop, 1,000 accepted by APNs, 300 received, "
+                + "250 read."
         )
         let table = try #require(ReadPages.tables(content).first)
         #expect(cells(table, 0) == ["Further campaigns", "shop", "–", "1,200", "0", "0", "0.0%"])
@@ -96,6 +97,18 @@ struct ReachPagesTests {
         #expect(ReadPages.value("label", list) == "a&b" && ReadPages.value("app", list) == "bank")
         #expect(content.blocks.last?.foot?.contains("Counted up to Mon 23 Nov 14:02.") == true)
         #expect(content.blocks.last?.foot?.contains("The largest") == false)
+    }
+
+    @Test func campaignsOfSeveralAppsNameTheirApp() throws {
+        func labels(_ apps: [String]) throws -> [String] {
+            let lines = apps.map { line(["app": .string($0), "campaign": "spring", "variant": .null], (9, 0, 0)) }
+            let content = try content(CampaignsPage(), ReadPages.request(), lines)
+            return content.blocks.flatMap(\.body).flatMap { part -> [String] in
+                if case .bars(let chart) = part { chart.bars.map(\.label) } else { [] }
+            }
+        }
+        #expect(try labels(["shop", "bank"]) == ["spring · shop", "spring · bank"])
+        #expect(try labels(["shop"]) == ["spring"])
     }
 
     @Test func theLargestCampaignsAreShown() throws {

@@ -16,8 +16,10 @@ struct CampaignsPage: ReachPage {
         let app: String?
         let variant: String?
         let figures: ReachFigures
+        /// Whether the page shows several apps, which may have campaigns of the same name.
+        let namesApp: Bool
 
-        init(_ line: JSON) {
+        init(_ line: JSON, namesApp: Bool) {
             let group = line["group"]
             func text(_ member: String) -> String? {
                 group?[member]?.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -26,12 +28,13 @@ struct CampaignsPage: ReachPage {
             app = text("app")
             variant = text("variant")
             figures = ReachFigures(line)
+            self.namesApp = namesApp
         }
 
-        /// `spring`, or `spring · b` of a part.
+        /// `spring`, or `spring · b · shop` of a part in one of several apps.
         func label(_ words: Words) -> String {
-            guard let name else { return words(CampaignsText.further) }
-            return [name, variant].compactMap { $0.map { Reading.line($0, 60) } }.joined(separator: " · ")
+            let parts = [name ?? words(CampaignsText.further), variant, namesApp ? app : nil]
+            return parts.compactMap { $0.map { Reading.line($0, 60) } }.joined(separator: " · ")
         }
 
         /// The messages of the campaign.
@@ -45,7 +48,9 @@ struct CampaignsPage: ReachPage {
 
     func counted(_ body: JSON, _ request: PageRequest) -> PageContent {
         let words = Words(request)
-        let campaigns = ReachFigures.lines(body).map { Campaign($0) }
+        let lines = ReachFigures.lines(body)
+        let namesApp = Set(lines.map { $0["group"]?["app"]?.string }).count > 1
+        let campaigns = lines.map { Campaign($0, namesApp: namesApp) }
         var page = PageContent(title: words(title), sentence: sentence(campaigns, request))
         guard !campaigns.isEmpty else {
             let compose = Link(words(MessagesText.compose), "compose")
@@ -106,7 +111,7 @@ struct CampaignsPage: ReachPage {
     private func table(_ campaigns: [Campaign], _ words: Words) -> Table {
         let rows = campaigns.prefix(ConsoleLimits.rows).enumerated().map { place, campaign -> Table.Row in
             let figures = campaign.figures
-            let name = campaign.name.map { Reading.line($0, 60) } ?? campaign.label(words)
+            let name = campaign.name.map { Reading.line($0, 60) } ?? words(CampaignsText.further)
             let first = campaign.messages(name).map { Table.Cell.link($0) } ?? .text(name)
             let texts = [
                 campaign.app.map { Reading.line($0, 60) } ?? Words.unknown,
