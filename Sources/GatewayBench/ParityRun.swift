@@ -55,7 +55,7 @@ struct ParityRun {
                 logger: logger
             )
         else { throw StageFailure("calls of this dialect are not observed") }
-        await trial.observe(Self.enrolment, compares: false)
+        await trial.observe(trial.prepared(Self.enrolment), compares: false)
         var samples: [ParityPair] = []
         var first = 0
         func turn(compares: Bool) async throws -> ParityPair.Turn {
@@ -81,7 +81,7 @@ struct ParityRun {
         _ numbers: Range<Int>,
         compares: Bool
     ) async throws -> ParityPair.Turn {
-        let calls = Self.calls(numbers)
+        let calls = Self.calls(numbers).map(trial.prepared)
         let (own, others) = (ProcessUsage.cpuSeconds(getpid()), try stage.postgresCPU())
         for part in calls { await trial.observe(part, compares: compares) }
         let turn = ParityPair.Turn(

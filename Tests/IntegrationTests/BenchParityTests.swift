@@ -25,10 +25,10 @@ import Testing
                 let request = ParityRules.shown("shop", since: Timestamp(seconds: 0))
                 return Set(try await handler.run(request, in: NativeStage.tenant)?.figures ?? [])
             }
-            await trial.observe(ParityRun.enrolment, compares: false)
-            for part in ParityRun.calls(0..<3) { await trial.observe(part, compares: false) }
+            await trial.observe(trial.prepared(ParityRun.enrolment), compares: false)
+            for part in ParityRun.calls(0..<3) { await trial.observe(trial.prepared(part), compares: false) }
             #expect(try await figures().isEmpty)
-            for part in ParityRun.calls(3..<6) { await trial.observe(part, compares: true) }
+            for part in ParityRun.calls(3..<6) { await trial.observe(trial.prepared(part), compares: true) }
             let read = "gateway.delivery WHERE tenant_id = 'own' AND read_at IS NOT NULL"
             #expect(try await stage.count(read) == 6)
             let found = try await figures()

@@ -22,6 +22,11 @@ package struct ObservationTrial: Sendable {
         }
     }
 
+    /// Calls that are read from JSON already, so that the time of `observe` is that of observing.
+    package struct Prepared: Sendable {
+        let calls: [ObservedCall]
+    }
+
     /// 4,000 calls are queued at a time: less than the queue holds, and less in each lane than it may have.
     private static let portion = 4_000
 
@@ -42,14 +47,17 @@ package struct ObservationTrial: Sendable {
         mounts = VendorMounts([adapter])
     }
 
+    package func prepared(_ calls: [Call]) -> Prepared { Prepared(calls: calls.compactMap { observed($0)?.unread }) }
+
     /// Observes calls, and returns when all of them are performed and the figures of parity are stored.
-    package func observe(_ calls: [Call], compares: Bool) async {
+    package func observe(_ prepared: Prepared, compares: Bool) async {
+        let calls = prepared.calls
         for start in stride(from: 0, to: calls.count, by: Self.portion) {
             await observe(portion: calls[start..<min(start + Self.portion, calls.count)], compares: compares)
         }
     }
 
-    private func observe(portion calls: ArraySlice<Call>, compares: Bool) async {
+    private func observe(portion calls: ArraySlice<ObservedCall>, compares: Bool) async {
         let figures = FigureCounts(
             store: PostgresMigrationStore(engine: database.engine),
             interval: .seconds(30),
@@ -67,9 +75,7 @@ package struct ObservationTrial: Sendable {
             compares: compares,
             logger: logger
         )
-        for call in calls {
-            if let observed = observed(call) { observer.offer(observed) }
-        }
+        for call in calls { observer.offer(call) }
         observer.finish()
         await observer.work()
         await figures.flush()
