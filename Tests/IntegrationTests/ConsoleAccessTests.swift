@@ -346,8 +346,6 @@ struct ConsoleAccessTests {
             _ = try await world.value("WITH u AS (\(update)) SELECT count(*)::text AS value FROM u")
         }
         try await set("defaults || \(zone)")
-        let app = try await world.native("GET", "/v1/apps/shop")
-        #expect(app.json?["timeZone"] == "Asia/Seoul", "\(app.text)")
         try await ConsoleBrowser.with(try base) { browser in
             let person = browser()
             try await account("zoned", "owner", person)
@@ -363,14 +361,11 @@ struct ConsoleAccessTests {
             ]
             let made = try await person.submit("/t/acme/keys", to: "/t/acme/keys/create", key)
             #expect(made.status == 200, "\(made.text)")
-            let listed = try await person.get("/t/acme/keys?zone=UTC").text
-            #expect(listed.contains("1 Jan 2099 00:00"), "\(listed)")
+            #expect(try await person.get("/t/acme/keys?zone=UTC").text.contains("1 Jan 2099 00:00"))
             // Nothing sets a cookie for the zone, so none is read. A page outside of tenants is in UTC.
             person.set("__Host-zone", "Asia/Seoul")
             let own = try await person.get("/account").text
             #expect(own.contains(" UTC") && !own.contains(" KST"), "\(own)")
-            let chosen = try await person.post("/preferences", [("zone", "Asia/Seoul"), ("back", "/account")])
-            #expect(chosen.status == 303 && chosen.headers["set-cookie"].isEmpty, "\(chosen.headers)")
         }
         try await set("defaults - 'timeZone'")
     }
