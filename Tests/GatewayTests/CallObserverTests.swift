@@ -75,7 +75,9 @@ import UpstreamSupport
     }
 
     @Test func lateReceiptsLeaveRoomInTheQueue() {
-        #expect(CallObserver.laneCount * CallObserver.lateReceiptLimit <= CallObserver.queueLimit / 2)
+        let count = CallObserver.laneCount * CallObserver.lateReceiptLimit
+        #expect(count <= CallObserver.queueLimit / 2)
+        #expect(count * CallObserver.lateReceiptLimitBytes <= CallObserver.queueLimitBytes / 2)
     }
 
     @Test func allLanesTogetherHaveRoomForTheQueue() {

@@ -43,14 +43,15 @@ final class CallObserver: Service {
     static let queueLimitBytes = 128 << 20
     /// 1 MiB of an answer is read. The IDs that a vendor gives are in shorter ones.
     static let answerLimitBytes = 1 << 20
-    /// 16 calls are performed at a time: together they share commits of the store.
+    /// 16 calls are performed at a time, and as many late receipts: together they share commits of the store.
     static let laneCount = 16
     /// 1,000 calls wait in a lane: the calls about one device must not take the whole queue.
     static let laneLimit = 1_000
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
-    /// 250 such receipts wait in a lane: those of all lanes leave room in the queue.
+    /// 250 such receipts wait in a lane, each of at most 16 KiB: those of all lanes leave room in the queue.
     static let lateReceiptLimit = 250
+    static let lateReceiptLimitBytes = 16 << 10
     /// 5 s after the listeners have stopped, the calls that still wait are dropped.
     static let drainLimit = Duration.seconds(5)
     /// Six sequels, as in calls that the gateway serves.
@@ -238,8 +239,15 @@ final class CallObserver: Service {
     /// Performs a call of a lane. A receipt whose message is not known is performed again later, if there is room for it.
     private func perform(_ observed: ObservedCall, _ late: AsyncStream<LateReceipt>.Continuation) async {
         if await !perform(observed, isRepetition: false) {
-            if case .enqueued = late.yield((call: observed, since: .now)) { return }
-            _ = await perform(observed, isRepetition: true)
+            if observed.size <= Self.lateReceiptLimitBytes,
+                case .enqueued = late.yield((call: observed.unread, since: .now))
+            {
+                return
+            }
+            // One that could not wait does not show that its message is unknown.
+            var unwaited = observed
+            unwaited.isReceiptCounted = true
+            _ = await perform(unwaited, isRepetition: true)
         }
         release(observed)
     }
