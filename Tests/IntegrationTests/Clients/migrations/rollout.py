@@ -130,16 +130,15 @@ class Rollout(Journey):
 
     def stage(self, kills: list[str] | None = None) -> None:
         self.fleet.refresh(max(2, len(self.fleet.phones) // 20))
-        if self.percent == 0:
-            # Otherwise registrations are served, and stored before the answer.
-            self.gateway_knows()
+        # A node follows new rules within a second, and until then it may proxy a registration, which it reads behind the answer.
+        self.gateway_knows()
         self.exchange(1, kills or [])
         self.sides()
         self.fleet.look()
         self.count(may_repeat=any(victim != "stub" for victim in kills or []))
 
     def gateway_knows(self) -> None:
-        """Waits until the gateway has all tokens: it reads those of proxied calls behind the answers."""
+        """Waits until the gateway has all tokens."""
         tokens = {phone.token for phone in self.fleet.phones}
 
         def has_all() -> bool:
