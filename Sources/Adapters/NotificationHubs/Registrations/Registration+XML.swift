@@ -55,7 +55,8 @@ extension Registration {
 
     static func trimmed(_ text: String) -> String {
         let head = text.drop { $0.isWhitespace }
-        return String(head.reversed().drop { $0.isWhitespace }.reversed())
+        guard let last = head.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(head[...last])
     }
 
     static func description(_ body: [UInt8]) throws(AdapterError) -> XMLElement {

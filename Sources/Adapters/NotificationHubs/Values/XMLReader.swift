@@ -72,9 +72,17 @@ struct XMLReader {
     /// The bytes from `start` up to `mark`; parsing continues after the mark.
     private mutating func upTo(_ mark: String, after start: Int) throws(Fault) -> ArraySlice<UInt8> {
         let begin = place + start
-        guard begin <= bytes.count, let range = bytes[begin...].firstRange(of: Array(mark.utf8)) else { throw .syntax }
-        place = range.upperBound
-        return bytes[begin..<range.lowerBound]
+        guard begin <= bytes.count, let first = mark.utf8.first else { throw .syntax }
+        var rest = bytes[begin...]
+        while let found = rest.firstIndex(of: first) {
+            rest = bytes[found...]
+            guard !rest.starts(with: mark.utf8) else {
+                place = found + mark.utf8.count
+                return bytes[begin..<found]
+            }
+            rest = rest.dropFirst()
+        }
+        throw .syntax
     }
 
     private mutating func add(_ text: String) throws(Fault) {
