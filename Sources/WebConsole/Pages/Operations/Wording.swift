@@ -17,17 +17,7 @@ struct Wording: Sendable {
     // MARK: Values
 
     /// A number with separators.
-    func count(_ value: Int64?) -> String {
-        guard let value else { return Self.unknown }
-        var digits = String(value.magnitude)
-        var parts: [Substring] = []
-        while digits.utf8.count > 3 {
-            parts.insert(digits.suffix(3), at: 0)
-            digits = String(digits.dropLast(3))
-        }
-        parts.insert(digits[...], at: 0)
-        return (value < 0 ? "−" : "") + parts.joined(separator: ",")
-    }
+    func count(_ value: Int64?) -> String { format.count(value) }
 
     func count(_ json: JSON?) -> String { count(json?.int) }
 
