@@ -19,8 +19,6 @@ struct PageFollower: Sendable {
         var renewal = Duration.seconds(30)
         /// Between updates.
         var interval = LiveUpdates.interval
-        /// 3 s until the browser connects again.
-        var retry = Duration.seconds(3)
     }
 
     var limits = Limits()
@@ -41,7 +39,8 @@ struct PageFollower: Sendable {
         var position: Int64 = -1
         var renewed = began - limits.renewal
         var checked = began
-        try await writer.write(ByteBuffer(string: "retry: \(limits.retry.milliseconds)\n\n"))
+        // 3 s until the browser connects again.
+        try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
         repeat {
             let offset = await head() ?? position
             if offset != position || ContinuousClock.now - renewed >= limits.renewal {

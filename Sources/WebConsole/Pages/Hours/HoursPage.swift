@@ -13,7 +13,7 @@ struct HoursPage: ReachPage {
         var page = PageContent(title: words(title), sentence: sentence(week, kind, request))
         page.filters = [
             .choice(
-                label: words(ReachText.figure),
+                label: words(HoursText.figure),
                 parameter: "figure",
                 options: ReachFigures.Kind.allCases.map { Filter.Option(value: $0.rawValue, label: words($0.name)) },
                 selected: kind.rawValue
@@ -126,6 +126,7 @@ struct WeekFigures: Sendable, Hashable {
 
 enum HoursText {
     static let title = Text(ko: "시간대", en: "Hours")
+    static let figure = Text(ko: "기준", en: "Count")
     static let byHour = Text(ko: "시간별", en: "By hour of the day")
     static let byDay = Text(ko: "요일별", en: "By day of the week")
     static let table = Text(ko: "요일과 시간별", en: "By hour and day")

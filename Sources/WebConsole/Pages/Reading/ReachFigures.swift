@@ -73,7 +73,6 @@ enum ReachText {
         ko: "이 기간의 집계를 표시할 수 없습니다. 더 짧은 기간이나 앱 하나를 선택하세요.",
         en: "The counts of this range cannot be shown. Choose a shorter range or one app."
     )
-    static let figure = Text(ko: "기준", en: "Count")
     static let source = Text(
         ko: "APNs 접수에는 응답을 받지 못한 발신이 포함됩니다. 수신 확인과 읽음은 앱이 알린 건수입니다.",
         en: "Accepted by APNs includes those without an answer. The app reports what was received and read."
