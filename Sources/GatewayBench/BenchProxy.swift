@@ -13,8 +13,8 @@ struct BenchProxy: AsyncParsableCommand {
         discussion: """
             The gateway and an nginx that proxies to the same upstream share one core; PostgreSQL, wrk and the upstream, which is another nginx, share \
             the other. Served, observed and forwarded calls are registrations of new devices (appRegist of iPNS). A campaign to everyone is sent with and \
-            without a rollout, all through the push service. 250 calls wait for each of four slow upstreams. All figures are medians of the pairs, whose \
-            order alternates. Exit status 1: a figure is beyond its limit. nginx is that of the Debian package 'nginx'.
+            without a rollout, all through the push service. 250 calls wait for each of four slow upstreams, once. All other figures are medians of the pairs, \
+            whose order alternates. Exit status 1: a figure is beyond its limit. nginx is that of the Debian package 'nginx'.
             """
     )
 
