@@ -51,11 +51,15 @@ class Place:
         whole = self.environment | {"PUSH_GATEWAY_KEY": self.key} | (environment or {})
         return subprocess.run([self.program, *arguments], env=whole, capture_output=True, text=True, timeout=120, check=False)
 
-    def migration(self, *arguments: str) -> str:
-        """A command of the migration that must succeed."""
-        done = self.command("migration", *arguments, "--url", self.gateway())
+    def need(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+        """A command that must succeed."""
+        done = self.command(*arguments, environment=environment)
         if done.returncode != 0:
-            raise RuntimeError(f"migration {' '.join(arguments)}: {done.stdout}{done.stderr}")
+            raise RuntimeError(f"{' '.join(arguments)}: {done.stdout}{done.stderr}")
+        return done
+
+    def migration(self, *arguments: str) -> str:
+        done = self.need("migration", *arguments, "--url", self.gateway())
         print(f"migration {' '.join(arguments)}", flush=True)
         return done.stdout
 
@@ -83,9 +87,7 @@ class Place:
         file = self.directory / "moving.yaml"
         file.write_text(base.rstrip("\n").replace("    credentials:\n", upstream) + app)
         environment = {"DEMO_API_KEY": self.key, "OLD_KEY": old_key}
-        done = self.command("apply", "--file", str(file), "--data-dir", str(self.directory / "data"), environment=environment)
-        if done.returncode != 0:
-            raise RuntimeError(f"apply: {done.stdout}{done.stderr}")
+        self.need("apply", "--file", str(file), "--data-dir", str(self.directory / "data"), environment=environment)
 
 
 class Stub:
@@ -288,9 +290,7 @@ class Journey:
     # The records of each side.
 
     def exported(self) -> list[dict]:
-        done = self.place.command("export", "deliveries", "--app", self.place.app, "--url", self.place.gateway())
-        if done.returncode != 0:
-            raise RuntimeError(f"export: {done.stdout}{done.stderr}")
+        done = self.place.need("export", "deliveries", "--app", self.place.app, "--url", self.place.gateway())
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def pushes_of_vendor(self) -> list[dict]:

@@ -119,9 +119,9 @@ class Rollout(Journey):
 
     def routes(self, *arguments: str) -> int:
         """Changes the rules, and returns their version. They apply to slices at once, and to calls within a second: either side may answer until then."""
-        done = self.place.command("routes", *arguments, "--app", self.place.app, "--url", self.place.gateway())
+        done = self.place.need("routes", *arguments, "--app", self.place.app, "--url", self.place.gateway())
         found = re.search(r"version (\d+), in force", done.stdout + done.stderr)
-        if done.returncode != 0 or found is None:
+        if found is None:
             raise RuntimeError(f"routes {' '.join(arguments)}: {done.stdout}{done.stderr}")
         print(f"routes {' '.join(arguments)}: version {found.group(1)}, {self.percent} %", flush=True)
         return int(found.group(1))
@@ -142,9 +142,7 @@ class Rollout(Journey):
         tokens = {phone.token for phone in self.fleet.phones}
 
         def has_all() -> bool:
-            done = self.place.command("devices", "export", "--tenant", "acme", "--app", self.place.app, "--data-dir", str(self.place.directory / "data"))
-            if done.returncode != 0:
-                raise RuntimeError(f"devices export: {done.stdout}{done.stderr}")
+            done = self.place.need("devices", "export", "--tenant", "acme", "--app", self.place.app, "--data-dir", str(self.place.directory / "data"))
             return tokens <= {(json.loads(line).get("token") or "").lower() for line in done.stdout.splitlines()}
 
         eventually("the gateway knows the tokens", has_all)
