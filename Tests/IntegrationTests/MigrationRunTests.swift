@@ -45,11 +45,7 @@ import Testing
 
             try await serve(stage, sender)
             try await rollOut(stage, sender)
-            try await stage.follows("no send is proxied") {
-                let before = try await stage.vendor.calls(to: "/msgClient/msgClientSend").count
-                _ = try await LeavingApp.each(40) { try await caller.send(to: $0, from: sender, "probe") }
-                return try await stage.vendor.calls(to: "/msgClient/msgClientSend").count == before
-            }
+            try await stage.follows("no send is proxied") { try await stage.proxied(40, from: sender) == 0 }
             try await stage.sendAndRead(from: sender, "all")
             try await stage.advance()
             let held = try await stage.status()
@@ -62,10 +58,7 @@ import Testing
     }
 
     private func observe(_ stage: LeavingStage) async throws {
-        try await stage.follows("calls are proxied") {
-            try await stage.caller.install(LeavingApp.devices[0])
-            return try await stage.vendor.calls(to: "/pushApp/installApp").count > 0
-        }
+        try await stage.proxies()
         // Nobody else changes the rules.
         let refused = try await stage.world.apiCommand(["routes", "set", "--app", "shop", "--none"])
         #expect(refused.status != 0 && refused.log.contains("leave"), "\(refused.log)")
@@ -90,10 +83,8 @@ import Testing
     private func rollOut(_ stage: LeavingStage, _ sender: String) async throws {
         let caller = stage.caller
         try await stage.follows("half of the sends are served") {
-            let before = try await stage.vendor.calls(to: "/msgClient/msgClientSend").count
-            _ = try await LeavingApp.each(64) { try await caller.send(to: $0, from: sender, "probe") }
-            let proxied = try await stage.vendor.calls(to: "/msgClient/msgClientSend").count - before
-            return (8...56).contains(proxied)
+            let count = try await stage.proxied(64, from: sender)
+            return (8...56).contains(count)
         }
         try await stage.counts()
         _ = try await LeavingApp.each(300) { try await caller.readUnknown(on: $0) }
@@ -106,17 +97,11 @@ import Testing
         #expect(failures >= 2)
 
         try await stage.migration("rollback", "leave")
-        try await stage.follows("sends are proxied again") {
-            let before = try await stage.vendor.calls(to: "/msgClient/msgClientSend").count
-            _ = try await LeavingApp.each(40) { try await caller.send(to: $0, from: sender, "probe") }
-            return try await stage.vendor.calls(to: "/msgClient/msgClientSend").count == before + 40
-        }
+        try await stage.follows("sends are proxied again") { try await stage.proxied(40, from: sender) == 40 }
         try await stage.migration("resume", "leave")
         #expect(try await stage.status()["stage"] == "rollout 50 %")
         try await stage.follows("half of the sends are served again") {
-            let before = try await stage.vendor.calls(to: "/msgClient/msgClientSend").count
-            _ = try await LeavingApp.each(64) { try await caller.send(to: $0, from: sender, "probe") }
-            return try await stage.vendor.calls(to: "/msgClient/msgClientSend").count - before <= 56
+            try await stage.proxied(64, from: sender) <= 56
         }
         try await stage.sendAndRead(from: sender, "half")
         try await stage.advance()

@@ -77,21 +77,21 @@ struct LeavingApp: Sendable {
 
     /// Reads a message that neither side knows, as after a send of a back end that was forgotten.
     func readUnknown(on device: Device) async throws {
-        let body: JSON = [
-            "cId": 311, "r": 1, "aId": .string(account), "dRId": .string(device.key),
-            "pn": .string(device.phone), "mId": .string(SystemIdentifiers().randomHex(byteCount: 16)),
-        ]
-        _ = try await http.call("POST", "/pushApp/notiRead", body)
+        let message = SystemIdentifiers().randomHex(byteCount: 16)
+        _ = try await http.call("POST", Self.readPath, readBody(message, device))
     }
 
     func read(_ message: String, on device: Device) async throws {
-        _ = try await post(
-            "/pushApp/notiRead",
-            [
-                "cId": 311, "r": 1, "aId": .string(account), "dRId": .string(device.key),
-                "pn": .string(device.phone), "mId": .string(message),
-            ]
-        )
+        _ = try await post(Self.readPath, readBody(message, device))
+    }
+
+    private static let readPath = "/pushApp/notiRead"
+
+    private func readBody(_ message: String, _ device: Device) -> JSON {
+        [
+            "cId": 311, "r": 1, "aId": .string(account), "dRId": .string(device.key), "pn": .string(device.phone),
+            "mId": .string(message),
+        ]
     }
 
     /// Runs `body` for devices, 16 at a time.

@@ -80,17 +80,32 @@ struct LeavingStage {
     /// Waits until calls count for the step: they are counted in intervals of a second, and one that began before the step does not.
     func counts() async throws { try await Task.sleep(for: .seconds(2)) }
 
+    /// Waits until the vendor receives registrations.
+    func proxies() async throws {
+        try await follows("calls are proxied") {
+            try await caller.install(LeavingApp.devices[0])
+            return try await vendor.calls(to: "/pushApp/installApp").count > 0
+        }
+    }
+
     // MARK: Messages
 
-    /// Sends to the first devices, and waits until every message has its delivery. Returns the messages by the keys of their devices.
+    /// Sends to the first devices, and returns how many of the sends the vendor receives.
+    func proxied(_ count: Int, from sender: String) async throws -> Int {
+        let caller = caller
+        let before = try await vendor.calls(to: "/msgClient/msgClientSend").count
+        _ = try await LeavingApp.each(count) { try await caller.send(to: $0, from: sender, "probe") }
+        return try await vendor.calls(to: "/msgClient/msgClientSend").count - before
+    }
+
+    /// Sends to each device, and waits until every message has its delivery. Returns the messages by the keys of their devices.
     func send(
-        _ count: Int = LeavingApp.devices.count,
         from sender: String,
         _ text: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [String: String] {
         let caller = caller
-        let sent = try await LeavingApp.each(count) { try await caller.send(to: $0, from: sender, text) }
+        let sent = try await LeavingApp.each { try await caller.send(to: $0, from: sender, text) }
         let messages = Dictionary(uniqueKeysWithValues: sent.map { ($0.device.key, $0.value) })
         try await eventually("every message has a delivery", sourceLocation: sourceLocation) {
             let names = messages.values.map { "'\($0.lowercased())'" }.joined(separator: ",")
