@@ -106,8 +106,7 @@ struct BenchAnalytics: AsyncParsableCommand {
             Console.print(
                 Console.table(["call", "p95, a tenth", "p95, all", "ratio"], rows) + "\n"
                     + "peak memory of the gateway with a tenth, with all and after an export: \(memory) MiB\n"
-                    + String(format: "export: %.0f lines/s\n", result.exported)
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                    + String(format: "export: %.0f lines/s\n", result.exported) + settings.text
             )
             return
         }
@@ -124,7 +123,7 @@ struct BenchAnalytics: AsyncParsableCommand {
         Console.print(
             [
                 "peakMiB": .array(result.peaks.map(number)), "exportedPerSecond": number(result.exported),
-                "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                "settings": settings.json,
             ] as JSON
         )
     }

@@ -66,7 +66,7 @@ struct BenchCalls: AsyncParsableCommand {
             }
             Console.print(
                 Console.table(["call", "req/s", "p99", "ratio", "gateway CPU", "PostgreSQL CPU"], rows) + "\n"
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                    + settings.text
             )
             return
         }
@@ -77,7 +77,7 @@ struct BenchCalls: AsyncParsableCommand {
                     "call": .string(sample.name), "perSecond": number(sample.perSecond), "p99Ms": number(sample.p99),
                     "ratioToHello": number(sample.ratio), "gatewayCpuMicroseconds": number(sample.gatewayMicroseconds),
                     "postgresCpuMicroseconds": number(sample.postgresMicroseconds),
-                    "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                    "settings": settings.json,
                 ] as JSON
             )
         }

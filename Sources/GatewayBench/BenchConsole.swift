@@ -200,10 +200,7 @@ struct BenchConsole: AsyncParsableCommand {
 
                 """
             }
-            Console.print(
-                Console.table(headings, rows) + "\n" + (viewers ?? "")
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
-            )
+            Console.print(Console.table(headings, rows) + "\n" + (viewers ?? "") + settings.text)
             return
         }
         for sample in found.samples { Console.print(line(sample)) }
@@ -215,7 +212,7 @@ struct BenchConsole: AsyncParsableCommand {
             object["receivedBytes"] = .number(Self.number(report.bytes, 0))
         }
         object["faults"] = .array(found.faults.map { .string($0) })
-        object["settings"] = .object(JSONObject(settings.map { ($0.0, .string($0.1)) }))
+        object["settings"] = settings.json
         Console.print(.object(object))
     }
 

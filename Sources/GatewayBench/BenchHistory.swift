@@ -45,8 +45,7 @@ struct BenchHistory: AsyncParsableCommand {
                     ]
                 }
                 Console.print(
-                    Console.table(["call", "first p50", "\(back) back p50", "ratio"], rows) + "\n"
-                        + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                    Console.table(["call", "first p50", "\(back) back p50", "ratio"], rows) + "\n" + settings.text
                 )
                 return
             }
@@ -57,7 +56,7 @@ struct BenchHistory: AsyncParsableCommand {
                         "call": .string(sample.name), "messages": .int(messages), "weeks": .int(weeks),
                         "back": .int(back), "firstP50Ms": number(sample.first), "farP50Ms": number(sample.far),
                         "ratio": number(sample.far / sample.first),
-                        "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                        "settings": settings.json,
                     ] as JSON
                 )
             }

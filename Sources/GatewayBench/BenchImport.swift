@@ -111,8 +111,7 @@ struct ImportReport: Sendable {
     var rows: Int
     var sample: ImportSample
     var formats: [FormatSample] = []
-    /// The settings of PostgreSQL, by name.
-    var settings: [(String, String)]
+    var settings: BenchSettings
 
     var json: JSON {
         [
@@ -123,7 +122,7 @@ struct ImportReport: Sendable {
             "gatewayCpuMicroseconds": Self.number(sample.gatewayMicroseconds, 1),
             "ratiosToCSV": .object(JSONObject(formats.map { ($0.name, Self.number($0.ratio, 3)) })),
             "rssMiBOfFormats": .object(JSONObject(formats.map { ($0.name, Self.number($0.peakMiB, 0)) })),
-            "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+            "settings": settings.json,
         ]
     }
 
@@ -141,8 +140,7 @@ struct ImportReport: Sendable {
             + formats.map {
                 ["\($0.name), ratio to CSV, memory", String(format: "%.2f, %.0f MiB", $0.ratio, $0.peakMiB)]
             }
-        return Console.table(["\(rows) rows", "median run"], table) + "\n"
-            + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+        return Console.table(["\(rows) rows", "median run"], table) + "\n" + settings.text
     }
 
     private static func number(_ value: Double, _ digits: Int) -> JSON {

@@ -173,8 +173,7 @@ struct BenchNeighbour: AsyncParsableCommand {
             }
             Console.print(
                 Console.table(["pair", "accept p99, without → \(trouble.rawValue)", "accept → APNs p99"], table) + "\n"
-                    + String(format: "median ratio: accept %.2f, accept → APNs %.2f\n", accept, push)
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                    + String(format: "median ratio: accept %.2f, accept → APNs %.2f\n", accept, push) + settings.text
             )
             return excesses.isEmpty
         }
@@ -188,7 +187,7 @@ struct BenchNeighbour: AsyncParsableCommand {
                 ),
                 "acceptToPushP99Ms": .array(rows.map { .array([$0.without, $0.with].map { .int($0.pushP99) }) }),
                 "limit": number(limit), "passed": .bool(excesses.isEmpty),
-                "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                "settings": settings.json,
             ] as JSON
         )
         return excesses.isEmpty

@@ -33,7 +33,7 @@ struct BenchParity: AsyncParsableCommand {
         }
     }
 
-    private func report(_ samples: [ParityPair], _ settings: [(String, String)]) {
+    private func report(_ samples: [ParityPair], _ settings: BenchSettings) {
         let (ratio, all) = (Self.median(samples, \.ratio), Self.median(samples, \.ratioOfAll))
         let (with, without) = (Self.median(samples, \.with.gateway), Self.median(samples, \.without.gateway))
         func number(_ value: Double) -> JSON { .number(String(format: "%.3f", value)) }
@@ -42,7 +42,7 @@ struct BenchParity: AsyncParsableCommand {
                 [
                     "cpuMicrosecondsWith": number(with), "cpuMicrosecondsWithout": number(without),
                     "ratioToWithout": number(ratio), "ratioWithPostgres": number(all),
-                    "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                    "settings": settings.json,
                 ] as JSON
             )
         } else {
@@ -53,8 +53,7 @@ struct BenchParity: AsyncParsableCommand {
                 ["ratio, PostgreSQL included", String(format: "%.3f", all)],
             ]
             Console.print(
-                Console.table(["\(3 * devices) calls", "median of \(samples.count)"], rows) + "\n"
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                Console.table(["\(3 * devices) calls", "median of \(samples.count)"], rows) + "\n" + settings.text
             )
         }
     }

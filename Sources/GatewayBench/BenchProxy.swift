@@ -139,12 +139,9 @@ struct BenchProxy: AsyncParsableCommand {
 
     // MARK: Report
 
-    private func report(_ figures: [BenchFigure], _ settings: [(String, String)]) {
+    private func report(_ figures: [BenchFigure], _ settings: BenchSettings) {
         guard json else {
-            Console.print(
-                Console.table(BenchFigure.columns, figures.map(\.row)) + "\n"
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
-            )
+            Console.print(Console.table(BenchFigure.columns, figures.map(\.row)) + "\n" + settings.text)
             return
         }
         func number(_ value: Double) -> JSON { .number(BenchFigure.text(value)) }
@@ -160,7 +157,7 @@ struct BenchProxy: AsyncParsableCommand {
         Console.print(
             [
                 "passed": .bool(figures.allSatisfy(\.passes)), "call": "appRegist", "pairs": .int(pairs),
-                "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                "settings": settings.json,
             ] as JSON
         )
     }

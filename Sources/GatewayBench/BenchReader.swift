@@ -97,15 +97,14 @@ struct BenchReader: AsyncParsableCommand {
         guard json else {
             let rows = results.map { [$0.name, String(format: "%.3f", $0.value)] }
             Console.print(
-                Console.table(["\(devices) devices, \(pairs.count) pairs", "median"], rows) + "\n"
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                Console.table(["\(devices) devices, \(pairs.count) pairs", "median"], rows) + "\n" + settings.text
             )
             return
         }
         var object: JSONObject = ["devices": .int(devices), "pairs": .int(pairs.count)]
         for result in results { object[result.key] = .number(String(format: "%.3f", result.value)) }
         object["passed"] = .bool(limits.excesses(pairs).isEmpty)
-        object["settings"] = .object(JSONObject(settings.map { ($0.0, .string($0.1)) }))
+        object["settings"] = settings.json
         Console.print(.object(object))
     }
 }

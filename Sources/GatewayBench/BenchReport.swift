@@ -9,8 +9,7 @@ struct BenchReport: Sendable {
     var sample: BenchSample
     var corePerSecond: Double
     var copyPerSecond: Double
-    /// The settings of PostgreSQL, by name.
-    var settings: [(String, String)]
+    var settings: BenchSettings
 
     /// The median, the upper one of two; 0 for an empty list.
     static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
@@ -28,7 +27,7 @@ struct BenchReport: Sendable {
             "rssMiB": Self.number(sample.peakMiB, 0), "rowsWritten": .int(sample.rowsWritten),
             "walBytes": .int(sample.walBytes), "queueAgeP50Ms": .int(sample.queueAgeP50),
             "queueAgeP99Ms": .int(sample.queueAgeP99),
-            "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+            "settings": settings.json,
         ]
     }
 
@@ -46,8 +45,7 @@ struct BenchReport: Sendable {
             ["WAL", String(format: "%.0f MiB", Double(sample.walBytes) / 1_048_576)],
             ["queue age p50, p99", "\(sample.queueAgeP50) ms, \(sample.queueAgeP99) ms"],
         ]
-        return Console.table(["\(devices) devices, \(nodes) node(s)", "median run"], rows) + "\n"
-            + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+        return Console.table(["\(devices) devices, \(nodes) node(s)", "median run"], rows) + "\n" + settings.text
     }
 
     private static func number(_ value: Double, _ digits: Int) -> JSON {

@@ -50,7 +50,7 @@ struct BenchRetention: AsyncParsableCommand {
             guard json else {
                 Console.print(
                     Console.table(["\(events) events, \(deliveries) deliveries", ""], sample.rows) + "\n"
-                        + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                        + settings.text
                 )
                 return
             }
@@ -62,7 +62,7 @@ struct BenchRetention: AsyncParsableCommand {
                     "acceptP99Ms": number(sample.without), "acceptP99MsDuring": number(sample.with),
                     "acceptMaximumMsDuring": number(sample.maximum), "acceptP99Ratio": number(sample.ratio),
                     "limit": number(limit), "passed": .bool(excesses.isEmpty),
-                    "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                    "settings": settings.json,
                 ] as JSON
             )
         }

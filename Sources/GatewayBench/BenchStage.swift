@@ -333,8 +333,8 @@ struct BenchStage {
         }
     }
 
-    /// The settings that determine the durability of a figure, and the role of the gateways.
-    func settings() async throws -> [(String, String)] {
+    /// - Throws: the error of the database.
+    func settings() async throws -> BenchSettings {
         let names = ["server_version", "fsync", "full_page_writes", "synchronous_commit", "shared_buffers"]
         var settings: [(String, String)] = []
         for name in names {
@@ -344,7 +344,8 @@ struct BenchStage {
             )
             settings.append((name, try row.only().text("value")))
         }
-        return settings + [("roles", "\(GatewayRole.call.rawValue), \(GatewayRole.engine.rawValue)")]
+        settings.append(("roles", "\(GatewayRole.call.rawValue), \(GatewayRole.engine.rawValue)"))
+        return BenchSettings(values: settings)
     }
 
     /// - Throws: the error of the database.

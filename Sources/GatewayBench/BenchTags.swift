@@ -41,8 +41,7 @@ struct BenchTags: AsyncParsableCommand {
                 }
                 Console.print(
                     Console.table(["expression", "identities", "rows", "expansion", "rate", "paged", "scan"], rows)
-                        + "\n"
-                        + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                        + "\n" + settings.text
                 )
                 return
             }
@@ -54,7 +53,7 @@ struct BenchTags: AsyncParsableCommand {
                         "of": .int(identities),
                         "seconds": number(sample.seconds), "perSecond": number(sample.perSecond),
                         "ratioToPagedScan": number(sample.pagedRatio), "ratioToScan": number(sample.scanRatio),
-                        "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                        "settings": settings.json,
                     ] as JSON
                 )
             }

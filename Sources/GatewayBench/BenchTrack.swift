@@ -46,7 +46,7 @@ struct BenchTrack: AsyncParsableCommand {
         }
     }
 
-    private func report(_ samples: [TrackSample], _ settings: [(String, String)]) {
+    private func report(_ samples: [TrackSample], _ settings: BenchSettings) {
         func number(_ value: Double) -> JSON { .number(String(format: "%.3f", value)) }
         guard json else {
             let rows = samples.map { sample in
@@ -59,7 +59,7 @@ struct BenchTrack: AsyncParsableCommand {
             }
             Console.print(
                 Console.table(["batch", "calls/s", "elements/s", "p99", "gateway CPU", "PostgreSQL CPU"], rows) + "\n"
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                    + settings.text
             )
             return
         }
@@ -70,7 +70,7 @@ struct BenchTrack: AsyncParsableCommand {
                     "elements": .number("\(3 * size)"),
                     "gatewayCpuMicroseconds": number(sample.gatewayMicroseconds),
                     "postgresCpuMicroseconds": number(sample.postgresMicroseconds),
-                    "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                    "settings": settings.json,
                 ] as JSON
             )
         }

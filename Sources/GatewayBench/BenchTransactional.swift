@@ -67,8 +67,7 @@ struct BenchTransactional: AsyncParsableCommand {
                 ["accept → APNs p50, p99", "\(phase.pushP50) ms, \(phase.pushP99) ms"],
             ]
             Console.print(
-                Console.table(["\(callers) callers, \(devices) devices", "\(seconds) s"], rows) + "\n"
-                    + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                Console.table(["\(callers) callers, \(devices) devices", "\(seconds) s"], rows) + "\n" + settings.text
             )
             return
         }
@@ -80,7 +79,7 @@ struct BenchTransactional: AsyncParsableCommand {
                 "acceptP50Ms": number(phase.acceptMilliseconds(0.5)),
                 "acceptP99Ms": number(phase.acceptMilliseconds(0.99)), "acceptToPushP50Ms": .int(phase.pushP50),
                 "acceptToPushP99Ms": .int(phase.pushP99),
-                "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                "settings": settings.json,
             ] as JSON
         )
     }

@@ -41,7 +41,7 @@ struct BenchWebhooks: AsyncParsableCommand {
         guard shortfalls.isEmpty else { throw ExitCode(1) }
     }
 
-    private func show(_ report: WebhookReport, _ settings: [(String, String)]) {
+    private func show(_ report: WebhookReport, _ settings: BenchSettings) {
         guard json else {
             let rows = report.samples.map { sample in
                 [
@@ -60,7 +60,7 @@ struct BenchWebhooks: AsyncParsableCommand {
             }
             Console.print(
                 Console.table(["order", "events", "calls", "time", "rate", "gateway CPU", "PostgreSQL CPU"], rows)
-                    + "\n" + (campaign ?? "") + settings.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
+                    + "\n" + (campaign ?? "") + settings.text
             )
             return
         }
@@ -72,7 +72,7 @@ struct BenchWebhooks: AsyncParsableCommand {
                     "seconds": number(sample.seconds), "perSecond": number(sample.rate),
                     "gatewayMicrosecondsPerEvent": number(sample.gatewayMicroseconds),
                     "postgresMicrosecondsPerEvent": number(sample.postgresMicroseconds),
-                    "settings": .object(JSONObject(settings.map { ($0.0, .string($0.1)) })),
+                    "settings": settings.json,
                 ] as JSON
             )
         }
