@@ -271,7 +271,7 @@ struct BenchStage {
         return key
     }
 
-    /// Provisions the app with one more binding, a line of YAML, and waits until `isServed` is true: a gateway applies it within a second.
+    /// Provisions the app with one more binding, a line of YAML, and waits until `isServed` is true.
     ///
     /// - Throws: `StageFailure` when the file is refused or the binding is not served within ten seconds.
     func bind(
@@ -282,11 +282,18 @@ struct BenchStage {
         let first = try String(contentsOfFile: material.path("tenants.yaml"), encoding: .utf8)
         try Data("\(first)\n          \(line)\n".utf8).write(to: URL(fileURLWithPath: material.path("tenants.yaml")))
         try await material.apply(Bench.program.path, apiKey, environment: environment)
+        try await untilServed(line, isServed)
+    }
+
+    /// Waits until a gateway applies what was provisioned: it does so within a second.
+    ///
+    /// - Throws: `StageFailure` when it does not within ten seconds.
+    func untilServed(_ name: String, _ isServed: (BenchStage) async throws -> Bool) async throws {
         for _ in 0..<200 {
             if try await isServed(self) { return }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw StageFailure("the gateway does not serve \(line)")
+        throw StageFailure("the gateway does not serve \(name)")
     }
 
     /// Sends a message and returns its id.

@@ -70,20 +70,13 @@ struct ConsoleViewers: Sendable {
         let deadline = ContinuousClock.now + Self.limit
         while true {
             let metrics = try await admin.call("GET", "/metrics").text
-            let open = Self.open(in: metrics)
+            let open = NodeMetrics.sum(.consoleLivePages, in: metrics)
             if open == wanted { return }
             guard ContinuousClock.now < deadline else {
                 throw StageFailure("\(open) of \(wanted) live pages are open; \(received.fault ?? "none was refused")")
             }
             try await Task.sleep(for: .milliseconds(100))
         }
-    }
-
-    /// The number of open live pages of the metrics; 0 before the first one.
-    static func open(in metrics: String) -> Int {
-        let name = MetricName.consoleLivePages.rawValue
-        let line = metrics.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
-        return line.flatMap { Double($0.dropFirst(name.utf8.count + 1)) }.map { Int($0) } ?? 0
     }
 
     /// Keeps one page open until it is canceled.

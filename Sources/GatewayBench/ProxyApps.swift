@@ -1,6 +1,5 @@
 import CommandSupport
 import Model
-import Observability
 
 /// The tenant of `bench proxy`, whose apps speak iPNS and have a rule each.
 struct ProxyApps {
@@ -69,12 +68,7 @@ struct ProxyApps {
         )
         let expected = App.allCases.map { ($0.application, $0 == .proxied ? "0000" : "2003") }
         for (name, code) in expected + Self.slow.map({ ($0, "0000") }) {
-            var tries = 0
-            while try await !answers(stage, name, code) {
-                tries += 1
-                guard tries < 200 else { throw StageFailure("the gateway does not serve \(name)") }
-                try await Task.sleep(for: .milliseconds(50))
-            }
+            try await stage.untilServed(name) { try await answers($0, name, code) }
         }
         return key
     }
@@ -90,18 +84,5 @@ struct ProxyApps {
     private static func answers(_ stage: BenchStage, _ application: String, _ code: String) async throws -> Bool {
         let body: JSON = ["APP_ID": .string(application), "DEVICE_ID": "nobody"]
         return try await stage.gateway.call("POST", "/ipns/getConfig", body).json?["RT"]?.string == code
-    }
-}
-
-/// Reads the metrics of a node.
-enum NodeMetrics {
-    /// The sum of the series of `name` that have all `labels`, such as `kind="other"`; 0 before the first one.
-    static func sum(_ name: MetricName, _ labels: [String], in metrics: String) -> Int {
-        var sum = 0.0
-        for line in metrics.split(separator: "\n") where line.hasPrefix("\(name.rawValue){") {
-            guard labels.allSatisfy({ line.contains($0) }) else { continue }
-            sum += line.split(separator: " ").last.flatMap { Double($0) } ?? 0
-        }
-        return Int(sum)
     }
 }

@@ -165,7 +165,7 @@ struct ProxyRun {
     private func observed(_ next: inout Int, for seconds: Int) async throws -> Double {
         func ended() async throws -> (all: Int, stored: Int) {
             let metrics = try await metrics()
-            let all = NodeMetrics.sum(.observed, [], in: metrics) + NodeMetrics.sum(.observedLost, [], in: metrics)
+            let all = NodeMetrics.sum(.observed, in: metrics) + NodeMetrics.sum(.observedLost, in: metrics)
             return (all, NodeMetrics.sum(.observed, [#"outcome="stored""#], in: metrics))
         }
         let before = try await ended()

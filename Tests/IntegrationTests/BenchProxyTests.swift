@@ -122,10 +122,13 @@ import Testing
             observed_total{vendor="upmc",outcome="stored"} 2
             observed_total{vendor="ipns",outcome="nothing"} 3
             observed_lost_total{vendor="ipns",reason="full"} 7
+            console_live_pages 200.0
+            console_live_pages_other 3.0
             """
-        #expect(NodeMetrics.sum(.observed, [], in: metrics) == 10)
+        #expect(NodeMetrics.sum(.observed, in: metrics) == 10)
         #expect(NodeMetrics.sum(.observed, [#"vendor="ipns""#, #"outcome="stored""#], in: metrics) == 5)
-        #expect(NodeMetrics.sum(.observedLost, [], in: metrics) == 7)
-        #expect(NodeMetrics.sum(.upstreamCalls, [], in: metrics) == 0)
+        #expect(NodeMetrics.sum(.observedLost, in: metrics) == 7)
+        #expect(NodeMetrics.sum(.upstreamCalls, in: metrics) == 0)
+        #expect(NodeMetrics.sum(.consoleLivePages, in: metrics) == 200)
     }
 }
