@@ -95,14 +95,19 @@ struct WeekFigures: Sendable, Hashable {
     static let days = Array(0..<7)
     static let hours = Array(0..<24)
 
-    private var counts = [Int64](repeating: 0, count: 7 * 24)
+    private let counts: [Int64]
+    /// The largest count.
+    private let most: Int64
 
     init(_ body: JSON, _ kind: ReachFigures.Kind) {
+        var counts = [Int64](repeating: 0, count: 7 * 24)
         for line in ReachFigures.lines(body) {
             guard let place = line["group"]?["hour"]?.lenientString.flatMap({ Int($0) }), counts.indices.contains(place)
             else { continue }
             counts[place] += ReachFigures(line)[kind]
         }
+        self.counts = counts
+        most = counts.max() ?? 0
     }
 
     subscript(day: Int, hour: Int) -> Int64 { counts[day * 24 + hour] }
@@ -113,15 +118,12 @@ struct WeekFigures: Sendable, Hashable {
 
     /// The first hour with the largest count; nil: there are no counts.
     var busiest: (day: Int, hour: Int)? {
-        guard let most = counts.max(), most > 0, let place = counts.firstIndex(of: most) else { return nil }
+        guard most > 0, let place = counts.firstIndex(of: most) else { return nil }
         return (place / 24, place % 24)
     }
 
     /// Whether an hour has at least four fifths of the largest count.
-    func isBusy(_ day: Int, _ hour: Int) -> Bool {
-        guard let most = counts.max(), most > 0 else { return false }
-        return self[day, hour] * 5 >= most * 4
-    }
+    func isBusy(_ day: Int, _ hour: Int) -> Bool { most > 0 && self[day, hour] * 5 >= most * 4 }
 }
 
 enum HoursText {
