@@ -272,6 +272,31 @@ import Testing
         #expect(try await fixture.counters().received == 2)
     }
 
+    // A set of receipts writes the first receipts of deliveries, and then looks for the others, which may be before them in the order of locks.
+    @Test func aSetOfReceiptsDoesNotWaitForAnEarlierDelivery() async throws {
+        let fixture = try await StoreFixture.make()
+        let messages = try await device(fixture, messages: 2)
+        let now = try await fixture.now()
+        _ = try await fixture.ask(report(fixture, messages[0].number, at: now))
+        let reads = messages.map { ReportNumber(inbox, DeviceCaller(key: "k1"), number: $0.number, .read, at: now) }
+        let set = Transaction(tenant: fixture.acme.rawValue, [try fixture.joined(reads)])
+        let earlier = """
+            SELECT FROM gateway.delivery WHERE tenant_id = '\(fixture.acme)' AND message_id = '\(messages[0].id)' FOR UPDATE
+            """
+        // It has the first delivery next, and then needs the second.
+        let history = """
+            SELECT gateway.touch_deliveries($1, d.identity_id, array_agg(d.message_id), array_agg(d.due_day), 'received', $2)
+            FROM gateway.delivery d WHERE d.tenant_id = $1 AND d.message_id = ANY ($3) GROUP BY d.identity_id
+            """
+        let parameters: [PostgresValue] = [.id(fixture.acme), .time(now), .uuids(messages.map(\.id.rawValue))]
+        let touch = Transaction(tenant: fixture.acme.rawValue, [Statement(history, parameters)])
+        let errors = try await race(fixture, behind: earlier, [(.call, touch)]) {
+            let rows = try #require(try await fixture.engine.run(set, timeout: .seconds(5)).first)
+            #expect(try rows.map { try $0.optionalText("outcome") } == [nil, "recorded"])
+        }
+        #expect(errors == [nil])
+    }
+
     @Test func aHistoryAndAPoll() async throws {
         let fixture = try await StoreFixture.make()
         let messages = try await device(fixture, messages: 3)

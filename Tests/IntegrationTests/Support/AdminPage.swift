@@ -60,9 +60,12 @@ extension World {
         try await withDatabase { try await expectEqualCounts(of: messages, in: $0) }
     }
 
-    /// How often the gateway's own cluster has reported this text in its log.
-    func reports(of text: String) throws -> Int {
+    /// What the gateway's own cluster has reported with this text in its log: each report with the lines that follow it, which name the sessions and
+    /// their statements.
+    func reports(of text: String, lines: Int = 30) throws -> [String] {
         let log = try String(contentsOfFile: material.path("data/postgres/log/postgres.log"), encoding: .utf8)
-        return log.split(separator: "\n").count { $0.contains(text) }
+            .split(separator: "\n")
+        return log.indices.filter { log[$0].contains(text) }
+            .map { log[$0..<min($0 + lines, log.endIndex)].joined(separator: "\n") }
     }
 }

@@ -1,10 +1,10 @@
 -- Records receipts of deliveries in parallel arrays; entries with nulls are skipped. Returns the outcomes in their positions; null marks a receipt that
--- must be recorded alone: its delivery is missing or failed, or appears twice in the arrays.
+-- must be recorded alone: its delivery is missing or failed, appears twice in the arrays, or is locked by another transaction.
 --
 -- The first receipt of a delivery finds it in state 'sent' and writes it without reading it first; only those not found so are looked up. Works day by day,
--- because the planner then sees one partition; the join settings keep it from reading a partition whole. Deliveries are locked in the order of their key
--- within each step, then the identities that were seen, as far as no other transaction has locked them (`note_sightings`), then the rows of the inboxes (only
--- with p_has_inbox), then the event log.
+-- because the planner then sees one partition; the join settings keep it from reading a partition whole. Deliveries are locked in the order of their key;
+-- those that are looked up, only if no other transaction has locked them. Then follow the identities that were seen, under the same condition
+-- (`note_sightings`), the rows of the inboxes (only with p_has_inbox), and the event log.
 CREATE OR REPLACE FUNCTION gateway.settle_receipts(
     p_tenant text, p_app text, p_identities uuid[], p_messages uuid[], p_days integer[], p_kinds text[], p_at timestamptz[], p_node text,
     p_has_inbox boolean DEFAULT false)
@@ -59,14 +59,20 @@ BEGIN
             INTO v FROM unnest(v.places, v.messages, v.identities, v.kinds, v.times) WITH ORDINALITY
                 AS u(o, message, identity, kind, at, place)
             WHERE v_outcomes[u.o] IS NULL;
-        WITH w AS (
-            UPDATE gateway.delivery d SET state = 'read', read_at = u.at
-                FROM unnest(v.places, v.messages, v.identities, v.kinds, v.times) AS u(o, message, identity, kind, at)
-                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = u.message
-                    AND d.target_id = u.identity AND d.state = 'received' AND u.kind = 'read'
-                    -- A row without an outcome is recorded alone.
-                    AND d.sent_at IS NOT NULL
-                RETURNING u.o, d.transport, d.device_vendor)
+        -- Their keys may be before those that are locked above, so this does not wait: a delivery that another transaction has locked is recorded alone.
+        WITH h AS (
+            SELECT u.o, u.at, d.message_id, d.target_id
+            FROM unnest(v.places, v.messages, v.identities, v.kinds, v.times) AS u(o, message, identity, kind, at)
+            JOIN gateway.delivery d ON d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = u.message
+                AND d.target_id = u.identity
+            WHERE d.state = 'received' AND u.kind = 'read'
+                -- A row without an outcome is recorded alone.
+                AND d.sent_at IS NOT NULL
+            FOR NO KEY UPDATE OF d SKIP LOCKED),
+        w AS (
+            UPDATE gateway.delivery d SET state = 'read', read_at = h.at FROM h
+                WHERE d.tenant_id = p_tenant AND d.due_day = v_day AND d.message_id = h.message_id AND d.target_id = h.target_id
+                RETURNING h.o, d.transport, d.device_vendor)
         SELECT array_agg(w.o), array_agg(w.transport), array_agg(w.device_vendor) INTO v_found, v_ways, v_devices FROM w;
         IF v_found IS NOT NULL THEN
             v_later := v_later || v_found;
