@@ -11,9 +11,9 @@ import Testing
     private static let host = "push.observed.example"
 
     /// The demo's file with the vendor as an upstream, and an app with these rules of calls.
-    private func write(_ world: World, _ file: String, vendor port: Int, _ calls: String) async throws {
+    private func write(_ world: World, _ file: String, _ vendor: VendorStub, _ calls: String) async throws {
         let base = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
-        let upstream = "    credentials:\n      - { id: old, kind: upstream-upmc, url: \"http://127.0.0.1:\(port)\" }\n"
+        let upstream = "    credentials:\n      - { id: old, kind: upstream-upmc, url: \"\(vendor.url)\" }\n"
         let app = """
 
                   - id: observed
@@ -33,40 +33,16 @@ import Testing
         try #require(applied.status == 0, "\(applied.log)")
     }
 
-    /// The ports of the stub, from the line that it prints when it is ready.
-    private func ports(_ log: String) async throws -> (vendor: Int, control: Int) {
-        var found: JSON?
-        try await eventually("the stub is ready") {
-            let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-            let line = text.split(separator: "\n").first { $0.hasPrefix("{") }
-            found = line.flatMap { try? JSONParser.parse(String($0)) }
-            return found != nil
-        }
-        let vendor = try #require(found?["port"]?.int)
-        let control = try #require(found?["control"]?.int)
-        return (Int(vendor), Int(control))
-    }
-
-    private func count(_ name: String, _ vendor: HTTPCaller) async throws -> Int64 {
-        try await vendor.call("GET", "/_stub/counts").json?[name]?.int ?? 0
+    private func count(_ name: String, _ vendor: VendorStub) async throws -> Int64 {
+        try await vendor.control.call("GET", "/_stub/counts").json?[name]?.int ?? 0
     }
 
     @Test func devicesAndMessagesOfAVendorAreKnownAndReceiptsFollowTheirMessages() async throws {
         try await World.with(serveArguments: ["--upstream-allow", "127.0.0.0/8"]) { world in
-            let log = world.material.path("stub.log")
-            let stub = try PythonClient(world).start(
-                script: "vendorstubs/__main__",
-                ["upmc", "--set", "app=\(Self.application)"],
-                logFile: log
-            )
-            let (vendor, control) = try await ports(log)
-            let vendorsSide = HTTPCaller(base: "http://127.0.0.1:\(control)")
-            try await closing {
-                await vendorsSide.close()
-                _ = await stub.stop()
-            } after: {
+            let vendor = try await VendorStub.start(["upmc", "--set", "app=\(Self.application)"], world)
+            try await closing(vendor.stop) {
                 try #require(try await world.apply().status == 0)
-                try await write(world, "proxied.yaml", vendor: vendor, "{ action: proxy, upstream: old }")
+                try await write(world, "proxied.yaml", vendor, "{ action: proxy, upstream: old }")
                 var caller = UPMCCaller(base: world.http.base)
                 caller.application = Self.application
                 caller.host = Self.host
@@ -74,14 +50,14 @@ import Testing
                 // Until the rules are in force on the node, the gateway itself would answer.
                 try await eventually("the vendor answers") {
                     _ = try? await caller.call("rcv_get_service", phone.fields)
-                    return try await count("calls", vendorsSide) > 0
+                    return try await count("calls", vendor) > 0
                 }
                 // A page that no dialect knows, on the vendor's host, and on another one.
-                let calls = try await count("calls", vendorsSide)
+                let calls = try await count("calls", vendor)
                 _ = try await world.http.call("GET", "/manual/index.html", headers: ["host": Self.host])
-                #expect(try await count("calls", vendorsSide) == calls + 1)
+                #expect(try await count("calls", vendor) == calls + 1)
                 #expect(try await world.http.call("GET", "/manual/index.html").status == 404)
-                #expect(try await count("calls", vendorsSide) == calls + 1)
+                #expect(try await count("calls", vendor) == calls + 1)
                 try await caller.register(phone)
                 let devices = """
                     SELECT count(*)::text AS value FROM gateway.identity
@@ -101,15 +77,15 @@ import Testing
 
                 let follow = "{ kinds: [receipt], action: followMessage, upstream: old }"
                 let rules = "\(follow), { action: proxy, upstream: old }"
-                try await write(world, "followed.yaml", vendor: vendor, rules)
-                let before = try await count("receipts", vendorsSide)
+                try await write(world, "followed.yaml", vendor, rules)
+                let before = try await count("receipts", vendor)
                 let answer = try await caller.read(phone, number, badge: -1)
                 #expect(answer.code == "0000")
                 try await eventually("the delivery is read") {
                     try await world.value(delivery) == "read observed:upmc"
                 }
                 try await eventually("the vendor has the receipt") {
-                    try await count("receipts", vendorsSide) > before
+                    try await count("receipts", vendor) > before
                 }
             }
         }
