@@ -121,14 +121,11 @@ struct BenchNeighbour: AsyncParsableCommand {
         _ = try await phase()
         var rows: [Pair] = []
         for number in 0..<pairs {
-            let row: Pair
-            if number.isMultiple(of: 2) {
-                let without = try await phase()
-                row = Pair(without: without, with: try await troubled())
-            } else {
-                let with = try await troubled()
-                row = Pair(without: try await phase(), with: with)
+            // The first pair begins without trouble.
+            let (with, without) = try await AlternatingPair.measure(number + 1) { hasTrouble in
+                try await hasTrouble ? troubled() : phase()
             }
+            let row = Pair(without: without, with: with)
             rows.append(row)
             Console.error(String(format: "pair %d: accept %.2f, push %.2f", number + 1, row.acceptRatio, row.pushRatio))
         }

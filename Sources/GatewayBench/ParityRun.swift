@@ -62,14 +62,11 @@ struct ParityRun {
             defer { first += devices }
             return try await measure(trial, first..<first + devices, compares: compares)
         }
-        // The first pair is a warm-up. The order of a pair alternates, because the tables grow.
+        // The first pair is a warm-up.
         for pair in 0...pairs {
-            let early = try await turn(compares: pair.isMultiple(of: 2))
-            let late = try await turn(compares: !pair.isMultiple(of: 2))
-            let sample =
-                pair.isMultiple(of: 2)
-                ? ParityPair(with: early, without: late) : ParityPair(with: late, without: early)
+            let (with, without) = try await AlternatingPair.measure(pair) { try await turn(compares: $0) }
             guard pair > 0 else { continue }
+            let sample = ParityPair(with: with, without: without)
             samples.append(sample)
             Console.error("pair \(pair): \(sample)")
         }

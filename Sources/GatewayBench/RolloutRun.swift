@@ -15,10 +15,7 @@ struct RolloutRun {
         var ratios: [Double] = []
         // The first pair is a warm-up: the first campaign grows files and caches.
         for pair in 0...pairs {
-            let begins = pair.isMultiple(of: 2)
-            let first = try await cost(hasRollout: begins, pair)
-            let second = try await cost(hasRollout: !begins, pair)
-            let (with, without) = begins ? (first, second) : (second, first)
+            let (with, without) = try await AlternatingPair.measure(pair) { try await cost(hasRollout: $0, pair) }
             guard pair > 0 else { continue }
             ratios.append(with / max(without, 0.001))
             Console.error("pair \(pair): \(Self.text(without)) per delivery, with a rollout \(Self.text(with))")
