@@ -99,7 +99,7 @@ struct BenchRun {
     private func usage() async throws -> Usage {
         let row = try await ask(Self.written, []).only()
         return Usage(
-            gateway: stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +),
+            gateway: stage.gatewayCPU(),
             postgres: try stage.postgresCPU(),
             wal: try row.int("wal"),
             rows: try row.int("rows")

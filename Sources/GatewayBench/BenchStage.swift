@@ -360,6 +360,9 @@ struct BenchStage {
         try await BenchAudience(engine: database.engine, tenant: tenant, app: Self.app, vendor: vendor).make(devices)
     }
 
+    /// The CPU seconds of all gateways until now.
+    func gatewayCPU() -> Double { nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
+
     /// The CPU seconds of PostgreSQL until now, including its background processes.
     ///
     /// - Throws: when its process id cannot be read.

@@ -1,5 +1,4 @@
 import CommandSupport
-import Foundation
 import Gateway
 import Model
 import PostgresClient
@@ -45,20 +44,13 @@ struct ReaderLimits: Sendable {
 
     /// The medians that are beyond their limits, as sentences.
     func excesses(_ pairs: [ReaderPair]) -> [String] {
-        func least(_ name: String, _ value: KeyPath<ReaderPair, Double>, _ limit: Double) -> String? {
-            let median = BenchReport.median(pairs.map { $0[keyPath: value] })
-            return median < limit ? name + String(format: " is %.3f, less than %.3f", median, limit) : nil
-        }
-        func most(_ name: String, _ value: KeyPath<ReaderPair, Double>, _ limit: Double) -> String? {
-            let median = BenchReport.median(pairs.map { $0[keyPath: value] })
-            return median > limit ? name + String(format: " is %.3f, more than %.3f", median, limit) : nil
-        }
-        return [
-            least("the relative rate with the reader", \.rateRatio, rate),
-            least("the relative rate with a follower", \.followedRatio, followedRate),
-            most("the relative time until everything is counted", \.catchUpShare, catchUp),
-            most("the relative time until a follower has everything", \.lagShare, lag),
-        ].compactMap(\.self)
+        let figures: [BenchFigure] = [
+            .least("the relative rate with the reader", pairs.map(\.rateRatio), rate),
+            .least("the relative rate with a follower", pairs.map(\.followedRatio), followedRate),
+            .most("the relative time until everything is counted", pairs.map(\.catchUpShare), catchUp),
+            .most("the relative time until a follower has everything", pairs.map(\.lagShare), lag),
+        ]
+        return figures.compactMap(\.excess)
     }
 }
 
@@ -139,9 +131,7 @@ struct ReaderRun {
         return (try row.int64("cursor"), try row.int64("head"))
     }
 
-    private func cpu() throws -> Double {
-        stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) + (try stage.postgresCPU())
-    }
+    private func cpu() throws -> Double { stage.gatewayCPU() + (try stage.postgresCPU()) }
 
     private struct Finished: Error {}
 

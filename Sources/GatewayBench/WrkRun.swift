@@ -68,7 +68,7 @@ struct WrkRun {
         let file = stage.material.path("wrk.lua")
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
         let log = stage.material.path("wrk.log")
-        let (gateway, postgres) = (usage(), try stage.postgresCPU())
+        let (gateway, postgres) = (stage.gatewayCPU(), try stage.postgresCPU())
         let wrk = try ChildProcess(
             "wrk",
             program: "/usr/bin/taskset",
@@ -88,12 +88,10 @@ struct WrkRun {
             p50: report.p50,
             p99: report.p99,
             requests: report.requests,
-            gateway: (usage() - gateway) / count * 1e6,
+            gateway: (stage.gatewayCPU() - gateway) / count * 1e6,
             postgres: (try stage.postgresCPU() - postgres) / count * 1e6
         )
     }
-
-    private func usage() -> Double { stage.nodes.map { ProcessUsage.cpuSeconds($0.processID) }.reduce(0, +) }
 }
 
 /// The output of wrk.

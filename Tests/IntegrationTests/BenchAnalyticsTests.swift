@@ -38,7 +38,7 @@ import Testing
         let limits = ReaderLimits(rate: 0.95, followedRate: 0.9, catchUp: 0.5, lag: 0.1)
         #expect(limits.excesses([pair(104, 50, 110, 10)]) == [])
         let slow = limits.excesses([pair(106, 50, 110, 10)])
-        #expect(slow == ["the relative rate with the reader is 0.943, less than 0.950"])
+        #expect(slow == ["the relative rate with the reader: 0.943 is less than 0.950"])
         #expect(limits.excesses([pair(100, 51, 120, 13)]).count == 3)
         // A median is not moved by one pair.
         #expect(limits.excesses([pair(100, 10, 100, 1), pair(200, 190, 900, 800), pair(100, 10, 100, 1)]) == [])
