@@ -92,7 +92,7 @@ struct KeyCrawlTests {
             var call = NativeStage.Call(method: HTTPMethod(rawValue: operation.method.rawValue), path: path)
             call.body = operation.example.map(JSONWriter.bytes) ?? []
             call.bearer = key
-            let answer = try await stage.call(call).answer
+            let answer = try await stage.call(call)
             return (answer.status, "\(operation.id): \(answer.status) \(answer.text)")
         }
     }

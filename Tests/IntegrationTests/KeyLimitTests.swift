@@ -212,7 +212,7 @@ struct KeyLimitTests {
                     body: Array(rows.utf8),
                     type: "application/x-ndjson"
                 )
-            ).answer
+            )
             #expect(imported.status == 429 && imported.text.contains("PG-1015"), "\(imported.text)")
         }
     }

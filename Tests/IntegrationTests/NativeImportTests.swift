@@ -29,7 +29,7 @@ struct NativeImportTests {
                 type: type,
                 bearer: bearer
             )
-        ).answer
+        )
     }
 
     private func table(_ count: Int) -> String {
@@ -120,7 +120,7 @@ struct NativeImportTests {
                     type: "text/csv",
                     repeatKey: "list"
                 )
-                return try await stage.call(call).answer
+                return try await stage.call(call)
             }
             let first = try await send("key\na\n")
             #expect(first.json?["created"]?.int == 1, "\(first.text)")

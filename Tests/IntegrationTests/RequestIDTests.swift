@@ -12,20 +12,13 @@ import Testing
 struct RequestIDTests {
     private var world: World { get throws { try SharedWorld.current } }
 
-    private struct Answer {
-        var status: Int
-        var id: String?
-        var json: JSON?
-        var text: String
-    }
-
     private func call(
         _ method: HTTPMethod,
         _ url: String,
         _ body: JSON? = nil,
         id: String? = nil,
         bearer: String? = nil
-    ) async throws -> Answer {
+    ) async throws -> HTTPCaller.Answer {
         var request = HTTPClientRequest(url: url)
         request.method = method
         if let id { request.headers.add(name: "x-request-id", value: id) }
@@ -36,15 +29,11 @@ struct RequestIDTests {
         }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let bytes = Array(try await response.body.collect(upTo: 4 << 20).readableBytesView)
-        DeclaredAnswers.check(method.rawValue, URL(string: url)?.path ?? "", HTTPCaller.Answer(response, bytes))
-        let ids = response.headers["x-request-id"]
+        let answer = HTTPCaller.Answer(response, bytes)
+        DeclaredAnswers.check(method.rawValue, URL(string: url)?.path ?? "", answer)
+        let ids = answer.headers["x-request-id"]
         #expect(ids.count == 1, "\(method) \(url): \(ids)")
-        return Answer(
-            status: Int(response.status.code),
-            id: ids.first,
-            json: try? JSONParser.parse(bytes),
-            text: String(decoding: bytes, as: UTF8.self)
-        )
+        return answer
     }
 
     /// The log lines of a call.
@@ -138,4 +127,8 @@ struct RequestIDTests {
         let check = try await world.command(["audit", "verify", "--tenant", "acme"])
         #expect(check.status == 0, "the digests cover the data: \(check.log)")
     }
+}
+
+extension HTTPCaller.Answer {
+    fileprivate var id: String? { headers.first(name: "x-request-id") }
 }

@@ -21,13 +21,7 @@ struct BrazeCaller {
 
     let world: World
 
-    struct Answer {
-        var status: Int
-        var headers: HTTPHeaders
-        var text: String
-
-        var json: JSON? { try? JSONParser.parse(text) }
-    }
+    typealias Answer = HTTPCaller.Answer
 
     // MARK: Calls
 
@@ -38,8 +32,9 @@ struct BrazeCaller {
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let buffer = try await response.body.collect(upTo: 1 << 20)
-        DeclaredAnswers.check(method.rawValue, path, HTTPCaller.Answer(response, Array(buffer.readableBytesView)))
-        return Answer(status: Int(response.status.code), headers: response.headers, text: String(buffer: buffer))
+        let answer = Answer(response, Array(buffer.readableBytesView))
+        DeclaredAnswers.check(method.rawValue, path, answer)
+        return answer
     }
 
     /// A call of the REST interface.

@@ -272,8 +272,7 @@ struct NativeStage: Sendable {
         var node = 0
     }
 
-    /// The answer's status, body and content type.
-    func call(_ call: Call) async throws -> (answer: HTTPCaller.Answer, type: String?) {
+    func call(_ call: Call) async throws -> HTTPCaller.Answer {
         var request = HTTPClientRequest(url: bases[call.node] + call.path)
         request.method = call.method
         request.headers.add(name: "authorization", value: "Bearer \(call.bearer ?? key)")
@@ -289,7 +288,7 @@ struct NativeStage: Sendable {
         let buffer = try await response.body.collect(upTo: 4 << 20)
         let answer = HTTPCaller.Answer(response, Array(buffer.readableBytesView))
         DeclaredAnswers.check(call.method.rawValue, call.path, answer)
-        return (answer, response.headers.first(name: "content-type"))
+        return answer
     }
 
     /// A JSON call.
@@ -307,7 +306,7 @@ struct NativeStage: Sendable {
         call.bearer = bearer
         call.ifMatch = ifMatch
         call.node = node
-        return try await self.call(call).answer
+        return try await self.call(call)
     }
 
     /// Registers a device and returns its id.
