@@ -162,15 +162,9 @@ struct BenchConsole: AsyncParsableCommand {
         devices: Int
     ) async throws -> ViewersReport {
         guard !streams.isEmpty else { throw StageFailure("no page updates itself") }
-        let admin = HTTPCaller(base: "http://\(stage.addresses.admin)")
-        let open = ConsoleViewers(browsers: people, streams: streams, count: viewers, admin: admin)
-        do {
-            let report = try await ViewersRun(stage: stage, devices: devices, viewers: open).measure(pairs: pairs)
-            await admin.close()
-            return report
-        } catch {
-            await admin.close()
-            throw error
+        return try await HTTPCaller(base: "http://\(stage.addresses.admin)").closing { admin in
+            let open = ConsoleViewers(browsers: people, streams: streams, count: viewers, admin: admin)
+            return try await ViewersRun(stage: stage, devices: devices, viewers: open).measure(pairs: pairs)
         }
     }
 

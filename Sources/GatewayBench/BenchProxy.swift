@@ -117,23 +117,17 @@ struct BenchProxy: AsyncParsableCommand {
     }
 
     private func turns(_ stage: BenchStage, upstream: String, nginx: String) async throws -> [[ProxyTurn: Double]] {
-        let admin = HTTPCaller(base: "http://\(stage.addresses.admin)")
-        let run = ProxyRun(
-            stage: stage,
-            seconds: seconds,
-            connections: connections,
-            core: otherCore,
-            upstream: upstream,
-            nginx: nginx,
-            admin: admin
-        )
-        do {
-            let values = try await run.measure(pairs: pairs)
-            await admin.close()
-            return values
-        } catch {
-            await admin.close()
-            throw error
+        try await HTTPCaller(base: "http://\(stage.addresses.admin)").closing { admin in
+            let run = ProxyRun(
+                stage: stage,
+                seconds: seconds,
+                connections: connections,
+                core: otherCore,
+                upstream: upstream,
+                nginx: nginx,
+                admin: admin
+            )
+            return try await run.measure(pairs: pairs)
         }
     }
 

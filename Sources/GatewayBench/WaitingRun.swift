@@ -27,15 +27,7 @@ struct WaitingRun {
     ///
     /// - Throws: `StageFailure` when not all calls wait, or when one is not answered by its upstream.
     func measure() async throws -> Double {
-        let caller = HTTPCaller(base: base, tls: nil, connections: total)
-        do {
-            let more = try await waiting(caller)
-            await caller.close()
-            return more
-        } catch {
-            await caller.close()
-            throw error
-        }
+        try await HTTPCaller(base: base, tls: nil, connections: total).closing { try await waiting($0) }
     }
 
     private func waiting(_ caller: HTTPCaller) async throws -> Double {

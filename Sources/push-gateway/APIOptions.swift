@@ -34,15 +34,14 @@ struct APIOptions: ParsableArguments {
         headers: [String: String] = [:]
     ) async throws -> HTTPCaller.Answer {
         let key = try key(command)
-        let client = HTTPCaller(base: url)
         let answer: HTTPCaller.Answer
         do {
-            answer = try await client.call(method, path, body, headers: headers, bearer: key)
+            answer = try await HTTPCaller(base: url).closing { client in
+                try await client.call(method, path, body, headers: headers, bearer: key)
+            }
         } catch {
-            await client.close()
             throw CommandFailure("\(command): the gateway at \(url) cannot be reached: \(error)")
         }
-        await client.close()
         try Self.check(answer, command)
         return answer
     }

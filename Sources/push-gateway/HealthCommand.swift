@@ -14,15 +14,12 @@ struct HealthCommand: AsyncParsableCommand {
     @Flag(help: "Ask only whether the process answers, not whether it reaches its database.") var live = false
 
     func run() async throws {
-        let client = HTTPCaller(base: url)
         let answer: HTTPCaller.Answer
         do {
-            answer = try await client.call("GET", live ? "/healthz" : "/readyz")
+            answer = try await HTTPCaller(base: url).closing { try await $0.call("GET", live ? "/healthz" : "/readyz") }
         } catch {
-            await client.close()
             throw CommandFailure("health: the node at \(url) cannot be reached: \(error)")
         }
-        await client.close()
         guard answer.status == 200 else {
             throw CommandFailure("health: the node answered \(answer.status): \(answer.text)")
         }

@@ -40,14 +40,10 @@ struct Send: AsyncParsableCommand {
         message["body"] = body.map { .string($0) }
         message["title"] = title.map { .string($0) }
         message["apns"] = apple.json
-        let client = HTTPCaller(base: url)
-        let answer = try await client.call(
-            "POST",
-            "/v1/messages\(dryRun ? "?preview=true" : "")",
-            .object(message),
-            bearer: key
-        )
-        await client.close()
+        let path = "/v1/messages\(dryRun ? "?preview=true" : "")"
+        let answer = try await HTTPCaller(base: url).closing { client in
+            try await client.call("POST", path, .object(message), bearer: key)
+        }
         if dryRun, !json, let previews = answer.json?["previews"]?.object {
             Console.print(DryRun.text(previews))
         } else {

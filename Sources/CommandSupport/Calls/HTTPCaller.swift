@@ -162,6 +162,20 @@ package struct HTTPCaller: Sendable {
     }
 
     package func close() async { try? await client.shutdown() }
+
+    /// Runs `body`, and closes the client in any case.
+    ///
+    /// - Throws: the error of `body`.
+    package func closing<Value: Sendable>(_ body: (HTTPCaller) async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body(self)
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
+        }
+    }
 }
 
 extension HTTPCaller.Answer {

@@ -18,9 +18,7 @@ struct AdminPage {
     static func readiness(_ address: String) async throws -> AdminPage { try await get("/readyz", address) }
 
     private static func get(_ path: String, _ address: String) async throws -> AdminPage {
-        let admin = HTTPCaller(base: "http://\(address)")
-        let answer = try? await admin.call("GET", path)
-        await admin.close()
+        let answer = try? await HTTPCaller(base: "http://\(address)").closing { try await $0.call("GET", path) }
         guard let answer else { throw StageFailure("\(address) does not answer") }
         return AdminPage(status: answer.status, text: answer.text)
     }

@@ -6,20 +6,6 @@ import NIOPosix
 
 @testable import CommandSupport
 
-extension HTTPCaller {
-    /// Runs `body` and closes the client.
-    func closing<Value: Sendable>(_ body: (HTTPCaller) async throws -> Value) async throws -> Value {
-        do {
-            let value = try await body(self)
-            await close()
-            return value
-        } catch {
-            await close()
-            throw error
-        }
-    }
-}
-
 /// Posts bytes that are intentionally invalid JSON.
 enum RawHTTP {
     static func post(_ url: String, body: [UInt8]) async throws -> HTTPCaller.Answer {
