@@ -36,12 +36,11 @@ struct AbuseTests {
             message: "3f0c2c1e-0a55-4f6e-9a3c-5d2b9a1e7c11",
             image: String(repeating: "0", count: 32)
         )
-        let base = world.http.base
         for (index, request) in requests.all.enumerated() {
             var mutator = Mutator(seed: seed &+ UInt64(index), known: [world.account, world.service])
             for number in 0..<Self.perRequest {
                 let body = mutator.body(number, from: request.body)
-                let answer = try await RawHTTP.post(base + request.path, body: body)
+                let answer = try await world.http.post(request.path, json: body)
                 let fault = RationalOwlRequests.fault(answer.status, answer.bytes, to: request.path, body)
                 #expect(fault == nil, "seed \(seed): \(fault ?? "")")
             }
@@ -51,10 +50,10 @@ struct AbuseTests {
     // The contract's limit for /pushApp is 64 KiB, for /msgClient 10 MiB; above it 413 in the vendor's shape.
     private func huge(_ world: World) async throws {
         let body = [UInt8](repeating: UInt8(ascii: "a"), count: 10 << 20)
-        let small = try await RawHTTP.post(world.http.base + "/pushApp/installApp", body: body)
+        let small = try await world.http.post("/pushApp/installApp", json: body)
         #expect(small.status == 413)
         #expect(small.json?["rc"]?.int == -1)
-        let large = try await RawHTTP.post(world.http.base + "/msgClient/sendMsg", body: body + body)
+        let large = try await world.http.post("/msgClient/sendMsg", json: body + body)
         #expect(large.status == 413)
     }
 

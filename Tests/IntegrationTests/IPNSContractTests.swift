@@ -34,8 +34,7 @@ extension IPNSTests {
     }
 
     @Test func anUnreadableBodyIs400() async throws {
-        let base = try world.http.base
-        let broken = try await RawHTTP.post(base + "/ipns/getConfig", body: Array("{\"APP_ID\":".utf8))
+        let broken = try await world.http.post("/ipns/getConfig", json: Array("{\"APP_ID\":".utf8))
         #expect(broken.status == 400, "\(broken.text)")
         #expect(broken.json?["RT"] == "9999")
     }

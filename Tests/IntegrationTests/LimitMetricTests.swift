@@ -232,11 +232,11 @@ struct LimitMetricTests {
         switch limit {
         case .bodyBytes:
             let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
-            #expect(try await RawHTTP.post(world.http.base + "/pushApp/installApp", body: body).status == 413)
+            #expect(try await world.http.post("/pushApp/installApp", json: body).status == 413)
         case .bodyValues:
             let list =
                 Array("[".utf8) + Array(repeatElement(Array("1,".utf8), count: 300_000).joined()) + Array("1]".utf8)
-            let answer = try await RawHTTP.post(world.http.base + "/msgClient/sendMsg", body: list)
+            let answer = try await world.http.post("/msgClient/sendMsg", json: list)
             #expect(answer.status == 400, "\(answer.text)")
         case .bodyTime:
             let url = try #require(URL(string: world.http.base))

@@ -238,14 +238,14 @@ struct LimitTests {
             let digits =
                 Array("[".utf8) + Array(repeatElement(Array("1,".utf8), count: 5_000_000).joined()) + Array("1]".utf8)
             let text = Array("{\"x\":\"".utf8) + [UInt8](repeating: 0x61, count: 10_000_000) + Array("\"}".utf8)
-            let url = "\(world.http.base)/msgClient/sendMsg"
+            let (caller, path) = (world.http, "/msgClient/sendMsg")
             // The first body starts the thread and its memory pool.
-            _ = try await RawHTTP.post(url, body: text)
+            _ = try await caller.post(path, json: text)
             let before = try Self.memory("VmRSS", of: gateway)
             try "5".write(toFile: "/proc/\(gateway)/clear_refs", atomically: false, encoding: .utf8)
             let answers = try await withThrowingTaskGroup(of: HTTPCaller.Answer.self) { group in
                 for number in 0..<12 {
-                    group.addTask { try await RawHTTP.post(url, body: number % 2 == 0 ? digits : text) }
+                    group.addTask { try await caller.post(path, json: number % 2 == 0 ? digits : text) }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -260,10 +260,9 @@ struct LimitTests {
     @Test func aLargeBodyForAnUnknownAppIsNotRead() async throws {
         try await Self.on(["--limits-calls"]) { world in
             let path = "/msgClient/sendMsg"
-            let url = world.http.base + path
             let filler = String(repeating: "a", count: 100_000)
-            let unknown = try await RawHTTP.post(url, body: Array(#"{"aId":"nobody","x":"a"}"#.utf8))
-            let known = try await RawHTTP.post(url, body: Array(#"{"aId":"\#(world.account)","x":"a"}"#.utf8))
+            let unknown = try await world.http.post(path, json: Array(#"{"aId":"nobody","x":"a"}"#.utf8))
+            let known = try await world.http.post(path, json: Array(#"{"aId":"\#(world.account)","x":"a"}"#.utf8))
             try #require(unknown.text != known.text)
             let address = try #require(ListenAddress(String(world.http.base.dropFirst("http://".count))))
             let early = try await HalfBody.post(
@@ -277,7 +276,7 @@ struct LimitTests {
             #expect(early.hasSuffix(unknown.text), "\(early)")
             for (account, answer) in [("nobody", unknown), (world.account, known)] {
                 for body in [#""aId":"\#(account)","x":"\#(filler)""#, #""x":"\#(filler)","aId":"\#(account)""#] {
-                    let whole = try await RawHTTP.post(url, body: Array("{\(body)}".utf8))
+                    let whole = try await world.http.post(path, json: Array("{\(body)}".utf8))
                     #expect(whole.text == answer.text, "\(body.prefix(40)): \(whole.text)")
                 }
             }

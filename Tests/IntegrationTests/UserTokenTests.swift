@@ -121,7 +121,7 @@ struct UserTokenTests {
                 let text = form.replacing("CUID=kim", with: "CUID=\(user)")
                 func post(_ token: String) async throws -> HTTPCaller.Answer {
                     let body = Array("\(text)&USER_TOKEN=\(token)".utf8)
-                    return try await RawHTTP.post("\(world.http.base)/upmc/\(call).ctl", body: body)
+                    return try await world.http.post("/upmc/\(call).ctl", json: body)
                 }
                 let refused = try await post(try Self.token("nobody", by: key))
                 #expect(refused.json?["HEADER"]?["RESULT_CODE"] == "40100", "\(refused.text)")

@@ -1,23 +1,5 @@
-import AsyncHTTPClient
-import Model
 import NIOCore
-import NIOHTTP1
 import NIOPosix
-
-@testable import CommandSupport
-
-/// Posts bytes that are intentionally invalid JSON.
-enum RawHTTP {
-    static func post(_ url: String, body: [UInt8]) async throws -> HTTPCaller.Answer {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: body))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        let buffer = try await response.body.collect(upTo: 1 << 20)
-        return HTTPCaller.Answer(response, Array(buffer.readableBytesView))
-    }
-}
 
 /// A client that sends its body a byte at a time.
 enum SlowClient {
