@@ -13,10 +13,15 @@ import Testing
         #expect(ReportEndpoint.id(in: "/upstream/\(Self.name)\(rest)") == Self.name)
     }
 
+    @Test func repeatedSlashesCountAsOne() {
+        #expect(ReportEndpoint.id(in: "//upstream//\(Self.name)//b") == Self.name)
+    }
+
     // A hub may have the name `upstream`.
     @Test(arguments: [
         "/upstream/installations/1", "/upstream", "/upstream/", "/upstreams/\(name)", "/x/upstream/\(name)",
         "/upstream/\(name)0", "/upstream/\(String(repeating: "0g", count: 16))",
+        "/%75pstream/\(name)", "/upstream%2F\(name)", "/upstream/\(String(repeating: "é", count: 16))",
     ])
     func otherPathsAreOfOthers(_ path: String) { #expect(ReportEndpoint.id(in: path) == nil) }
 

@@ -11,6 +11,7 @@ struct FrontDoorTests {
 
     @Test(arguments: [
         "/ipns/getConfig", "/ipns/GETCONFIG", "/ipns/get_config", "/ipns/v2/deep/getConfig.do", "/ipns/GetPushConfig",
+        "/ipns/getConfig/", "//ipns//getConfig.do.gz//",
     ])
     func theLastSegmentOfThePathNamesTheOperation(_ path: String) throws {
         #expect(try Mount.commands(Mount.request(path, Self.body)) == Self.get)

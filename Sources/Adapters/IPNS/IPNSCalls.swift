@@ -44,9 +44,10 @@ package enum IPNSCall: String, Sendable, CaseIterable {
     ///   - fields: the fields of the request.
     ///   - names: the binding's names, folded.
     init?(path: String, fields: IPNSFields, names: [String: IPNSCall] = [:]) {
-        let segment = path.split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
-        for name in [String(segment), fields.operationName].compactMap(\.self) {
-            if let operation = names[IPNSFields.folded(name)] ?? IPNSCall(name: name) {
+        let segment = path.utf8.split(separator: UInt8(ascii: "/")).last?.prefix { $0 != UInt8(ascii: ".") }
+        for name in [segment.map { String(Substring($0)) }, fields.operationName].compactMap(\.self) {
+            let name = IPNSFields.folded(name)
+            if let operation = names[name] ?? Self.named[name] {
                 self = operation
                 return
             }

@@ -22,13 +22,14 @@ struct ReportEndpoint: Sendable {
     let limiter: CallLimiter
     let logger: Logger
 
-    /// The name in a path of this endpoint; nil: the path is another one. A hub may have the name `upstream`.
+    /// The name in a path of this endpoint; nil: the path is another one. A hub may have the name `upstream`. This runs for every call, so it
+    /// splits the path by bytes.
     static func id(in path: String) -> String? {
-        let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
-        guard parts.count >= 2, parts[0] == "upstream", parts[1].utf8.count == idLength,
-            parts[1].utf8.allSatisfy({ HexCoding.value(of: $0) != nil })
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
+        guard parts.count >= 2, parts[0].elementsEqual("upstream".utf8), parts[1].count == idLength,
+            parts[1].allSatisfy({ HexCoding.value(of: $0) != nil })
         else { return nil }
-        return String(parts[1])
+        return String(Substring(parts[1]))
     }
 
     func respond(to request: Request, _ id: String, _ client: ClientAddress, _ channel: any Channel) async -> Response {
