@@ -1,3 +1,4 @@
+import HTTPTypes
 import Model
 import Testing
 
@@ -24,5 +25,26 @@ struct RequestReadingTests {
             }
         }
         #expect(count == 2)
+    }
+}
+
+/// The host of a call in the form in which bindings have it.
+struct RequestHostTests {
+    private func host(_ lines: [String]) throws -> String? {
+        let name = try #require(HTTPField.Name("Host"))
+        var headers = HTTPFields()
+        headers[values: name] = lines
+        return VendorRequest(route: "r", path: "/", headers: headers).host
+    }
+
+    @Test func itIsLowerCaseAndHasNoPort() throws {
+        #expect(try host(["Push.Example.com:8443"]) == "push.example.com")
+        #expect(try host(["[2001:DB8::1]:8443"]) == "[2001:db8::1]")
+        #expect(try host([""]) == nil)
+        #expect(try host([]) == nil)
+    }
+
+    @Test func severalLinesAreNotTheHostOfOneOfThem() throws {
+        #expect(try host(["A.example.com", "b.example.com"]) == "a.example.com, b.example.com")
     }
 }

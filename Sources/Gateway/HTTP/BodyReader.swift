@@ -37,7 +37,7 @@ package enum BodyReader {
         limitBytes: Int,
         makeRoom: (_ bytes: Int, _ beginning: [UInt8]) async throws(Failure) -> Void
     ) async throws(Failure) -> [UInt8] {
-        let stated = request.headers[.contentLength].flatMap { Int($0) }
+        let stated = request.headers[values: .contentLength].first.flatMap { Int($0) }
         if let stated, stated > limitBytes { throw .tooLarge }
         var ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
         defer { if let ticket { watch.ended(ticket) } }

@@ -78,12 +78,13 @@ package struct IPNSFields: Sendable {
         }
         let first = request.body.first { !Self.isSpace($0) }
         guard let first else { return }
-        let isForm = request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
         // The first byte decides, because `curl -d` declares a form whatever it sends.
         if first == UInt8(ascii: "{") {
             guard let object = (try? JSONParser.parse(request.body))?.object else { throw AdapterError(.unreadable) }
             take(object, names)
         } else {
+            let type = request.headers[.contentType]?.lowercased() ?? ""
+            let isForm = type.hasPrefix("application/x-www-form-urlencoded")
             guard isForm || request.body.contains(UInt8(ascii: "=")) else { throw AdapterError(.unreadable) }
             take(try FormBody.parse(request.body, pairLimit: IPNSLimits.formPairCount), names)
         }
