@@ -164,7 +164,7 @@ package struct JSONParser {
     }
 
     private func checked(_ slice: ArraySlice<UInt8>) throws(JSONError) -> String {
-        guard let text = String(validating: slice, as: UTF8.self) else { throw fault("not UTF-8") }
+        guard let text = try? String(copying: UTF8Span(validating: slice.span)) else { throw fault("not UTF-8") }
         return text
     }
 

@@ -47,6 +47,30 @@ struct JSONParserTests {
         #expect(throws: JSONError.self) { try JSONParser.parse([0x22, 0xC0, 0x80, 0x22]) }
     }
 
+    /// Every lead byte, with the bytes at the limits of what may follow it, against the other check of the standard library.
+    @Test func exactlyTheStringsOfUTF8AreRead() throws {
+        let tails: [[UInt8]] = [[], [0x7F], [0x80], [0xBF], [0x80, 0x80], [0xBF, 0xBF], [0x80, 0xC0]]
+        var wrong: [[UInt8]] = []
+        // Checks may read several bytes of ASCII at once.
+        for count in [0, 7, 16] {
+            for lead in UInt8(0x80)...0xFF {
+                for next in [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0] as [UInt8] {
+                    for tail in tails {
+                        let text = [UInt8](repeating: 0x61, count: count) + [lead, next] + tail
+                        let expected = String(validating: text, as: UTF8.self)
+                        let rest: [UInt8] = text + [0x22]
+                        let read = (try? JSONParser.parse([0x22] + rest))?.string
+                        // An escape takes the other path through the parser.
+                        let escaped = (try? JSONParser.parse([0x22, 0x5C, 0x6E] + rest))?.string
+                        if read != expected || escaped != expected.map({ "\n" + $0 }) { wrong.append(text) }
+                    }
+                }
+            }
+        }
+        #expect(wrong == [])
+        #expect(try JSONParser.parse(#"{"":""}"#) == ["": ""])
+    }
+
     /// 64 levels are read; one more could exhaust the stack.
     @Test func depthIsBounded() throws {
         func nested(_ depth: Int) -> String {
