@@ -47,11 +47,15 @@ import Testing
         " 1.2.3.4",
         ":", ":::", "1::2::3", "::1%eth0", "[::1]", "12345::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "::1.2.3",
         "1:2:3:4:5:6:7::8", "::g", "1.2.3.4::", "::1:",
+        "::ffff:1.2.3.4%1", ":\u{301}:1", "1:\u{301}2::", "1\u{301}.2.3.4", "\u{FF11}.2.3.4", "::\u{FF11}",
     ])
     func onlyStrictAddressesAreParsed(_ text: String) { #expect(IPAddress(text) == nil) }
 
     @Test func addressTextIsParsedIntoItsBytes() {
         #expect(IPAddress("1.2.3.255")?.bytes == [1, 2, 3, 255])
+        #expect(IPAddress("1.20.0.255")?.description == "1.20.0.255")
+        #expect(IPAddress("::FFFF:1.2.3.4")?.unmapped.description == "1.2.3.4")
+        #expect(IPAddress("::fffe:1.2.3.4")?.unmapped.isV4 == false)
         #expect(IPAddress("::")?.bytes == Array(repeating: 0, count: 16))
         #expect(IPAddress("2001:db8::a:1.2.3.4")?.bytes == [0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 10, 1, 2, 3, 4])
         #expect(IPAddress("1:2:3:4:5:6:7::")?.bytes == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 0])

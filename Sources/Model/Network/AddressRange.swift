@@ -7,7 +7,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     /// Parses the range in `text`; without a length, it is a single address. Nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let address = IPAddress(first) else { return nil }
+        guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
         let bits = address.bytes.count * 8
         let length = parts.count == 2 ? Int(parts[1]) : bits
         guard let length, (0...bits).contains(length) else { return nil }

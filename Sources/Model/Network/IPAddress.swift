@@ -4,8 +4,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     package let bytes: [UInt8]
 
     /// Parses `text`: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Nil for any other text.
-    package init?(_ text: some StringProtocol) {
-        guard let bytes = text.contains(":") ? Self.v6(text) : Self.v4(text) else { return nil }
+    package init?(_ text: String) {
+        guard let bytes = text.utf8.contains(UInt8(ascii: ":")) ? Self.v6(text) : Self.v4(text) else { return nil }
         self.bytes = bytes
     }
 
@@ -28,7 +28,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        if isV4 { return bytes.map(String.init).joined(separator: ".") }
+        if isV4 { return "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])" }
         let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
         return groups.map { String($0, radix: 16) }.joined(separator: ":")
     }

@@ -42,7 +42,7 @@ package struct OutgoingURL: Sendable, Hashable {
             guard let end = authority.firstIndex(of: "]") else { return nil }
             host = authority[authority.index(after: authority.startIndex)..<end]
             let rest = authority[authority.index(after: end)...]
-            guard IPAddress(host)?.isV4 == false, rest.isEmpty || rest.hasPrefix(":") else { return nil }
+            guard IPAddress(String(host))?.isV4 == false, rest.isEmpty || rest.hasPrefix(":") else { return nil }
             port = rest.isEmpty ? nil : rest.dropFirst()
         } else if let colon = authority.firstIndex(of: ":") {
             host = authority[..<colon]

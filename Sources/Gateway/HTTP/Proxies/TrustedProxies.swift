@@ -107,12 +107,14 @@ enum ForwardedHeader {
         let text = String(decoding: bytes, as: UTF8.self).trimmed
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]"), isPort(text[text.index(after: end)...]) else { return nil }
-            let inner = text[text.index(after: text.startIndex)..<end]
+            let inner = String(text[text.index(after: text.startIndex)..<end])
             return inner.contains(":") ? IPAddress(inner)?.unmapped : nil
         }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        if parts.count == 2, parts[0].contains("."), isPort(text[parts[0].endIndex...]) { return IPAddress(parts[0]) }
-        return IPAddress(text)?.unmapped
+        if parts.count == 2, parts[0].contains("."), isPort(text[parts[0].endIndex...]) {
+            return IPAddress(String(parts[0]))
+        }
+        return IPAddress(String(text))?.unmapped
     }
 
     /// Whether the text is empty or a port after a colon.
