@@ -3,12 +3,13 @@ import Synchronization
 
 /// Caches the result of an adapter's parsing of a request, so that `locate`, `decode` and `encode` of one call parse it once. It does not take part in
 /// comparisons of the request, and is dropped when the request changes.
+@usableFromInline
 final class RequestReading: Sendable {
     private let value = Mutex<(any Sendable)?>(nil)
 
-    func known<Value: Sendable>(_: Value.Type) -> Value? { value.withLock { $0 } as? Value }
+    @usableFromInline var kept: (any Sendable)? { value.withLock { $0 } }
 
-    func keep(_ value: some Sendable) { self.value.withLock { $0 = value } }
+    @usableFromInline func keep(_ value: any Sendable) { self.value.withLock { $0 = value } }
 }
 
 extension VendorRequest {
@@ -17,10 +18,11 @@ extension VendorRequest {
     /// - Parameter read: must depend on nothing but the request, and must have one result type per adapter.
     /// - Returns: the new or the cached result.
     /// - Throws: the new or the cached error of `read`. So the answer to a large body that is refused does not read it again.
+    @inlinable
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value
     {
-        if let known = reading.known(Swift.Result<Value, AdapterError>.self) { return try known.get() }
+        if let known = reading.kept as? Swift.Result<Value, AdapterError> { return try known.get() }
         let result: Swift.Result<Value, AdapterError>
         do throws(AdapterError) { result = .success(try read(self)) } catch { result = .failure(error) }
         reading.keep(result)
