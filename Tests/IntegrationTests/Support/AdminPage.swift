@@ -58,8 +58,8 @@ extension World {
         try await withDatabase { try await expectEqualCounts(of: messages, in: $0) }
     }
 
-    /// What the gateway's own cluster has reported with this text in its log: each report with the lines that follow it, which name the sessions and
-    /// their statements.
+    /// The reports with this text in the log of the gateway's own cluster, each with the lines that follow it, which name the sessions and their
+    /// statements.
     func reports(of text: String, lines: Int = 30) throws -> [String] {
         let log = try String(contentsOfFile: material.path("data/postgres/log/postgres.log"), encoding: .utf8)
             .split(separator: "\n")
