@@ -1,8 +1,8 @@
 -- The open messages without an outcome for a device that may reach it: those that are due, the newest first, then those that are due later, the first ones first;
 -- at most p_limit, among p_looks open messages of the tenant. A last row without a message: there are more, which were not looked at.
 --
--- Each step finds the next open message in `slice_open`, so neither finished messages nor the slices of a campaign count. `find_queued` finds the place of the
--- device in the message. Before an expansion to everyone or to tags has reached the device there is none, and it is not known whether the message selects the
+-- Each step finds the next open message in `slice_open`, so neither finished messages nor the slices of a campaign count. `find_queued_targets` finds the places
+-- of the device in the message. Before an expansion to everyone or to tags has reached the device there is none, and it is not known whether the message selects the
 -- device (is_selected); nor is it for variants. The slice is then that of the expansion. slice_state null: the slice is not known.
 CREATE OR REPLACE FUNCTION gateway.waiting_messages(p_tenant text, p_device uuid, p_looks integer, p_limit integer)
 RETURNS TABLE (
@@ -21,7 +21,6 @@ DECLARE
     v_is_due boolean := true;
     v_looks integer := p_looks;
     v_left integer := p_limit;
-    v_id uuid;
     v_target uuid;
     v_after uuid;
     v_no integer;
@@ -59,11 +58,9 @@ BEGIN
         CONTINUE WHEN NOT FOUND;
 
         v_target := NULL;
-        FOREACH v_id IN ARRAY v_ids LOOP
-            SELECT x.no INTO q FROM gateway.find_queued(p_tenant, v_place, v_id) x;
-            CONTINUE WHEN NOT FOUND;
+        FOR q IN SELECT x.target_id, x.no FROM gateway.find_queued_targets(p_tenant, v_place, v_ids) x ORDER BY x.target_id LOOP
             PERFORM 1 FROM gateway.delivery d
-                WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = v_place AND d.target_id = v_id;
+                WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = v_place AND d.target_id = q.target_id;
             CONTINUE WHEN FOUND;
             -- Where the slice is unknown, the message may have reached the device under another name: a variant, or another identity.
             IF q.no IS NULL THEN
@@ -71,7 +68,7 @@ BEGIN
                     WHERE d.tenant_id = p_tenant AND d.due_day = m.due_day AND d.message_id = v_place AND d.device_id = p_device LIMIT 1;
                 CONTINUE WHEN FOUND;
             END IF;
-            v_target := v_id;
+            v_target := q.target_id;
             -- No slice has this number. Citus refuses an outer join whose condition is null.
             v_no := coalesce(q.no, -1);
             v_is_selected := q.no IS NOT NULL OR m.audience->'groups' IS NOT NULL OR m.audience->'users' IS NOT NULL;
