@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: e7ff4263a53635cd
+-- Routines: 193a68a7ddb3b371

@@ -5,7 +5,6 @@ RETURNS TABLE (target_id uuid) LANGUAGE plpgsql AS $$
 DECLARE
     v_ids uuid[];
     v_targets uuid[];
-    v_id uuid;
 BEGIN
     v_ids := ARRAY(
         SELECT x.identity_id FROM gateway.identity x WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.device_id = p_device
@@ -17,12 +16,10 @@ BEGIN
         UNION SELECT d.target_id FROM gateway.delivery d
         WHERE d.tenant_id = p_tenant AND d.due_day = p_day AND d.message_id = p_message AND d.device_id = p_device
         ORDER BY 1 LIMIT 20);
-    FOREACH v_id IN ARRAY v_ids LOOP
-        IF v_id <> ALL (v_targets) AND EXISTS (SELECT FROM gateway.find_queued(p_tenant, p_message, v_id)) THEN
-            v_targets := v_targets || v_id;
-        END IF;
-        EXIT WHEN cardinality(v_targets) >= 20;
-    END LOOP;
+    v_targets := v_targets || ARRAY(
+        SELECT q.target_id FROM gateway.find_queued_targets(
+            p_tenant, p_message, ARRAY(SELECT unnest(v_ids) EXCEPT SELECT unnest(v_targets))) q
+        ORDER BY q.target_id LIMIT 20 - cardinality(v_targets));
     RETURN QUERY SELECT u.id FROM unnest(v_targets) AS u(id) ORDER BY u.id;
 END $$;
 
