@@ -8,68 +8,11 @@ import Testing
 @testable import Explain
 @testable import Store
 
+private typealias Sample = DiagnosisSample
+
 /// Each condition of a diagnosis, from facts.
 @Suite struct DeviceDiagnosisTests {
-    /// 2026-11-26T06:00:00Z, 15:00 in Seoul.
-    private static let now = Timestamp(milliseconds: 1_795_672_800_000)
-    private static let app = AppID("shop")
-    private static let deviceID = DeviceID(UUID())
-
-    private static func identity(
-        _ key: String = "k",
-        state: IdentityState = .active,
-        _ change: (inout DiagnosedIdentity) -> Void = { _ in }
-    ) -> DiagnosedIdentity {
-        let id = IdentityID(UUID())
-        let target = TargetFacts(
-            target: TargetID(id),
-            identity: id,
-            device: deviceID,
-            app: app,
-            vendor: .native,
-            key: VendorDeviceKey(key),
-            destination: PushDestination(platform: .ios, environment: .production, token: nil, tokenState: .active),
-            identityState: state
-        )
-        var identity = DiagnosedIdentity(target: target, registeredAt: now + .seconds(-3600))
-        change(&identity)
-        return identity
-    }
-
-    /// A device to which nothing prevents a push, then changed.
-    private static func diagnosis(
-        _ identities: [DiagnosedIdentity]? = nil,
-        lane: Lane = .bulk,
-        _ change: (inout DeviceDiagnosis) -> Void = { _ in }
-    ) -> DeviceDiagnosis {
-        let device = DeviceFacts(
-            id: deviceID,
-            app: app,
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: "aa01"),
-            tokenState: .active,
-            tokenRegisteredAt: now + .seconds(-7200),
-            createdAt: now,
-            clock: .unset,
-            identities: []
-        )
-        let route = PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple"])
-        let facts = DiagnosisFacts(
-            device: device,
-            identities: identities ?? [identity()],
-            routes: [.ios: route],
-            lane: lane,
-            seenAt: now
-        )
-        var diagnosis = DeviceDiagnosis(
-            facts: facts,
-            standing: CredentialStanding(kind: "apns-token"),
-            dialects: [.native: Reporting(received: .reported, read: .reported)]
-        )
-        change(&diagnosis)
-        return diagnosis
-    }
+    private static let now = DiagnosisSample.now
 
     private static func delivery(
         _ state: DeliveryState,
@@ -104,7 +47,7 @@ import Testing
 
     // docs/routing.md#upstream-sending: an upstream needs neither a token nor the app's credential.
     @Test func anUpstreamNeedsNoTokenAndNoCredential() throws {
-        let bare = Self.diagnosis { diagnosis in
+        let bare = Sample.diagnosis { diagnosis in
             diagnosis.facts.device.token = nil
             diagnosis.facts.device.tokenState = .none
             diagnosis.facts.routes = [:]
@@ -118,7 +61,7 @@ import Testing
     }
 
     @Test func aHealthyDeviceIsReachable() {
-        let diagnosis = Self.diagnosis()
+        let diagnosis = Sample.diagnosis()
         #expect(diagnosis.isReachable && diagnosis.answer == "Nothing prevents a push to this device now.")
         #expect(Set(diagnosis.conditions.map(\.name)) == Set(DeviceCondition.Name.allCases))
         #expect(diagnosis.conditions.filter { $0.isMet == false }.map(\.name) == [.optIn])
@@ -128,12 +71,12 @@ import Testing
     }
 
     @Test func aRetiredAppPreventsPushes() throws {
-        let found = try prevents(.app, Self.diagnosis { $0.facts.retiredAt = Self.now + .seconds(-9) })
+        let found = try prevents(.app, Sample.diagnosis { $0.facts.retiredAt = Self.now + .seconds(-9) })
         #expect(found.since == Self.now + .seconds(-9))
     }
 
     @Test func aPlatformWithoutATransportPreventsPushes() throws {
-        let diagnosis = Self.diagnosis {
+        let diagnosis = Sample.diagnosis {
             $0.facts.device.platform = .android
             $0.facts.routes[.android] = PlatformRoute(topic: "", credentials: [.production: "google"])
         }
@@ -142,28 +85,28 @@ import Testing
     }
 
     @Test func aDeviceNeedsAnActiveRegistration() throws {
-        let found = try prevents(.registration, Self.diagnosis([]))
+        let found = try prevents(.registration, Sample.diagnosis([]))
         #expect(found.identity == nil)
-        let former = Self.diagnosis([Self.identity(state: .replaced), Self.identity("u", state: .unregistered)])
+        let former = Sample.diagnosis([Sample.identity(state: .replaced), Sample.identity("u", state: .unregistered)])
         #expect(try prevents(.registration, former).text == "The device has no active registration.")
         let texts = former.conditions.filter { $0.name == .registration }.map(\.text)
         #expect(texts.count == 3 && texts[1] == "Another registration replaced this one.")
         // A former registration does not prevent pushes to the present one.
-        let both = Self.diagnosis([Self.identity(), Self.identity("old", state: .removed)])
+        let both = Sample.diagnosis([Sample.identity(), Sample.identity("old", state: .removed)])
         #expect(both.isReachable)
         #expect(both.conditions.filter { $0.name == .registration }.map(\.isMet) == [true, false])
     }
 
     @Test func aRegistrationThatHasEndedSaysSince() throws {
         let end = Self.now + .seconds(-60)
-        let ended = Self.identity(state: .unregistered) { $0.endsAt = end }
-        let found = Self.diagnosis([ended]).conditions.filter { $0.name == .registration }
+        let ended = Sample.identity(state: .unregistered) { $0.endsAt = end }
+        let found = Sample.diagnosis([ended]).conditions.filter { $0.name == .registration }
         #expect(found.map(\.since) == [nil, end] && found.last?.text == "The registration has ended.")
     }
 
     @Test func anInvalidTokenSaysWhyAndSinceWhen() throws {
         let rejected = Self.delivery(.failed, reason: "Unregistered", at: 600)
-        let diagnosis = Self.diagnosis {
+        let diagnosis = Sample.diagnosis {
             $0.facts.device.tokenState = .invalid
             $0.facts.tokenReason = "Unregistered"
             $0.facts.deliveries = [Self.delivery(.suppressed, reason: "noDevice"), rejected]
@@ -178,86 +121,86 @@ import Testing
     }
 
     @Test func aMissingOrQuarantinedTokenPreventsPushes() throws {
-        let missing = Self.diagnosis {
+        let missing = Sample.diagnosis {
             $0.facts.device.token = nil
             $0.facts.device.tokenState = .none
         }
         #expect(try prevents(.token, missing).text == "The device has no token.")
-        let doubtful = Self.diagnosis {
+        let doubtful = Sample.diagnosis {
             $0.facts.device.tokenState = .quarantined
             $0.facts.tokenReason = "BadDeviceToken"
         }
         #expect(try prevents(.token, doubtful).action?.contains("sandbox builds") == true)
-        #expect(try condition(.token, of: Self.diagnosis()).since == Self.now + .seconds(-7200))
+        #expect(try condition(.token, of: Sample.diagnosis()).since == Self.now + .seconds(-7200))
     }
 
     @Test func theRouteNeedsATopicAndACredentialOfTheEnvironment() throws {
-        let sandbox = Self.diagnosis {
+        let sandbox = Sample.diagnosis {
             $0.facts.device.environment = .sandbox
             $0.standing = nil
         }
         #expect(try prevents(.route, sandbox).text == "The app has no credential for ios sandbox.")
         #expect(try condition(.credential, of: sandbox).isMet == nil)
-        let topicless = Self.diagnosis { $0.facts.routes[.ios]?.topic = "" }
+        let topicless = Sample.diagnosis { $0.facts.routes[.ios]?.topic = "" }
         #expect(try prevents(.route, topicless).text == "The app has no topic for ios.")
-        let none = Self.diagnosis { $0.facts.routes = [:] }
+        let none = Sample.diagnosis { $0.facts.routes = [:] }
         #expect(try prevents(.route, none).action?.contains("provisioning file") == true)
-        #expect(try condition(.route, of: Self.diagnosis()).text.contains("topic com.example.shop, credential apple"))
+        #expect(try condition(.route, of: Sample.diagnosis()).text.contains("topic com.example.shop, credential apple"))
     }
 
     @Test func aRefusedOrMissingCredentialPreventsPushes() throws {
-        let refused = Self.diagnosis {
+        let refused = Sample.diagnosis {
             $0.standing?.refusal = "InvalidProviderToken"
             $0.standing?.refusedAt = Self.now + .seconds(-30)
         }
         let found = try prevents(.credential, refused)
         #expect(found.since == Self.now + .seconds(-30) && found.text.contains("InvalidProviderToken"))
         #expect(found.action?.contains("teamId") == true)
-        #expect(try prevents(.credential, Self.diagnosis { $0.standing = nil }).text.contains("not provisioned"))
+        #expect(try prevents(.credential, Sample.diagnosis { $0.standing = nil }).text.contains("not provisioned"))
     }
 
     @Test func anUnknownDialectPreventsPushes() throws {
-        let found = try prevents(.dialect, Self.diagnosis { $0.dialects = [:] })
+        let found = try prevents(.dialect, Sample.diagnosis { $0.dialects = [:] })
         #expect(found.identity?.vendor == .native)
     }
 
     @Test func aUserOrASystemThatDeclinesPreventsPushes() throws {
-        let off = Self.diagnosis([Self.identity { $0.target.acceptsPush = false }])
+        let off = Sample.diagnosis([Sample.identity { $0.target.acceptsPush = false }])
         #expect(try prevents(.pushSetting, off).text == ReasonText.entry("preference")?.meaning)
-        let denied = Self.identity {
+        let denied = Sample.identity {
             $0.target.acceptsPush = false
             $0.deniesPush = true
         }
-        let found = try prevents(.pushSetting, Self.diagnosis([denied]))
+        let found = try prevents(.pushSetting, Sample.diagnosis([denied]))
         #expect(found.action?.contains("settings of the device") == true)
     }
 
     @Test func theLaneDecidesWhichLevelIsNeeded() throws {
-        let claimed = Self.identity { $0.userSince = Self.now + .seconds(-5) }
+        let claimed = Sample.identity { $0.userSince = Self.now + .seconds(-5) }
         func diagnosis(_ lane: Lane) -> DeviceDiagnosis {
-            Self.diagnosis([claimed], lane: lane) {
+            Sample.diagnosis([claimed], lane: lane) {
                 $0.facts.assurance = AssuranceRules(minimum: .claimed, lanes: [.transactional: .vouched])
             }
         }
         #expect(diagnosis(.bulk).isReachable)
         let found = try prevents(.assurance, diagnosis(.transactional))
         #expect(found.since == claimed.userSince && found.action?.contains("vouch") == true)
-        let pending = Self.diagnosis([Self.identity { $0.target.assurance = .pending }])
+        let pending = Sample.diagnosis([Sample.identity { $0.target.assurance = .pending }])
         #expect(try prevents(.assurance, pending).text.contains("pending"))
     }
 
     @Test func anOutrankedIdentityIsNotReachedUnlessLevelsAreMixed() throws {
-        let outranked = Self.identity { $0.isOutranked = true }
-        _ = try prevents(.highestLevel, Self.diagnosis([outranked]))
-        #expect(Self.diagnosis([outranked]) { $0.facts.assurance.isMixed = true }.isReachable)
+        let outranked = Sample.identity { $0.isOutranked = true }
+        _ = try prevents(.highestLevel, Sample.diagnosis([outranked]))
+        #expect(Sample.diagnosis([outranked]) { $0.facts.assurance.isMixed = true }.isReachable)
     }
 
     @Test func optInsAndSubjectsPreventNothing() throws {
-        let identity = Self.identity {
+        let identity = Sample.identity {
             $0.target.isOptedIn = true
             $0.consents = ["news": .unsubscribed, "orders": .subscribed]
         }
-        let diagnosis = Self.diagnosis([identity])
+        let diagnosis = Sample.diagnosis([identity])
         #expect(diagnosis.isReachable)
         #expect(try condition(.optIn, of: diagnosis).isMet == true)
         let found = try condition(.consents, of: diagnosis)
@@ -265,13 +208,13 @@ import Testing
     }
 
     @Test func aPausedLanePreventsPushes() throws {
-        _ = try prevents(.lane, Self.diagnosis { $0.facts.isLanePaused = true })
+        _ = try prevents(.lane, Sample.diagnosis { $0.facts.isLanePaused = true })
     }
 
     @Test func quietHoursSayUntilWhen() throws {
         let seoul = TimeZoneName(stored: "Asia/Seoul")
         func diagnosis(_ hold: AppTiming.Hold, lane: Lane = .bulk) -> DeviceDiagnosis {
-            Self.diagnosis(lane: lane) {
+            Sample.diagnosis(lane: lane) {
                 $0.facts.timing.timeZone = seoul
                 $0.facts.timing.quietHours = AppTiming.QuietHours(from: 840, to: 960, hold: hold)
             }
@@ -284,7 +227,7 @@ import Testing
     }
 
     @Test func theReceivingWindowSaysUntilWhen() throws {
-        let diagnosis = Self.diagnosis {
+        let diagnosis = Sample.diagnosis {
             $0.facts.device.clock = DeviceClock(
                 timeZone: TimeZoneName(stored: "Asia/Seoul"),
                 window: DailyWindow(from: 1080, to: 1320)
@@ -297,7 +240,7 @@ import Testing
 
     @Test func theCapCountsInItsLanesOnly() throws {
         func diagnosis(_ sent: Int, _ lane: Lane = .bulk) -> DeviceDiagnosis {
-            Self.diagnosis(lane: lane) {
+            Sample.diagnosis(lane: lane) {
                 $0.facts.timing.cap = AppTiming.FrequencyCap(count: 5, period: .seconds(86_400))
                 $0.facts.sentInPeriod = sent
             }
@@ -307,17 +250,17 @@ import Testing
     }
 
     @Test func theLastDeliveryIsExplained() throws {
-        #expect(try condition(.lastDelivery, of: Self.diagnosis()).isMet == nil)
-        let failed = Self.diagnosis { $0.facts.deliveries = [Self.delivery(.failed, reason: "PayloadTooLarge")] }
+        #expect(try condition(.lastDelivery, of: Sample.diagnosis()).isMet == nil)
+        let failed = Sample.diagnosis { $0.facts.deliveries = [Self.delivery(.failed, reason: "PayloadTooLarge")] }
         let found = try condition(.lastDelivery, of: failed)
         #expect(found.isMet == false && !found.blocks && found.since == Self.now + .seconds(-60))
         #expect(found.text.contains("above APNs' limit") && found.action?.contains("Shorten") == true)
-        let sent = Self.diagnosis { $0.facts.deliveries = [Self.delivery(.sent)] }
+        let sent = Sample.diagnosis { $0.facts.deliveries = [Self.delivery(.sent)] }
         #expect(try condition(.lastDelivery, of: sent).isMet == true)
     }
 
     @Test func missingReceiptsSaySinceWhen() throws {
-        let silent = Self.diagnosis {
+        let silent = Sample.diagnosis {
             $0.facts.deliveries = [
                 Self.delivery(.sent, at: 10), Self.delivery(.sent, at: 20),
                 Self.delivery(.received, at: 30, received: 25),
@@ -325,9 +268,9 @@ import Testing
         }
         let found = try condition(.receipts, of: silent)
         #expect(found.isMet == false && !found.blocks && found.since == Self.now + .seconds(-25))
-        let reported = Self.diagnosis { $0.facts.deliveries = [Self.delivery(.received, received: 50)] }
+        let reported = Sample.diagnosis { $0.facts.deliveries = [Self.delivery(.received, received: 50)] }
         #expect(try condition(.receipts, of: reported).since == Self.now + .seconds(-50))
-        let mute = Self.diagnosis {
+        let mute = Sample.diagnosis {
             $0.dialects[.native] = Reporting(received: .never, read: .never)
             $0.facts.deliveries = [Self.delivery(.sent)]
         }
@@ -335,9 +278,9 @@ import Testing
     }
 
     @Test func oneOfSeveralIdentitiesSuffices() {
-        let off = Self.identity("off") { $0.target.acceptsPush = false }
-        #expect(Self.diagnosis([off, Self.identity()]).isReachable)
-        let low = Self.identity("low") { $0.target.assurance = .pending }
-        #expect(Self.diagnosis([off, low]).preventing.map(\.name) == [.pushSetting, .assurance])
+        let off = Sample.identity("off") { $0.target.acceptsPush = false }
+        #expect(Sample.diagnosis([off, Sample.identity()]).isReachable)
+        let low = Sample.identity("low") { $0.target.assurance = .pending }
+        #expect(Sample.diagnosis([off, low]).preventing.map(\.name) == [.pushSetting, .assurance])
     }
 }

@@ -9,8 +9,7 @@ import Testing
 
 /// The cause for which each message of a diagnosis waits, from facts.
 @Suite struct WaitingMessageTests {
-    /// 2026-11-26T06:00:00Z, 15:00 in Seoul.
-    private static let now = Timestamp(milliseconds: 1_795_672_800_000)
+    private static let now = DiagnosisSample.now
 
     /// A message that is queued for a minute, then changed.
     private static func message(_ change: (inout WaitingFacts) -> Void = { _ in }) -> WaitingFacts {
@@ -38,41 +37,7 @@ import Testing
 
     /// A device to which nothing prevents a push, for which `messages` wait.
     private static func diagnosis(_ messages: [WaitingFacts]) -> DeviceDiagnosis {
-        let (device, id) = (DeviceID(UUID()), IdentityID(UUID()))
-        let target = TargetFacts(
-            target: TargetID(id),
-            identity: id,
-            device: device,
-            app: "shop",
-            vendor: .native,
-            key: "k",
-            destination: PushDestination(platform: .ios, environment: .production, token: nil, tokenState: .active)
-        )
-        let facts = DeviceFacts(
-            id: device,
-            app: "shop",
-            platform: .ios,
-            environment: .production,
-            token: DeviceToken(stored: "aa01"),
-            tokenState: .active,
-            tokenRegisteredAt: now + .seconds(-7200),
-            createdAt: now,
-            clock: .unset,
-            identities: []
-        )
-        var diagnosed = DiagnosisFacts(
-            device: facts,
-            identities: [DiagnosedIdentity(target: target, registeredAt: now + .seconds(-3600))],
-            routes: [.ios: PlatformRoute(topic: "com.example.shop", credentials: [.production: "apple"])],
-            lane: .bulk,
-            seenAt: now
-        )
-        diagnosed.waiting = messages
-        return DeviceDiagnosis(
-            facts: diagnosed,
-            standing: CredentialStanding(kind: "apns-token"),
-            dialects: [.native: Reporting(received: .reported, read: .reported)]
-        )
+        DiagnosisSample.diagnosis { $0.facts.waiting = messages }
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
