@@ -58,7 +58,10 @@ struct OwnerTests {
         for request in [registration(of: "E999", Fixture.token), registration(of: "E100", Self.foreign)] {
             #expect(try sequel(request, standing()) == Mount.commands(request))
         }
-        // After the registration the call ends.
+        // After the registration the call ends. A forwarded call needs to know that before.
+        let question = try Mount.commands(stranger, settings: Mount.strict)
+        #expect(Mount.adapter.ends(with: question) == false)
+        #expect(Mount.adapter.ends(with: open) == true)
         let done = Reply.preference(.preferences(DevicePreferences(acceptsPush: true, user: "E100")))
         #expect(try Mount.adapter.sequel(to: [done], of: stranger, settings: Mount.strict) == [])
     }

@@ -69,6 +69,8 @@ extension BrazeAdapter: MultiStepVendor {
     {
         try BrazeRequest(request, settings).sequel(to: replies)
     }
+
+    package func ends(with commands: [Command]) -> Bool? { nil }
 }
 
 extension BrazeAdapter: CampaignVendor {

@@ -115,6 +115,10 @@ extension IPNSAdapter: MultiStepVendor {
         guard case .registration(.standing)? = replies.first else { return [] }
         return try call(request, settings).sequel(to: replies)
     }
+
+    package func ends(with commands: [Command]) -> Bool? {
+        if case .registration(.standing)? = commands.first { false } else { true }
+    }
 }
 
 extension IPNSAdapter: DeviceImporting {

@@ -8,30 +8,38 @@ import Routing
 
 /// A call that the gateway answers and that its upstream receives later, by a rule with `serveAndForward`, or with `onOutage: serve`.
 struct ForwardOrder: Sendable {
+    /// The end of a call of several steps.
+    struct Completion: Sendable {
+        /// Whether nothing follows some commands. Nil: that depends on their replies.
+        var ends: @Sendable ([Command]) -> Bool?
+        /// Whether nothing follows some replies.
+        var isComplete: @Sendable ([Reply]) -> Bool
+    }
+
     private let call: ForwardedCall
-    /// Whether nothing follows some replies. Nil: nothing ever does.
-    private let isComplete: (@Sendable ([Reply]) -> Bool)?
+    /// Nil: the call has one step.
+    private let completion: Completion?
     private let includesRefused: Bool
     /// Called if the call is not forwarded because too many wait for the upstream.
     var onFull: (@Sendable () -> Void)?
     /// The commands of the call so far: they name whom it is about.
     private var commands: [Command] = []
 
-    init(_ call: ForwardedCall, isComplete: (@Sendable ([Reply]) -> Bool)?, includesRefused: Bool = false) {
+    init(_ call: ForwardedCall, completion: Completion?, includesRefused: Bool = false) {
         self.call = call
-        self.isComplete = isComplete
+        self.completion = completion
         self.includesRefused = includesRefused
     }
 
-    /// Notes the next commands of the call.
-    mutating func add(_ commands: [Command]) { self.commands += commands }
-
-    /// The order with the commands so far.
-    var forwarding: CallForwarding {
+    /// The order for the transaction of the next commands of the call. Nil: others follow them.
+    mutating func forwarding(with next: [Command]) -> CallForwarding? {
+        commands += next
+        let ends: Bool? = if let completion { completion.ends(next) } else { true }
+        if ends == false { return nil }
         var forwarding = CallForwarding(
             call,
             about: ForwardedSubject(commands),
-            isComplete: isComplete,
+            isComplete: ends == true ? nil : completion?.isComplete,
             includesRefused: includesRefused
         )
         forwarding.onFull = onFull
@@ -86,7 +94,7 @@ extension VendorEndpoint {
         let stored = (adapter as? any ForwardingVendor)?.stored(call, settings: binding.settings) ?? call
         var order = ForwardOrder(
             ForwardedCall(stored, app: binding.app, vendor: adapter.vendor, upstream: credential, kind: kind),
-            isComplete: completion(of: call, adapter, binding.settings),
+            completion: completion(of: call, adapter, binding.settings),
             includesRefused: includesRefused
         )
         let key = CredentialKey(tenant: binding.tenant, credential: credential)
@@ -111,16 +119,19 @@ extension VendorEndpoint {
         )
     }
 
-    /// Whether the adapter has no further commands after some replies, for dialects with calls of several steps.
+    /// When the adapter has no further commands, for dialects with calls of several steps.
     private func completion(
         of call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings
-    ) -> (@Sendable ([Reply]) -> Bool)? {
+    ) -> ForwardOrder.Completion? {
         guard let multiStep = multiStep[adapter.vendor] else { return nil }
-        return { replies in
-            let sequel = try? multiStep.sequel(to: replies, of: call, settings: settings)
-            return sequel?.isEmpty ?? false
-        }
+        return ForwardOrder.Completion(
+            ends: { multiStep.ends(with: $0) },
+            isComplete: { replies in
+                let sequel = try? multiStep.sequel(to: replies, of: call, settings: settings)
+                return sequel?.isEmpty ?? false
+            }
+        )
     }
 }

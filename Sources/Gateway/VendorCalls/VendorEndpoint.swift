@@ -357,8 +357,7 @@ final class VendorEndpoint: Sendable {
         var commands = commands
         var order = order
         if let excess = try prove(&commands, of: call, adapter, tokens, scope) { return .failure(excess) }
-        order?.add(commands)
-        var result = await perform(commands, in: scope, after: earlier, order?.forwarding)
+        var result = await perform(commands, in: scope, after: earlier, order?.forwarding(with: commands))
         guard let multiStep = multiStep[scope.vendor] else { return result }
         earlier.add(commands)
         for _ in 0..<Self.sequelLimit {
@@ -366,8 +365,8 @@ final class VendorEndpoint: Sendable {
             var sequel = try multiStep.sequel(to: replies, of: call, settings: scope.settings)
             if sequel.isEmpty { break }
             if let excess = try prove(&sequel, of: call, adapter, tokens, scope) { return .failure(excess) }
-            order?.add(sequel)
-            result = await perform(withBodyHash(sequel, call.body), in: scope, after: earlier, order?.forwarding)
+            let forwarding = order?.forwarding(with: sequel)
+            result = await perform(withBodyHash(sequel, call.body), in: scope, after: earlier, forwarding)
             earlier.add(sequel)
         }
         return result
