@@ -118,13 +118,90 @@ import Testing
         #expect(try await bodies(fixture) == ["in", "out", "in"])
     }
 
-    /// A registration of a set may have to run alone, and its call would then leave before it.
-    @Test func aCallThatMustRunAloneJoinsNoSet() async throws {
+    /// A registration as a call makes it, with the call behind it.
+    private func registration(
+        _ fixture: StoreFixture,
+        _ key: VendorDeviceKey,
+        token: String,
+        at: Timestamp
+    ) -> (RegisterDevice, ForwardCalls) {
+        let register = RegisterDevice(
+            fixture.scope,
+            key: key,
+            DeviceRegistration(key: key, platform: .ios, token: DeviceToken(apns: token)),
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: at
+        )
+        return (register, ForwardCalls(call(key.rawValue), about: ForwardedSubject(device: key)))
+    }
+
+    /// A registration that is left out of its set runs alone, and so does its call.
+    @Test func registrationsOfSeveralCallersAreForwardedAsASet() async throws {
         let fixture = try await StoreFixture.make()
-        let alone = ForwardCalls(call("alone"), about: ForwardedSubject(device: "k1"), joins: false)
-        let batch = alone.batch(StoreCall(tenant: fixture.acme, node: fixture.node))
-        #expect(batch == nil)
-        #expect(try await fixture.ask(alone) == .waiting)
+        try await fixture.register("k0", token: "aa00")
+        try await fixture.register("k1", token: "aa01")
+        let at = try await fixture.now()
+        func together(_ rows: [(VendorDeviceKey, String)]) async throws -> [String?] {
+            let calls = rows.map { registration(fixture, $0.0, token: $0.1, at: at) }
+            let statements = [try fixture.joined(calls.map(\.0)), try fixture.joined(calls.map(\.1))]
+            let results = try await fixture.call.run(statements, tenant: fixture.acme.rawValue)
+            let isLeftOut = try results[0].map { (row) throws(PostgresError) in try row.isNull("device_id") }
+            let outcomes = try results[1].map { (row) throws(PostgresError) in try row.optionalText("outcome") }
+            // This null makes the whole call run alone.
+            let runAlone = try results[1].map { (row) throws(PostgresError) in try row.isNull(1) }
+            #expect(outcomes.map { $0 == nil } == isLeftOut && runAlone == isLeftOut)
+            return outcomes
+        }
+        // A known device, new ones, and two with the token of another.
+        let rows: [(VendorDeviceKey, String)] = [
+            ("k1", "aa01"), ("k3", "aa00"), ("k2", "aa02"), ("k5", "aa00"), ("k4", "aa04"),
+        ]
+        #expect(try await together(rows) == ["waiting", nil, "waiting", nil, "waiting"])
+        #expect(try await bodies(fixture).sorted() == ["k1", "k2", "k4"])
+        // The next transaction of the session begins anew.
+        let known = [rows[4], rows[2], rows[0]]
+        #expect(try await together(known) == ["merged", "merged", "merged"])
+        #expect(try await fixture.log().filter { $0.kind == "registered" }.count == 4)
+    }
+
+    @Test func aForwardedRegistrationJoinsASet() async throws {
+        let fixture = try await StoreFixture.make()
+        let (register, forward) = registration(fixture, "k1", token: "aa01", at: try await fixture.now())
+        let operations = StoreRequest(register).adding(forward).operations
+        let call = StoreCall(tenant: fixture.acme, node: fixture.node)
+        #expect(operations.count == 2 && operations.allSatisfy { $0.batch(call) != nil })
+        #expect(OperationStore.shareCommit(operations))
+    }
+
+    /// A quota refuses a set as a whole. Its calls then run alone, and only those that are registered are forwarded.
+    @Test func ofRegistrationsThatMeetThoseThatAQuotaRefusesAreNotForwarded() async throws {
+        let fixture = try await StoreFixture.make()
+        let quota = """
+            UPDATE gateway.app SET defaults = jsonb_set(defaults, '{quotas}', '{"identities": 20}') WHERE tenant_id = $1 RETURNING app_id
+            """
+        _ = try await fixture.engine.run(Statement(quota, [.id(fixture.acme)]), tenant: nil)
+        let at = try await fixture.now()
+        let registered = await withTaskGroup(of: String?.self) { group in
+            for number in 0..<60 {
+                group.addTask {
+                    let token = String(format: "%08x", number)
+                    let (register, forward) = self.registration(
+                        fixture,
+                        VendorDeviceKey("k\(number)"),
+                        token: token,
+                        at: at
+                    )
+                    let request = StoreRequest(register).adding(forward)
+                    return try? await fixture.commands.run(request, in: fixture.acme).key.rawValue
+                }
+            }
+            return await group.reduce(into: [String]()) { keys, key in
+                if let key { keys.append(key) }
+            }
+        }
+        #expect(registered.count == 20)
+        #expect(try await bodies(fixture).sorted() == registered.sorted())
     }
 
     @Test func callsOfSeveralCallersAreAddedAsASet() async throws {

@@ -27,18 +27,18 @@ package struct CallForwarding: Sendable {
 }
 
 extension CallForwarding {
-    /// The request for the plans of `commands` that forwards the call unless a reply is a refusal. Registrations alone have none, so that the call is added in
-    /// the same round trip, and together with those of other calls.
+    /// The request for the plans of `commands` that forwards the call unless a reply is a refusal. If none can be, the call is added in the same round trip, and
+    /// together with those of other calls.
     func added(
         to plans: [Plan],
         of commands: [Command],
         after earlier: [Reply] = []
     ) -> StoreRequest<[Reply]> {
         let request = StoreRequest.all(plans)
-        if isComplete == nil, !plans.isEmpty, commands.allSatisfy(Self.isRegistration),
+        if isComplete == nil, !plans.isEmpty, Self.areNeverRefused(commands),
             !plans.contains(where: { $0.isSettled })
         {
-            return request.adding(addition(joins: false))
+            return request.adding(addition())
         }
         let operation = addition()
         if let known = request.known { return forwards(earlier + known) ? request.adding(operation) : request }
@@ -60,11 +60,21 @@ extension CallForwarding {
         return isComplete?(replies) ?? true
     }
 
-    private func addition(joins: Bool = true) -> ForwardCalls {
-        ForwardCalls(call, about: subject, joins: joins, onFull: onFull)
-    }
+    private func addition() -> ForwardCalls { ForwardCalls(call, about: subject, onFull: onFull) }
 
-    private static func isRegistration(_ command: Command) -> Bool {
-        if case .registration(.register) = command { true } else { false }
+    /// Whether each command either succeeds or ends the transaction: registrations, and the preferences of the device that the call registered last.
+    private static func areNeverRefused(_ commands: [Command]) -> Bool {
+        var registered: VendorDeviceKey?
+        return commands.allSatisfy { command in
+            switch command {
+            case .registration(.register(let registration)):
+                registered = registration.key
+                return true
+            case .preference(.setPreferences(let caller, _)), .preference(.preferences(let caller)):
+                return registered != nil && caller.key == registered
+            case .registration, .sender, .group, .receipt, .inbox, .media, .submission, .campaign, .badge, .user:
+                return false
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@ package import Model
 package import PostgresClient
 package import Store
 
-/// Adds a call to the queue of its upstream, in the transaction that carries the call out. Calls of one group are added as a set.
+/// Adds a call to the queue of its upstream, in the transaction that carries the call out. Calls of one group are added as a set, except for those whose registration
+/// was left out of its set (`register_many`).
 package struct ForwardCalls: StoreWrite {
     package enum Outcome: String, Sendable, Hashable {
         case waiting
@@ -12,27 +13,21 @@ package struct ForwardCalls: StoreWrite {
         case full
     }
 
-    /// Whether the call may be added as a set with those of other callers.
-
     let call: ForwardedCall
     let subject: ForwardedSubject
-    let joins: Bool
     private let onFull: (@Sendable () -> Void)?
 
     /// - Parameters:
     ///   - call: the call.
     ///   - subject: whom it is about.
-    ///   - joins: whether it may be added as a set with those of other calls. A registration of a set may have to run alone, and its call would then leave before it.
     ///   - onFull: called if the call is not forwarded because too many wait.
     package init(
         _ call: ForwardedCall,
         about subject: ForwardedSubject,
-        joins: Bool = true,
         onFull: (@Sendable () -> Void)? = nil
     ) {
         self.call = call
         self.subject = subject
-        self.joins = joins
         self.onFull = onFull
     }
 
@@ -73,7 +68,7 @@ package struct ForwardCalls: StoreWrite {
 
     package func statement(_ call: StoreCall) -> Statement { Self.one(call, self) }
 
-    package func batch(_ call: StoreCall) -> StatementBatch? { joins ? Self.set.row(call, self) : nil }
+    package func batch(_ call: StoreCall) -> StatementBatch? { Self.set.row(call, self) }
 
     package func read(_ result: ResultSet) throws(PostgresError) -> Outcome { try result.only().word("outcome") }
 

@@ -66,6 +66,28 @@ import Testing
         #expect(try await waiting(world).isEmpty)
     }
 
+    /// The preferences of the device that the call registers are never refused, those of another one may be.
+    @Test func aRegistrationWithPreferencesIsForwardedUnlessTheyAreRefused() async throws {
+        let world = try await CommandWorld.make()
+        func call(about key: VendorDeviceKey) -> [Command] {
+            let caller = DeviceCaller(key: key)
+            return [
+                registration, .preference(.setPreferences(caller, PreferenceChange(acceptsPush: false))),
+                .preference(.preferences(caller)),
+            ]
+        }
+        var result = await world.handler.perform(call(about: "k1"), in: world.call, forwarding: forwarding("1"))
+        guard case .preference(.preferences(let preferences))? = result.replies.last else {
+            Issue.record("no preferences: \(result.replies)")
+            return
+        }
+        #expect(!preferences.acceptsPush)
+        #expect(try await waiting(world) == ["1"])
+        result = await world.handler.perform(call(about: "nobody"), in: world.call, forwarding: forwarding("2"))
+        #expect(result.replies.last == .refused(.unknownDevice))
+        #expect(try await waiting(world) == ["1"])
+    }
+
     @Test func aCallOfSeveralStepsIsForwardedWithTheLastOne() async throws {
         let world = try await CommandWorld.make()
         let standing = Command.registration(.standing(key: "k1"))
@@ -140,22 +162,47 @@ import Testing
         #expect(!outlives([.registration(.assign(key: "k1", .set("u1")))]))
     }
 
-    /// A registration that cannot be part of a set is forwarded once, with its own transaction.
+    private func registering(_ key: VendorDeviceKey, token: Int?, user: UserID? = nil) -> Command {
+        let token = token.map { DeviceToken(stored: String(repeating: "a", count: 60) + "\($0)") }
+        return .registration(.register(DeviceRegistration(key: key, platform: .ios, token: token, user: user)))
+    }
+
+    /// A registration that cannot be part of a set is forwarded once, with its own transaction, and a refused one never. Each device keeps its order.
     @Test func registrationsThatMeetAreForwardedOnceEach() async throws {
         let world = try await CommandWorld.make()
+        let numbers = 1...40
+        for number in numbers where number % 4 == 1 {
+            _ = await world.perform(registering(VendorDeviceKey("old\(number)"), token: number))
+        }
+        let refusedUser = UserID(String(repeating: "u", count: CommandLimits.nameBytes + 1))
         await withDiscardingTaskGroup { group in
-            for number in 1...20 {
-                // Every second one has no token, so that it runs alone.
-                var token: DeviceToken?
-                if number % 2 == 1 { token = DeviceToken(stored: String(repeating: "a", count: 60) + "\(number)") }
+            for number in numbers {
                 let key = VendorDeviceKey("m\(number)")
-                let command = Command.registration(
-                    .register(DeviceRegistration(key: key, platform: .ios, token: token))
+                // One of four has no token and one takes that of another device, so that they run alone; the user of one cannot be stored.
+                let command = registering(
+                    key,
+                    token: number % 4 == 0 ? nil : number,
+                    user: number % 4 == 2 ? refusedUser : nil
                 )
-                let order = forwarding("\(number)", ForwardedSubject(device: key))
-                group.addTask { _ = await world.handler.perform([command], in: world.call, forwarding: order) }
+                let preferences = Command.preference(
+                    .setPreferences(DeviceCaller(key: key), PreferenceChange(acceptsPush: true))
+                )
+                let commands = number % 3 == 0 ? [command] : [command, preferences]
+                let orders = (1...3).map { forwarding("\(number).\($0)", ForwardedSubject(device: key)) }
+                group.addTask {
+                    for order in orders {
+                        let result = await world.handler.perform(commands, in: world.call, forwarding: order)
+                        let isRefused = result.replies.first == .refused(.invalid("user"))
+                        #expect(isRefused == (number % 4 == 2), "\(number): \(result.replies)")
+                    }
+                }
             }
         }
-        #expect(try await waiting(world).sorted() == (1...20).map { "\($0)" }.sorted())
+        let bodies = try await waiting(world)
+        #expect(bodies.count == 90)
+        for number in numbers {
+            let expected = number % 4 == 2 ? [] : (1...3).map { "\(number).\($0)" }
+            #expect(bodies.filter { $0.hasPrefix("\(number).") } == expected)
+        }
     }
 }

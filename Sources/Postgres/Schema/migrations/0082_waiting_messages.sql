@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: 193a68a7ddb3b371
+-- Routines: 6a96f72dd9438cd4

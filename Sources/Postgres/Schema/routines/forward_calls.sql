@@ -2,6 +2,8 @@
 -- Returns one row per call, in order: waiting, merged (the newest waiting call of the queue registers the device in the same way, and no later call about the
 -- device waits in another queue), or full (too many calls wait for the upstream).
 --
+-- A call that `register_many` has left out of its set, before in the same transaction, is left out here too: its row is null, and it runs alone.
+--
 -- p_outlives: not null if the call also concerns others than its own user and device, or removes something at the upstream (`forget_forwarded`).
 --
 -- The ordering key is the user that the call names, else the stored user of its device, else the device's key, else another name. Locks queues in the
@@ -17,16 +19,20 @@ DECLARE
     v_outcomes text[] := '{}';
     v_places bigint[] := '{}';
     v_outcome text;
-    v_full boolean;
+    v_is_full boolean;
+    v_full text[] := '{}';
+    v_left_out bigint[] := coalesce(nullif(current_setting('gateway.left_out', true), ''), '{}')::bigint[];
     v_same boolean;
     v_last bigint;
     v_now timestamptz;
 BEGIN
     FOR c IN SELECT DISTINCT u.upstream FROM unnest(p_upstreams) AS u(upstream) ORDER BY u.upstream LOOP
-        PERFORM FROM gateway.outbox_upstream s WHERE s.tenant_id = p_tenant AND s.upstream = c.upstream;
+        SELECT s.is_full INTO v_is_full FROM gateway.outbox_upstream s WHERE s.tenant_id = p_tenant AND s.upstream = c.upstream;
         IF NOT FOUND THEN
             INSERT INTO gateway.outbox_upstream (tenant_id, upstream) VALUES (p_tenant, c.upstream)
                 ON CONFLICT (tenant_id, upstream) DO NOTHING;
+        ELSIF v_is_full THEN
+            v_full := v_full || c.upstream;
         END IF;
     END LOOP;
     FOR c IN
@@ -43,8 +49,9 @@ BEGIN
         ORDER BY ordering_key, u.app_id, u.upstream, u.place
     LOOP
         v_outcome := 'waiting';
-        SELECT s.is_full INTO v_full FROM gateway.outbox_upstream s WHERE s.tenant_id = p_tenant AND s.upstream = c.upstream;
-        IF v_full THEN
+        IF c.place = ANY (v_left_out) THEN
+            v_outcome := NULL;
+        ELSIF c.upstream = ANY (v_full) THEN
             v_outcome := 'full';
         ELSE
             v_now := clock_timestamp();
@@ -55,7 +62,8 @@ BEGIN
                     SET last = q.last + 1, is_urgent = q.is_urgent OR excluded.is_urgent
                 RETURNING q.last INTO v_last;
             v_same := false;
-            IF c.kind = 'device' THEN
+            -- Before the first call of a queue, no other one waits in it.
+            IF c.kind = 'device' AND v_last > 1 THEN
                 SELECT o.kind = c.kind AND o.call = c.call AND o.method = c.method AND o.path = c.path
                         AND o.query IS NOT DISTINCT FROM c.query AND o.content_type IS NOT DISTINCT FROM c.content_type AND o.body = c.body
                         AND NOT EXISTS (
@@ -81,7 +89,8 @@ BEGIN
         v_outcomes := v_outcomes || v_outcome;
         v_places := v_places || c.place;
     END LOOP;
-    RETURN QUERY SELECT r.outcome, r.place FROM unnest(v_outcomes, v_places) AS r(outcome, place) ORDER BY r.place;
+    RETURN QUERY SELECT r.outcome, CASE WHEN r.outcome IS NOT NULL THEN r.place END
+        FROM unnest(v_outcomes, v_places) AS r(outcome, place) ORDER BY r.place;
 END $$;
 
 REVOKE ALL ON FUNCTION gateway.forward_calls FROM PUBLIC, gateway_call, gateway_engine;

@@ -1,7 +1,8 @@
 -- `register_noted` for several identities of one app and vendor, without repeated keys, as parallel arrays. Returns one row per key, in order.
 --
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
--- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it alone. So an imported
+-- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it alone, and `forward_calls`
+-- leaves it out too, if it is in the same transaction. So an imported
 -- identity whose key is `token-…` takes an app's key in `register_identity` only. p_moves is
 -- allow or notify: with notify, an event reports each user and phone that another identity has.
 --
@@ -61,6 +62,15 @@ BEGIN
         LEFT JOIN LATERAL (
             SELECT array_agg(y.device_id) AS holders, array_agg(y.token) AS tokens FROM gateway.device y
             WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true) AS w;
+
+    -- The places of the calls that are left out, for `forward_calls`.
+    IF array_position(v.ways, NULL) IS NOT NULL THEN
+        PERFORM pg_catalog.set_config(
+            'gateway.left_out',
+            (coalesce(nullif(current_setting('gateway.left_out', true), ''), '{}')::bigint[]
+                || ARRAY(SELECT u.o FROM unnest(v.ways) WITH ORDINALITY AS u(way, o) WHERE u.way IS NULL))::text,
+            true);
+    END IF;
 
     v_clients := ARRAY(
         SELECT gateway.client_after(u.old, u.client::jsonb) FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
