@@ -54,7 +54,9 @@ package struct PostgresForwardStore: ForwardStore {
     ) async throws(StoreError) -> ForwardStep {
         try await asStore { () throws(PostgresError) in
             let parameters = Self.key(lease, node) + [.int64(lease.number), .interval(period)]
-            let row = try await engine.run(ForwardSQL.settle.with(parameters), tenant: nil).only()
+            // Together with those of other queues, so that they share a flush to disk.
+            let settlement = Transaction(tenant: nil, [ForwardSQL.settle.with(parameters)])
+            let row = try await engine.run(gathered: settlement).result(0).only()
             switch try row.text("state") {
             case "lost": return .lost
             case "ended": return .ended
