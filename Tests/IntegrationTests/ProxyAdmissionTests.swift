@@ -101,6 +101,16 @@ import UpstreamSupport
         }
     }
 
+    // A server in front may have admitted the first host, while the fields would name the second.
+    @Test func aSecondHostIsRefused() async throws {
+        let upstream = try await RawServer.start()
+        try await proxying(upstream) { (stage) async throws in
+            let answer = try await stage.call("send", ["Host: other.example.com"])
+            #expect(answer.status == 400 && answer.text == #"{"relay":"invalid"}"#)
+            #expect(upstream.requests.isEmpty)
+        }
+    }
+
     // One caller must not make the calls of others wait.
     @Test func aKeyThatTheStoreRefusesIsUnknown() async throws {
         let upstream = try await RawServer.start()

@@ -45,6 +45,7 @@ struct RequestHostTests {
     }
 
     @Test func severalLinesAreNotTheHostOfOneOfThem() throws {
-        #expect(try host(["A.example.com", "b.example.com"]) == "a.example.com, b.example.com")
+        #expect(try host(["A.example.com", "b.example.com"]) == nil)
+        #expect(try host(["a.example.com:443", "b.example.com"]) == nil)
     }
 }

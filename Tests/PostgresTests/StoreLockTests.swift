@@ -272,6 +272,39 @@ import Testing
         #expect(try await fixture.counters().received == 2)
     }
 
+    // An erasure does not wait for the key of a registration, which has then read an identity that is gone.
+    @Test(arguments: [true, false], [true, false])
+    func aRegistrationWhoseIdentityEnds(isGrouped: Bool, isErased: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("k1", token: "aa01", vendor: .ipns)
+        let registration = DeviceRegistration(
+            key: "k1",
+            platform: .ios,
+            token: DeviceToken(apns: "aa01"),
+            user: "u1"
+        )
+        let register = RegisterDevice(
+            inbox,
+            key: "k1",
+            registration,
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await fixture.now()
+        )
+        let first =
+            isGrouped
+            ? (GatewayRole.call, Transaction(tenant: fixture.acme.rawValue, [try fixture.joined([register])]))
+            : act(fixture, register)
+        let row = "gateway.identity WHERE tenant_id = '\(fixture.acme)' AND key = 'k1'"
+        let end =
+            isErased
+            ? "DELETE FROM \(row)"
+            : "UPDATE gateway.identity SET state = 'unregistered' WHERE tenant_id = '\(fixture.acme)' AND key = 'k1'"
+        let errors = try await race(fixture, behind: end, [first])
+        // A registration that runs alone makes an identity active again.
+        #expect(errors == [isErased || isGrouped ? .serializationFailure : nil])
+    }
+
     // A set of receipts writes the first receipts of deliveries, and then looks for the others, which may be before them in the order of locks.
     @Test func aSetOfReceiptsDoesNotWaitForAnEarlierDelivery() async throws {
         let fixture = try await StoreFixture.make()

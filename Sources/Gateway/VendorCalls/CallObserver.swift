@@ -43,14 +43,14 @@ final class CallObserver: Service {
     static let queueLimitBytes = 128 << 20
     /// 1 MiB of an answer is read. The IDs that a vendor gives are in shorter ones.
     static let answerLimitBytes = 1 << 20
-    /// 64 calls are performed at a time, and as many late receipts: together they share commits of the store. With 16, a node observes 0.6 of that.
-    static let laneCount = 64
+    /// 32 calls are performed at a time, and as many late receipts: together they share commits of the store. More would keep served calls waiting.
+    static let laneCount = 32
     /// 1,000 calls wait in a lane: the calls about one device must not take the whole queue.
     static let laneLimit = 1_000
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
-    /// 62 such receipts wait in a lane, each of at most 16 KiB: those of all lanes leave room in the queue.
-    static let lateReceiptLimit = 62
+    /// 125 such receipts wait in a lane, each of at most 16 KiB: those of all lanes leave room in the queue.
+    static let lateReceiptLimit = 125
     static let lateReceiptLimitBytes = 16 << 10
     /// 5 s after the listeners have stopped, the calls that still wait are dropped.
     static let drainLimit = Duration.seconds(5)

@@ -142,6 +142,10 @@ final class VendorEndpoint: Sendable {
         if request.head.path?.utf8.contains(UInt8(ascii: "#")) == true {
             return refused(.invalid, call, adapter, &record)
         }
+        // RFC 9112 §3.2. HTTPTypes takes the first Host line out of the fields: a server in front may have admitted another one than the adapters would read.
+        if let host = Self.hostField, request.head.authority != nil, request.headers[host] != nil {
+            return refused(.invalid, call, adapter, &record)
+        }
         do {
             let begun = call
             call.body = try await BodyReader.read(

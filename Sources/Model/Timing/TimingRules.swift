@@ -104,9 +104,7 @@ package struct TimingRules: Sendable, Hashable {
         var moment = start
         for _ in 0..<4 {
             let before = moment
-            if let quiet, quiet.hold == .delay {
-                moment = quiet.loud.opening(from: moment, in: quietZone(quiet, zone))
-            }
+            if let quiet, quiet.hold == .delay { moment = quiet.loud.opening(from: moment, in: quietZone(quiet, zone)) }
             if let window = device.window, heeds(window), app.windows.hold == .delay {
                 moment = window.opening(from: moment, in: zone)
             }

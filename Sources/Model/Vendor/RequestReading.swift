@@ -44,13 +44,11 @@ extension VendorRequest {
 
     private static let hostField = HTTPField.Name("Host")
 
-    /// The host to which the call was addressed, in the form of a binding: lower-case, without port. Several lines are joined, as by HTTPTypes, so that
-    /// a binding of one of them does not get the call.
+    /// The host to which the call was addressed, in the form of a binding: lower-case, without port. Nil also if there are several, so that a binding of one
+    /// of them does not get the call.
     package var host: String? {
         let lines = Self.hostField.map { headers[values: $0] } ?? []
-        // Joining a single line would cost as much as joining several.
-        let host = lines.count == 1 ? lines[0] : lines.joined(separator: ", ")
-        return host.isEmpty ? nil : Self.bareHost(host)
+        return lines.count == 1 && !lines[0].isEmpty ? Self.bareHost(lines[0]) : nil
     }
 
     /// The form of a host in a binding: lower-case, without port.

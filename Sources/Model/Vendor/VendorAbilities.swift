@@ -9,7 +9,8 @@ package protocol MultiStepVendor: VendorAdapter {
     func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
         -> [Command]
 
-    /// Whether the call ends with `commands`, whatever their replies are: then a forwarded call can share its commit. Nil: that depends on their replies.
+    /// Whether the call ends with `commands`, whatever their replies are: then a forwarded call can share its commit. False: commands
+    /// always follow, or the call fails, so it is not forwarded with these. Nil: that depends on their replies.
     func ends(with commands: [Command]) -> Bool?
 }
 

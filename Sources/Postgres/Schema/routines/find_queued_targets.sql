@@ -29,6 +29,7 @@ DECLARE
     v_selected uuid[];
     v_receiving uuid[];
 BEGIN
+    IF cardinality(p_targets) = 0 THEN RETURN; END IF;
     SELECT x.app_id, x.vendor, x.state, x.recipients, x.expanded, x.audience, x.content->'variants' IS NOT NULL AS has_variants,
             x.content->>'consent' = 'all' AS reaches_all INTO m
         FROM gateway.message x WHERE x.tenant_id = p_tenant AND x.message_id = p_message;
@@ -62,12 +63,15 @@ BEGIN
     IF NOT m.has_variants AND (m.audience IS NULL OR m.audience->'tags' IS NOT NULL) THEN
         RETURN QUERY SELECT DISTINCT ON (t.id) t.id, s.no
             FROM (SELECT u.place, array_agg(u.id) AS ids FROM unnest(v_ids, v_places) AS u(id, place) GROUP BY u.place) AS c
+            -- The slice that begins last counts, so the first one that has the only target ends the search.
             CROSS JOIN LATERAL (
-                SELECT x.no, x.targets, x.first_target FROM gateway.slice x
-                WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state = 'ready' AND x.first_target <= c.place
-                ORDER BY x.first_target DESC LIMIT 100) AS s
+                SELECT x.* FROM (
+                    SELECT y.no, y.targets, y.first_target FROM gateway.slice y
+                    WHERE y.tenant_id = p_tenant AND y.message_id = p_message AND y.state = 'ready' AND y.first_target <= c.place
+                    ORDER BY y.first_target DESC LIMIT 100) AS x
+                WHERE x.targets && c.ids LIMIT CASE WHEN cardinality(c.ids) = 1 THEN 1 ELSE 100 END) AS s
             CROSS JOIN LATERAL unnest(s.targets) AS t(id)
-            WHERE s.targets && c.ids AND t.id = ANY (c.ids)
+            WHERE t.id = ANY (c.ids)
             ORDER BY t.id, c.place <> t.id, s.first_target DESC, s.no;
         RETURN;
     END IF;

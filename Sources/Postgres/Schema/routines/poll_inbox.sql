@@ -16,21 +16,23 @@ DECLARE
     v_received boolean[] := '{}';
     v_read boolean[] := '{}';
     v_last uuid := '00000000-0000-0000-0000-000000000000';
+    v_day integer := 0;
     v record;
     t record;
 BEGIN
     i := gateway.calling_identity(p_tenant, p_app, p_vendor, p_key, p_token);
     IF i.identity_id IS NULL THEN RETURN; END IF;
     -- Deliveries are locked before their rows in the inbox, as by receipts. Rows whose delivery was deleted, or received in another way or by a concurrent
-    -- poll, cost a step and are removed. A step begins behind the last one: an older message that arrives meanwhile is for the next poll, because another
-    -- transaction may have locked it before those that this one has locked.
+    -- poll, cost a step and are removed. A step begins behind the last one: an older message that arrives meanwhile, or one of an
+    -- earlier day, is for the next poll, because another transaction may have locked it before those that this one has locked.
     FOR step IN 1 .. 20 LOOP
         SELECT array_agg(o.message_id ORDER BY o.message_id) AS ids, array_agg(o.due_day ORDER BY o.message_id) AS days INTO v FROM (
             SELECT x.message_id, x.due_day FROM gateway.inbox_open x
             WHERE x.tenant_id = p_tenant AND x.identity_id = i.identity_id AND x.message_id > v_last AND x.message_id < p_now
             ORDER BY x.message_id LIMIT p_limit - cardinality(v_marked)) o;
-        EXIT WHEN v.ids IS NULL;
+        EXIT WHEN v.ids IS NULL OR (SELECT min(d) FROM unnest(v.days) AS d) < v_day;
         v_last := v.ids[cardinality(v.ids)];
+        v_day := (SELECT max(d) FROM unnest(v.days) AS d);
         SELECT * INTO t FROM gateway.touch_deliveries(p_tenant, i.identity_id, v.ids, v.days, 'received', p_at);
         v_marked := v_marked || t.o_messages;
         v_before := v_before || t.o_before;

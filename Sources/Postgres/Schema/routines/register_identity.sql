@@ -153,6 +153,7 @@ BEGIN
                 assurance = v_level, client = v_report, client_number = v_number,
                 user_since = CASE WHEN v_is_new_user OR v_is_new_phone AND v_user IS NULL THEN p_at ELSE i.user_since END
             WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
+        IF NOT FOUND THEN RAISE EXCEPTION 'the identity was erased meanwhile' USING ERRCODE = '40001'; END IF;
     END IF;
     IF v_first IS NOT NULL THEN PERFORM gateway.move_badge(p_tenant, p_app, p_vendor, 'key:' || v_first, 'key:' || p_key); END IF;
     IF v_state IS DISTINCT FROM 'active' THEN

@@ -146,11 +146,16 @@ BEGIN
                     user_since = CASE WHEN u.user_id <> i.user_id OR i.user_id IS NULL AND (
                             u.user_id IS NOT NULL OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
                         THEN u.at ELSE i.user_since END
-                FROM unnest(v.identities, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens, v_clients, v_numbers)
-                    AS u(identity, way, user_id, name, phone, raw_phone, attributes, at, is_new_token, client, number)
-                WHERE u.way = 'kept' AND i.tenant_id = p_tenant AND i.identity_id = u.identity
+                FROM unnest(v.identities, v.devices, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens, v_clients,
+                        v_numbers)
+                    AS u(identity, device, way, user_id, name, phone, raw_phone, attributes, at, is_new_token, client, number)
+                WHERE u.way = 'kept' AND i.tenant_id = p_tenant AND i.identity_id = u.identity AND i.device_id = u.device AND i.state = 'active'
                 RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
+        -- Erasures and the ends of identities do not wait for the keys of registrations.
+        IF v_count < cardinality(array_positions(v.ways, 'kept')) THEN
+            RAISE EXCEPTION 'an identity has ended meanwhile' USING ERRCODE = '40001';
+        END IF;
     END IF;
 
     v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v.ways) AS u(key, way) WHERE u.way = 'new');
