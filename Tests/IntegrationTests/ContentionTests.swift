@@ -1,5 +1,6 @@
 import CommandSupport
 import Foundation
+import Logging
 import Model
 import PostgresClient
 import Testing
@@ -48,6 +49,7 @@ struct ContentionTests {
             try await cluster.withDatabase { database in
                 try await BenchAudience(engine: database.engine, tenant: "metered", app: "shop").make(2000)
             }
+            try await nameStatements(cluster)
             let load = try BackgroundLoad(cluster, devices: Self.devices, meteredKey: meteredKey)
             try await load.start()
             let (messages, ratio) = try await campaigns(cluster, load)
@@ -72,6 +74,18 @@ struct ContentionTests {
             #expect(try await cluster.world.pairs().repeats == 0)
             try await cluster.expectEqualCounts(of: messages)
         }
+    }
+
+    /// Lets the server log the statements of a deadlock. The product keeps statements out of the log, because they may contain secrets.
+    private func nameStatements(_ cluster: Cluster) async throws {
+        let url = try await cluster.withDatabase { $0.adminConnectionString }
+        let admin = try await PostgresConnection.connect(
+            PostgresConfiguration(url),
+            logger: Logger(label: "contention")
+        )
+        try await admin.script("ALTER SYSTEM SET log_error_verbosity = 'default'")
+        try await admin.script("SELECT pg_reload_conf()")
+        await admin.close()
     }
 
     /// Sends campaigns in pairs, one of them with faults, until the time is over. Returns their ids, and the rate with faults as a share of the rate
