@@ -62,7 +62,7 @@ struct ContentionTests {
             print(
                 "\(messages.count) campaigns, \(load.summary), \(deadlocks) deadlocks, with faults \(ratio) of the rate without"
             )
-            // A slow machine has shown one in a minute, whose report above names the statements; the pool has repeated it. A long run must have none.
+            // One was seen in a minute on a slow machine. The pool repeats the transaction. A long run must have none.
             #expect(deadlocks <= (Self.seconds >= 300 ? 0 : 1))
             // A minute has two or three pairs of campaigns, whose ratio varies by a third; ten minutes average that out.
             #expect(ratio >= (Self.seconds >= 300 ? 0.8 : 0.5))

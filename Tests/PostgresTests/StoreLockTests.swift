@@ -316,7 +316,7 @@ import Testing
         let earlier = """
             SELECT FROM gateway.delivery WHERE tenant_id = '\(fixture.acme)' AND message_id = '\(messages[0].id)' FOR UPDATE
             """
-        // It has the first delivery next, and then needs the second.
+        // It locks the first delivery next, and then the second.
         let history = """
             SELECT gateway.touch_deliveries($1, d.identity_id, array_agg(d.message_id), array_agg(d.due_day), 'received', $2)
             FROM gateway.delivery d WHERE d.tenant_id = $1 AND d.message_id = ANY ($3) GROUP BY d.identity_id

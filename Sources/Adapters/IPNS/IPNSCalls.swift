@@ -44,17 +44,31 @@ package enum IPNSCall: String, Sendable, CaseIterable {
     ///   - fields: the fields of the request.
     ///   - names: the binding's names, folded.
     init?(path: String, fields: IPNSFields, names: [String: IPNSCall] = [:]) {
-        let segment = path.utf8.split(separator: UInt8(ascii: "/")).last?.prefix { $0 != UInt8(ascii: ".") }
-        for name in [segment.map { String(Substring($0)) }, fields.operationName].compactMap(\.self) {
-            let name = IPNSFields.folded(name)
-            if let operation = names[name] ?? Self.named[name] {
-                self = operation
-                return
-            }
+        if let operation = IPNSCall(lastSegmentOf: path, names: names)
+            ?? fields.operationName.flatMap({ Self.operation($0, names) })
+        {
+            self = operation
+            return
         }
         let fitting = Self.allCases.filter { $0.shape?.fits(fields.keys) ?? false }
         guard fitting.count == 1, let operation = fitting.first else { return nil }
         self = operation
+    }
+
+    /// The operation that a path names by its last segment, up to a dot; nil: the path names none.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the request, which is split by bytes.
+    ///   - names: the binding's names, folded.
+    init?(lastSegmentOf path: String, names: [String: IPNSCall]) {
+        let segment = path.utf8.split(separator: UInt8(ascii: "/")).last?.prefix { $0 != UInt8(ascii: ".") }
+        guard let segment, let operation = Self.operation(String(Substring(segment)), names) else { return nil }
+        self = operation
+    }
+
+    private static func operation(_ name: String, _ names: [String: IPNSCall]) -> IPNSCall? {
+        let name = IPNSFields.folded(name)
+        return names[name] ?? named[name]
     }
 
     /// The fields that distinguish it from other calls; nil: it must be named.

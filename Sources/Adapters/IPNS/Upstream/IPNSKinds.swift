@@ -11,15 +11,4 @@ extension IPNSCall {
         case .send: .send
         }
     }
-
-    /// The call that a path names by its last segment; nil: the path names none.
-    ///
-    /// - Parameters:
-    ///   - path: the path of the request.
-    ///   - names: the binding's names, folded.
-    init?(lastSegmentOf path: String, names: [String: IPNSCall]) {
-        let segment = String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "")
-        guard let call = names[IPNSFields.folded(segment)] ?? IPNSCall(name: segment) else { return nil }
-        self = call
-    }
 }
