@@ -132,33 +132,41 @@ import Testing
         #expect(try await fixture.counters() == Funnel(recipients: 4, sent: 4))
     }
 
+    private func forwarding(_ body: String, about subject: ForwardedSubject) -> ForwardCalls {
+        ForwardCalls(
+            ForwardedCall(
+                app: "shop",
+                vendor: .rationalOwl,
+                upstream: "old",
+                kind: .user,
+                name: "call",
+                method: "POST",
+                path: "/",
+                body: Array(body.utf8)
+            ),
+            about: subject
+        )
+    }
+
+    /// A statement that holds the queues of the tenant's forwarded calls.
+    private func queues(of fixture: StoreFixture) -> String {
+        "SELECT FROM gateway.outbox_queue q WHERE q.tenant_id = '\(fixture.acme)' FOR UPDATE"
+    }
+
     // A settled call has locked its queue first. The erasure forwards itself behind, to the same queue.
     @Test func anErasureAndANodeThatSettlesACallAboutTheUser() async throws {
         let fixture = try await StoreFixture.make()
-        func forwarding(_ body: String) -> ForwardCalls {
-            ForwardCalls(
-                ForwardedCall(
-                    app: "shop",
-                    vendor: .rationalOwl,
-                    upstream: "old",
-                    kind: .user,
-                    name: "call",
-                    method: "POST",
-                    path: "/",
-                    body: Array(body.utf8)
-                ),
-                about: ForwardedSubject(user: "u1")
-            )
-        }
-        _ = try await fixture.ask(forwarding("1"))
+        let user = ForwardedSubject(user: "u1")
+        _ = try await fixture.ask(forwarding("1", about: user))
         let upstream = CredentialKey(tenant: fixture.acme, credential: "old")
         let leases = try await PostgresForwardStore(engine: fixture.engine)
             .claim(upstream, limit: 1, by: "node-1", lease: .seconds(60))
         let lease = try #require(leases.first)
         let call = StoreCall(tenant: fixture.acme, node: fixture.node)
+        let erase = EraseUsers(fixture.scope, ["u1"], by: "test").statement(call)
         let erasure = Transaction(
             tenant: fixture.acme.rawValue,
-            [EraseUsers(fixture.scope, ["u1"], by: "test").statement(call), forwarding("erase").statement(call)]
+            [erase, forwarding("erase", about: user).statement(call)]
         )
         let parameters: [PostgresValue] = [
             .id(fixture.acme), .bytes(lease.queue.orderingKey), .id(lease.queue.app), .id(lease.queue.upstream),
@@ -167,6 +175,78 @@ import Testing
         let settlement = Transaction(tenant: nil, [ForwardSQL.settle.with(parameters)])
         let held = "SELECT FROM gateway.outbox o WHERE o.tenant_id = '\(fixture.acme)' FOR UPDATE"
         let errors = try await race(fixture, behind: held, [(.call, erasure), (.engine, settlement)])
+        #expect(errors == [nil, nil])
+    }
+
+    /// The erasures that remove waiting calls.
+    enum Erasure: CaseIterable, Sendable {
+        case device, user, unknownUser, users, unknownUsers
+
+        var isOfUnknown: Bool { self == .unknownUser || self == .unknownUsers }
+    }
+
+    /// A registration of a new device.
+    private func registration(
+        _ fixture: StoreFixture,
+        _ key: VendorDeviceKey,
+        of user: UserID,
+        token: String,
+        in scope: AppScope
+    ) async throws -> RegisterDevice {
+        RegisterDevice(
+            scope,
+            key: key,
+            DeviceRegistration(key: key, platform: .ios, token: DeviceToken(apns: token), user: user),
+            identity: IdentityID(UUID()),
+            device: DeviceID(UUID()),
+            at: try await fixture.now()
+        )
+    }
+
+    // The erasure waits for the audit behind a call that then waits for the event log. The registration holds that log while it waits for its queue, which the
+    // erasure must not hold yet.
+    @Test(arguments: Erasure.allCases)
+    func anErasureAnAuditedCallAndAForwardedRegistration(_ erasure: Erasure) async throws {
+        let fixture = try await StoreFixture.make()
+        let owner: UserID = erasure.isOfUnknown ? "u0" : "u1"
+        let device = try await fixture.ask(registration(fixture, "k1", of: owner, token: "aa01", in: fixture.scope))
+        let other = try await fixture.register("k2", token: "aa02")
+        _ = try await fixture.ask(forwarding("1", about: ForwardedSubject(user: "u1", device: "k1")))
+
+        let vouch = VouchIdentity(other.identity, of: nil, by: .key("test"))
+        let erase =
+            switch erasure {
+            case .device: act(fixture, EraseDevice(device.device, by: .key("test")))
+            case .user, .unknownUser: act(fixture, EraseUserEverywhere("u1", by: "test"))
+            case .users, .unknownUsers: act(fixture, EraseUsers(fixture.scope, ["u1"], by: "test"))
+            }
+        let call = StoreCall(tenant: fixture.acme, node: fixture.node)
+        // Of another vendor, so that it does not wait for the counts that the erasure changes.
+        let register = try await registration(fixture, "k3", of: "u1", token: "aa03", in: inbox)
+        let forward = forwarding("2", about: ForwardedSubject(user: "u1", device: "k3"))
+        let registered = Transaction(
+            tenant: fixture.acme.rawValue,
+            [register.statement(call), forward.statement(call)]
+        )
+        let held = "SELECT gateway.lock_name('\(fixture.acme)', 'audit', ''); " + queues(of: fixture)
+        let errors = try await race(fixture, behind: held, [act(fixture, vouch), erase, (.call, registered)])
+        #expect(errors == [nil, nil, nil])
+    }
+
+    // The call holds the badge while it waits for its queue.
+    @Test func anErasureAndAForwardedCallThatSetsTheBadgeOfTheUser() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await fixture.ask(registration(fixture, "k1", of: "u1", token: "aa01", in: fixture.scope))
+        let badge = SetBadge(fixture.scope, BadgeHolder(key: "k1"), 1)
+        let forwarding = forwarding("1", about: ForwardedSubject(user: "u1"))
+        _ = try await fixture.commands.run(badge, forwarding, in: fixture.acme)
+        let call = StoreCall(tenant: fixture.acme, node: fixture.node)
+        let setting = Transaction(
+            tenant: fixture.acme.rawValue,
+            [badge.statement(call), forwarding.statement(call)]
+        )
+        let erase = act(fixture, EraseUserEverywhere("u1", by: "test"))
+        let errors = try await race(fixture, behind: queues(of: fixture), [erase, (.call, setting)])
         #expect(errors == [nil, nil])
     }
 
@@ -277,20 +357,7 @@ import Testing
     func aRegistrationWhoseIdentityEnds(isGrouped: Bool, isErased: Bool) async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.register("k1", token: "aa01", vendor: .ipns)
-        let registration = DeviceRegistration(
-            key: "k1",
-            platform: .ios,
-            token: DeviceToken(apns: "aa01"),
-            user: "u1"
-        )
-        let register = RegisterDevice(
-            inbox,
-            key: "k1",
-            registration,
-            identity: IdentityID(UUID()),
-            device: DeviceID(UUID()),
-            at: try await fixture.now()
-        )
+        let register = try await registration(fixture, "k1", of: "u1", token: "aa01", in: inbox)
         let first =
             isGrouped
             ? (GatewayRole.call, Transaction(tenant: fixture.acme.rawValue, [try fixture.joined([register])]))

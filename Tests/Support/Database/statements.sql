@@ -1313,7 +1313,7 @@ WHERE e.tenant_id = $1 AND e.app_id = $2 AND e.user_id > $3 ORDER BY e.user_id L
 SELECT erase_devices AS count FROM gateway.erase_devices($1, $2, $3, $4);
 
 -- role gateway_call
-SELECT erase_user AS count, gateway.forget_user($1, $2) FROM gateway.erase_user($1, $2, $3);
+SELECT erase_user AS count FROM gateway.erase_user($1, $2, $3);
 
 -- role gateway_call
 SELECT erase_users AS count FROM gateway.erase_users($1, $2, $3, $4, $5);

@@ -24,9 +24,9 @@ BEGIN
         UNION ALL
         SELECT u FROM unnest(v_expected) AS u) AS k;
     IF cardinality(v_known) = 0 THEN
+        PERFORM gateway.forget_subjects(p_tenant, ARRAY(SELECT 'user ' || u FROM unnest(p_users) AS u ORDER BY u));
         PERFORM gateway.forget_forwarded(
             p_tenant, array_fill(p_app, ARRAY[cardinality(p_users)]), array_fill(p_vendor, ARRAY[cardinality(p_users)]), p_users);
-        PERFORM gateway.forget_subjects(p_tenant, ARRAY(SELECT 'user ' || u FROM unnest(p_users) AS u ORDER BY u));
         RETURN 0;
     END IF;
     FOR g IN
@@ -57,13 +57,13 @@ BEGIN
         AND holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u));
     DELETE FROM gateway.campaign_mark
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
+    PERFORM gateway.write_audit(
+        p_tenant, p_actor, array_agg('erase'::text), array_agg('user ' || u ORDER BY u), array_agg('{}'::text)) FROM unnest(v_known) AS u;
+    PERFORM gateway.forget_subjects(p_tenant, array_agg('user ' || u ORDER BY u)) FROM unnest(v_known) AS u;
     -- Also those who are unknown: calls about them may wait.
     v_keys := v_keys || p_users;
     PERFORM gateway.forget_forwarded(
         p_tenant, array_fill(p_app, ARRAY[cardinality(v_keys)]), array_fill(p_vendor, ARRAY[cardinality(v_keys)]), v_keys);
-    PERFORM gateway.write_audit(
-        p_tenant, p_actor, array_agg('erase'::text), array_agg('user ' || u ORDER BY u), array_agg('{}'::text)) FROM unnest(v_known) AS u;
-    PERFORM gateway.forget_subjects(p_tenant, array_agg('user ' || u ORDER BY u)) FROM unnest(v_known) AS u;
     RETURN cardinality(v_known);
 END $$;
 

@@ -1,4 +1,4 @@
--- Erases the data of a user other than devices; runs after `erase_user`. Marks are deleted before badges, the order in which every function takes them: the
+-- Erases the data of a user other than devices, for `erase_user`. Marks are deleted before badges, the order in which every function takes them: the
 -- other order could deadlock with a message that counts.
 CREATE OR REPLACE FUNCTION gateway.forget_user(p_tenant text, p_user text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -2,7 +2,7 @@
 -- for all events) or p_count elements. `log_events` and `append_changes` call it; events of an identity or device have no message.
 --
 -- Takes the tenant's event lock, which ends with the transaction: no event commits before an event with a lower position, and readers miss none. So it comes
--- last in its transaction, after all other locks.
+-- last in its transaction, after all other locks except those of forwarded calls.
 CREATE OR REPLACE FUNCTION gateway.write_events(
     p_tenant text, p_app text, p_vendor text, p_sender text, p_kind text, p_before text, p_count integer, p_messages uuid[],
     p_due_days integer[], p_targets uuid[], p_reasons text[], p_identities uuid[], p_devices uuid[], p_data json[])

@@ -13,11 +13,7 @@ package struct EraseUserEverywhere: StoreWrite {
 
     package var isAuditedBySchema: Bool { true }
 
-    private static let sql = StoreSQL.function(
-        "erase_user",
-        3,
-        columns: "erase_user AS count, gateway.forget_user($1, $2)"
-    )
+    private static let sql = StoreSQL.function("erase_user", 3, columns: "erase_user AS count")
 
     package func statement(_ call: StoreCall) -> Statement { Self.sql(.id(call.tenant), .id(user), .string(actor)) }
 

@@ -95,7 +95,6 @@ extension LockOrder {
         Exception("import_identities", nil, "one row after the other, in the order of the file"),
         Exception("put_users > move_user", "user_group group_member group_count", "groups behind identities"),
         Exception("erase_rows", nil, "deliveries and counts are changed before slices, identities and devices"),
-        Exception("erase_devices", "outbox_queue outbox", "waiting calls are removed behind the devices"),
         Exception(
             "erase_late",
             "message message_media message_variable page",

@@ -15,11 +15,12 @@ package struct LockOrder: Sendable {
         campaign message_template schedule name:duplicate message message_ref message_label message_media message_variable message_number page media
         lane slice message_open upstream_call upstream_user delivery
         badge_mark badge inbox_open
-        webhook name:senders sender outbox_upstream outbox_queue outbox capture captured_exchange
+        webhook name:senders sender capture captured_exchange
         event_reader receipt_mark latency device_sketch device_change property_count parity_count
         observed_figure name:counts counter_delta counter counter_reason message_counter counter_fold name:quota identity_count variant api_key_day
         name:audit audit_key audit_subject audit audit_checkpoint audit_copy
         name:events event_single event_batch event_position vendor_sequence
+        outbox_upstream outbox_queue outbox
         """.split(whereSeparator: \.isWhitespace).map { String($0).replacing("~", with: " ") }
 
     /// A transaction addresses at most one row of these tables, so a second lock of the table is one that it holds already.
