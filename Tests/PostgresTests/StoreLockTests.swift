@@ -250,6 +250,21 @@ import Testing
         #expect(errors == [nil, nil])
     }
 
+    // A set of calls may hold the newest calls of several queues.
+    @Test func retentionSkipsWaitingCallsThatAreLocked() async throws {
+        let fixture = try await StoreFixture.make()
+        for body in ["held", "free"] {
+            _ = try await fixture.ask(forwarding(body, about: ForwardedSubject(device: "k1")))
+        }
+        let drop = MaintenanceSQL.dropForwarded(.id(fixture.acme), .interval(.zero))
+        let held = "SELECT FROM gateway.outbox o WHERE o.tenant_id = '\(fixture.acme)' AND o.body = 'held' FOR UPDATE"
+        _ = try await race(fixture, behind: held, []) {
+            let removed = try await fixture.engine.run(drop, tenant: nil, timeout: .seconds(5)).affectedRows
+            #expect(removed == 1)
+        }
+        #expect(try await fixture.engine.run(drop, tenant: nil).affectedRows == 1)
+    }
+
     private static let returns: [SliceProgress.Disposition] = [
         .again(after: .seconds(5)), .again(after: .seconds(5), heldBy: "c1"), .crowded(for: .seconds(5)),
         .dead(reason: "test"),

@@ -151,7 +151,7 @@ DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstr
     CROSS JOIN LATERAL (
         SELECT o.ordering_key, o.app_id, o.upstream, o.no FROM gateway.outbox o
         WHERE o.tenant_id = $1 AND o.upstream = u.upstream AND o.called_at < now() - $2::interval
-        ORDER BY o.called_at LIMIT 5000) AS x
+        ORDER BY o.called_at LIMIT 5000 FOR UPDATE SKIP LOCKED) AS x
     WHERE u.tenant_id = $1 LIMIT 5000);
 
 -- role gateway_engine

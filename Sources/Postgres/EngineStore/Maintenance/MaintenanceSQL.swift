@@ -169,7 +169,8 @@ enum MaintenanceSQL {
     /// Deliveries of erased identities that were recorded after the erasure.
     static let eraseLate = StoreSQL.tenant("SELECT gateway.erase_late($1, \(identities)) AS count")
 
-    /// Forwarded calls that have waited for their upstream for too long. Claims delete queues without calls.
+    /// Forwarded calls that have waited for their upstream for too long. Claims delete queues without calls. It locks no queues, so it skips calls that are
+    /// locked: a set of calls may hold the newest ones of several queues.
     static let dropForwarded = StoreSQL.tenant(
         """
         DELETE FROM gateway.outbox WHERE tenant_id = $1 AND (ordering_key, app_id, upstream, no) IN (
@@ -177,7 +178,7 @@ enum MaintenanceSQL {
             CROSS JOIN LATERAL (
                 SELECT o.ordering_key, o.app_id, o.upstream, o.no FROM gateway.outbox o
                 WHERE o.tenant_id = $1 AND o.upstream = u.upstream AND o.called_at < now() - $2::interval
-                ORDER BY o.called_at LIMIT \(rows)) AS x
+                ORDER BY o.called_at LIMIT \(rows) FOR UPDATE SKIP LOCKED) AS x
             WHERE u.tenant_id = $1 LIMIT \(rows))
         """
     )
