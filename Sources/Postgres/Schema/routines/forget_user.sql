@@ -3,8 +3,8 @@
 CREATE OR REPLACE FUNCTION gateway.forget_user(p_tenant text, p_user text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM gateway.forget_answers(p_tenant, ARRAY[p_user]);
-    DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND holder = 'user:' || p_user;
     DELETE FROM gateway.badge_mark WHERE tenant_id = p_tenant AND holder = 'user:' || p_user;
+    DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND holder = 'user:' || p_user;
     DELETE FROM gateway.message_variable WHERE tenant_id = p_tenant AND user_id = p_user;
     DELETE FROM gateway.campaign_mark WHERE tenant_id = p_tenant AND user_id = p_user;
     DELETE FROM gateway.user_profile WHERE tenant_id = p_tenant AND user_id = p_user;

@@ -102,6 +102,10 @@ extension LockOrder {
         ),
         Exception("erase_users", nil, "the user's own rows are deleted behind the devices"),
         Exception("erase_user", nil, "the user's own rows are deleted behind the devices"),
-        Exception("forget_user", nil, "badges are deleted before marks"),
+        Exception(
+            "forget_user",
+            "message_variable campaign_mark user_profile",
+            "the user's own rows are deleted behind the badges"
+        ),
     ]
 }
