@@ -1,4 +1,5 @@
 import Crypto
+import GatewayHTTP
 import HTTPTypes
 import Model
 import Observability

@@ -1,11 +1,10 @@
-import GatewayHTTP
-import Model
+package import Model
 import NIOConcurrencyHelpers
 
 /// Limits the calls of one address that are in flight to one upstream, so that one client cannot use up the calls that the upstream may have in flight on this node.
-final class UpstreamShares: Sendable {
+package final class UpstreamShares: Sendable {
     /// 64: a quarter of the calls of an upstream (`OutgoingLimits.inFlight`). Many phones may share an address, and a call takes a fraction of a second.
-    static let limit = 64
+    package static let limit = 64
 
     private struct Key: Hashable {
         var upstream: CredentialKey
@@ -13,14 +12,14 @@ final class UpstreamShares: Sendable {
     }
 
     /// The place of one call, until it is released.
-    final class Place: Sendable {
+    package final class Place: Sendable {
         private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
 
         fileprivate init(_ onRelease: @escaping @Sendable () -> Void) {
             self.onRelease = NIOLockedValueBox(onRelease)
         }
 
-        func release() {
+        package func release() {
             onRelease.withLockedValue { box -> (@Sendable () -> Void)? in
                 defer { box = nil }
                 return box
@@ -33,6 +32,8 @@ final class UpstreamShares: Sendable {
     /// An entry exists only while a call is in flight.
     private let counts = NIOLockedValueBox<[Key: Int]>([:])
 
+    package init() {}
+
     /// A place for a call of an address.
     ///
     /// - Parameters:
@@ -40,7 +41,7 @@ final class UpstreamShares: Sendable {
     ///   - upstream: the upstream that gets the call.
     ///   - isLimited: false: there is always one.
     /// - Returns: nil if calls of its address have all places already.
-    func place(of address: String?, at upstream: CredentialKey, isLimited: Bool) -> Place? {
+    package func place(of address: String?, at upstream: CredentialKey, isLimited: Bool) -> Place? {
         guard isLimited else { return Place {} }
         let key = Key(upstream: upstream, network: .network(address))
         let isAdmitted = counts.withLockedValue { counts in
