@@ -75,9 +75,19 @@ import UpstreamSupport
     }
 
     @Test func lateReceiptsLeaveRoomInTheQueue() {
-        let count = CallObserver.laneCount * CallObserver.lateReceiptLimit
-        #expect(count <= CallObserver.queueLimit / 2)
-        #expect(count * CallObserver.lateReceiptLimitBytes <= CallObserver.queueLimitBytes / 2)
+        #expect(CallObserver.lateReceiptLimit <= CallObserver.queueLimit / 2)
+        #expect(CallObserver.lateReceiptLimitBytes <= CallObserver.queueLimitBytes / 2)
+    }
+
+    @Test func roomIsLimitedInCallsAndInBytes() {
+        var room = CallRoom(limit: 2, limitBytes: 100)
+        #expect(room.enter(bytes: 60) == true)
+        #expect(room.enter(bytes: 41) == false)
+        #expect(room.enter(bytes: 40) == true)
+        #expect(room.enter(bytes: 0) == false, "two calls are in it")
+        room.leave(bytes: 60)
+        #expect(room.enter(bytes: 61) == false, "the refused calls have taken no room")
+        #expect(room.enter(bytes: 60) == true)
     }
 
     @Test func allLanesTogetherHaveRoomForTheQueue() {

@@ -49,9 +49,9 @@ final class CallObserver: Service {
     static let laneLimit = 1_000
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
-    /// 125 such receipts wait in a lane, each of at most 16 KiB: those of all lanes leave room in the queue.
-    static let lateReceiptLimit = 125
-    static let lateReceiptLimitBytes = 16 << 10
+    /// 4,000 such receipts and 64 MiB wait, in whichever lanes: they leave at least half of the queue to other calls.
+    static let lateReceiptLimit = 4_000
+    static let lateReceiptLimitBytes = 64 << 20
     /// 5 s after the listeners have stopped, the calls that still wait are dropped.
     static let drainLimit = Duration.seconds(5)
     /// Six sequels, as in calls that the gateway serves.
@@ -63,8 +63,10 @@ final class CallObserver: Service {
     }
 
     private struct State {
-        var count = 0
-        var bytes = 0
+        /// The calls that wait or are performed.
+        var queue = CallRoom(limit: CallObserver.queueLimit, limitBytes: CallObserver.queueLimitBytes)
+        /// The late receipts among them.
+        var late = CallRoom(limit: CallObserver.lateReceiptLimit, limitBytes: CallObserver.lateReceiptLimitBytes)
         var end: ContinuousClock.Instant?
         /// The number of the last call that was queued.
         var last = 0
@@ -106,9 +108,7 @@ final class CallObserver: Service {
     func offer(_ call: ObservedCall) {
         if call.answer.body.count > Self.answerLimitBytes { return lost(call, .large) }
         let number = state.withLockedValue { state -> Int? in
-            guard state.count < Self.queueLimit, state.bytes + call.size <= Self.queueLimitBytes else { return nil }
-            state.count += 1
-            state.bytes += call.size
+            guard state.queue.enter(bytes: call.size) else { return nil }
             state.last += 1
             if call.kind == .send { state.sends.insert(state.last) }
             return state.last
@@ -160,6 +160,7 @@ final class CallObserver: Service {
         }
         await withDiscardingTaskGroup { group in
             for lane in lanes {
+                // `State.late` limits those of all lanes together.
                 let (receipts, late) = AsyncStream<LateReceipt>.makeStream(
                     bufferingPolicy: .bufferingOldest(Self.lateReceiptLimit)
                 )
@@ -239,11 +240,7 @@ final class CallObserver: Service {
     /// Performs a call of a lane. A receipt whose message is not known is performed again later, if there is room for it.
     private func perform(_ observed: ObservedCall, _ late: AsyncStream<LateReceipt>.Continuation) async {
         if await !perform(observed, isRepetition: false) {
-            if observed.size <= Self.lateReceiptLimitBytes,
-                case .enqueued = late.yield((call: observed.unread, since: .now))
-            {
-                return
-            }
+            if isKept(observed, in: late) { return }
             // One that could not wait does not show that its message is unknown.
             var unwaited = observed
             unwaited.isReceiptCounted = true
@@ -252,12 +249,21 @@ final class CallObserver: Service {
         release(observed)
     }
 
+    /// Keeps a receipt to perform it again later. False: it does not fit.
+    private func isKept(_ observed: ObservedCall, in late: AsyncStream<LateReceipt>.Continuation) -> Bool {
+        guard state.withLockedValue({ $0.late.enter(bytes: observed.size) }) else { return false }
+        if case .enqueued = late.yield((call: observed.unread, since: .now)) { return true }
+        state.withLockedValue { $0.late.leave(bytes: observed.size) }
+        return false
+    }
+
     /// Performs the receipts of a lane again, in their order: their messages may have been in other lanes, or not answered yet.
     private func perform(late receipts: AsyncStream<LateReceipt>) async {
         var settled = ContinuousClock.now
         for await receipt in receipts {
             await settle(receipt.since + Self.lateReceiptWait, &settled)
             _ = await perform(receipt.call, isRepetition: true)
+            state.withLockedValue { $0.late.leave(bytes: receipt.call.size) }
             release(receipt.call)
         }
     }
@@ -385,8 +391,7 @@ final class CallObserver: Service {
 
     private func release(_ observed: ObservedCall) {
         state.withLockedValue { state in
-            state.count -= 1
-            state.bytes -= observed.size
+            state.queue.leave(bytes: observed.size)
             state.sends.remove(observed.number)
         }
     }
