@@ -90,6 +90,47 @@ import UpstreamSupport
         #expect(room.enter(bytes: 60) == true)
     }
 
+    // A late receipt waits for the sends before it, and not for those that follow.
+    @Test func numbersUpToOneAreRemovedInAnyOrder() {
+        var sends = OpenNumbers()
+        #expect(sends.areRemoved(upTo: 9))
+        for number in [2, 3, 5, 8, 9] { sends.add(number) }
+        #expect(sends.areRemoved(upTo: 1))
+        #expect(!sends.areRemoved(upTo: 2))
+        sends.remove(3)
+        sends.remove(4)
+        #expect(!sends.areRemoved(upTo: 3), "2 is open")
+        sends.remove(2)
+        #expect(sends.areRemoved(upTo: 4))
+        #expect(!sends.areRemoved(upTo: 5))
+        sends.remove(9)
+        sends.remove(5)
+        #expect(sends.areRemoved(upTo: 7))
+        #expect(!sends.areRemoved(upTo: 20), "8 is open")
+        sends.remove(8)
+        #expect(sends.areRemoved(upTo: 20))
+        sends.add(21)
+        #expect(!sends.areRemoved(upTo: 21))
+    }
+
+    // Control: the same by comparing with every number.
+    @Test func openNumbersAreThoseOfASet() {
+        var generator = SystemRandomNumberGenerator()
+        var (sends, known, last) = (OpenNumbers(), Set<Int>(), 0)
+        for _ in 0..<2_000 {
+            if Bool.random(using: &generator) || known.isEmpty {
+                last += Int.random(in: 1...3, using: &generator)
+                sends.add(last)
+                known.insert(last)
+            } else if let number = known.randomElement(using: &generator) {
+                sends.remove(number)
+                known.remove(number)
+            }
+            let asked = Int.random(in: 0...last, using: &generator)
+            #expect(sends.areRemoved(upTo: asked) == known.allSatisfy { $0 > asked })
+        }
+    }
+
     @Test func allLanesTogetherHaveRoomForTheQueue() {
         #expect(CallObserver.laneCount * CallObserver.laneLimit >= CallObserver.queueLimit)
     }

@@ -71,7 +71,7 @@ final class CallObserver: Service {
         /// The number of the last call that was queued.
         var last = 0
         /// The numbers of the sends that were queued and are not performed yet.
-        var sends: Set<Int> = []
+        var sends = OpenNumbers()
     }
 
     /// A receipt whose message is not known, and since when it waits.
@@ -110,7 +110,7 @@ final class CallObserver: Service {
         let number = state.withLockedValue { state -> Int? in
             guard state.queue.enter(bytes: call.size) else { return nil }
             state.last += 1
-            if call.kind == .send { state.sends.insert(state.last) }
+            if call.kind == .send { state.sends.add(state.last) }
             return state.last
         }
         guard let number else { return lost(call, .full) }
@@ -275,8 +275,8 @@ final class CallObserver: Service {
         let end = state.withLockedValue { $0.end }
         try? await Task.sleep(until: min(due, end ?? due), clock: .continuous)
         let asked = ContinuousClock.now
-        let sends = state.withLockedValue { $0.sends }
-        while !Task.isCancelled, !state.withLockedValue({ $0.sends.isDisjoint(with: sends) }) {
+        let last = state.withLockedValue { $0.last }
+        while !Task.isCancelled, !state.withLockedValue({ $0.sends.areRemoved(upTo: last) }) {
             try? await Task.sleep(for: .milliseconds(50))
         }
         settled = asked
