@@ -1,4 +1,9 @@
+import Commands
+import DatabaseSupport
+import Logging
 import Model
+import NIOConcurrencyHelpers
+import TestKit
 import Testing
 import UpstreamSupport
 
@@ -6,10 +11,10 @@ import UpstreamSupport
 @testable import GatewayHTTP
 
 /// The order of observed calls, and what they never do (docs/routing.md#observation).
-@Suite struct CallObserverTests {
-    private func observed(_ route: String, _ kind: CallKind) -> ObservedCall {
+@Suite(.timeLimit(.minutes(10))) struct CallObserverTests {
+    private func observed(_ route: String, _ kind: CallKind, _ body: String = "{}") -> ObservedCall {
         ObservedCall(
-            call: VendorRequest(route: route, path: "/relay/\(route)", body: Array("{}".utf8)),
+            call: VendorRequest(route: route, path: "/relay/\(route)", body: Array(body.utf8)),
             adapter: RelayAdapter(),
             binding: BoundCall(tenant: "t", app: "shop", settings: .unbound),
             upstream: "old",
@@ -129,6 +134,71 @@ import UpstreamSupport
             let asked = Int.random(in: 0...last, using: &generator)
             #expect(sends.areRemoved(upTo: asked) == known.allSatisfy { $0 > asked })
         }
+    }
+
+    // MARK: Calls that wait for others
+
+    private func observer() async throws -> CallObserver {
+        let stores = try await DatabaseStores.shared()
+        let clock = TestClock()
+        return CallObserver(
+            handler: CommandHandler(store: stores.commands, clock: clock, identifiers: TestIdentifiers(), node: nil),
+            directory: CachedDirectory(store: stores.directory, clock: clock),
+            multiStep: [:],
+            compares: false,
+            logger: Logger(label: "observer") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    /// Runs `body` while it has `count` permits.
+    private func holding(_ count: Int, of permits: Permits, _ body: () async -> Void) async {
+        guard count > 0 else { return await body() }
+        await permits.run { await holding(count - 1, of: permits, body) }
+    }
+
+    /// Whether `work` waits while all permits are taken. Returns when it has ended.
+    private func waits(
+        for permits: Permits,
+        _ count: Int,
+        _ work: @escaping @Sendable () async -> Void
+    ) async -> Bool {
+        let isDone = NIOLockedValueBox(false)
+        var hasWaited = false
+        await holding(count, of: permits) {
+            Task {
+                await work()
+                isDone.withLockedValue { $0 = true }
+            }
+            while permits.waitingCount == 0, !isDone.withLockedValue({ $0 }) { await Task.yield() }
+            hasWaited = permits.waitingCount > 0
+        }
+        while !isDone.withLockedValue({ $0 }) { await Task.yield() }
+        return hasWaited
+    }
+
+    @Test func permitsAreGivenToAsManyTasksAsThereAre() async {
+        let permits = Permits(2)
+        #expect(await waits(for: permits, 2) { await permits.run {} })
+        #expect(await !waits(for: permits, 1) { await permits.run {} })
+        // A permit that was given to a task that waited is free again.
+        #expect(await waits(for: permits, 2) { await permits.run {} })
+        #expect(permits.waitingCount == 0)
+    }
+
+    /// Whether a registration with so many bytes more waits while as many large calls are performed as may be.
+    private func registrationWaits(bytes: Int) async throws -> Bool {
+        let observer = try await observer()
+        let token = String(repeating: "6d", count: 32)
+        let padding = String(repeating: " ", count: bytes)
+        observer.offer(observed("register", .device, #"{"device":"D1",\#(padding)"token":"\#(token)"}"#))
+        observer.finish()
+        return await waits(for: observer.largeCalls, CallObserver.largeCallLimit) { await observer.work() }
+    }
+
+    // Otherwise 32 large bodies would be in memory as they were read, which takes many times their bytes.
+    @Test func onlyFewLargeCallsArePerformedAtATime() async throws {
+        #expect(try await registrationWaits(bytes: LargeBodies.smallBytes))
+        #expect(try await !registrationWaits(bytes: LargeBodies.smallBytes / 2))
     }
 
     @Test func allLanesTogetherHaveRoomForTheQueue() {

@@ -29,6 +29,9 @@ struct ObservedCall: Sendable {
         return copy
     }
 
+    /// Whether its body is read on the thread for large bodies.
+    var isLarge: Bool { call.body.count > LargeBodies.smallBytes }
+
     var size: Int { call.body.count + answer.body.count + call.path.utf8.count + (call.query?.utf8.count ?? 0) }
 }
 
@@ -47,6 +50,9 @@ final class CallObserver: Service {
     static let laneCount = 32
     /// 1,000 calls wait in a lane: the calls about one device must not take the whole queue.
     static let laneLimit = 1_000
+    /// Four calls with large bodies are performed at a time, because what was read of a body takes many times its memory. Not one: a call that waits for a lock
+    /// would keep all others waiting.
+    static let largeCallLimit = 4
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
     /// 4,000 such receipts and 64 MiB wait, in whichever lanes: they leave at least half of the queue to other calls.
@@ -86,6 +92,8 @@ final class CallObserver: Service {
     private let state = NIOLockedValueBox(State())
     private let calls: AsyncStream<ObservedCall>
     private let queue: AsyncStream<ObservedCall>.Continuation
+    /// Apart from the room for bodies of served calls, so that no caller waits for an observed call.
+    let largeCalls = Permits(CallObserver.largeCallLimit)
 
     /// `compares`: whether the calls are compared for parity, of which `bench parity` measures the cost.
     init(
@@ -165,7 +173,9 @@ final class CallObserver: Service {
                     bufferingPolicy: .bufferingOldest(Self.lateReceiptLimit)
                 )
                 group.addTask {
-                    for await observed in lane.stream { await self.perform(observed, late) }
+                    for await observed in lane.stream {
+                        await self.permitted(observed) { await self.perform(observed, late) }
+                    }
                     late.finish()
                 }
                 group.addTask { await self.perform(late: receipts) }
@@ -173,15 +183,15 @@ final class CallObserver: Service {
             var turn = 0
             for await observed in calls {
                 // The commands are read again when they are performed: here they would stay in memory while the call waits.
-                let commands = commands(of: observed.unread)
-                let reads = commands.isEmpty ? comparedReads(observed.unread) : []
-                guard !commands.isEmpty || !reads.isEmpty else {
+                let unread = observed.unread
+                let commands = await Self.read(unread) { self.performedCommands(of: $0) }
+                guard !commands.isEmpty else {
                     release(observed)
                     count(observed, "nothing")
-                    noteUnread(observed.unread)
+                    await Self.read(unread) { self.noteUnread($0) }
                     continue
                 }
-                let lane = lanes[Self.lane(of: commands + reads, observed, &turn)]
+                let lane = lanes[Self.lane(of: commands, observed, &turn)]
                 if case .enqueued = lane.continuation.yield(observed) { continue }
                 release(observed)
                 lost(observed, .full)
@@ -204,6 +214,21 @@ final class CallObserver: Service {
         hasher.combine(observed.binding.app)
         hasher.combine(name)
         return Int(hasher.finalize().magnitude % UInt(laneCount))
+    }
+
+    /// Reads a call: a large one on the thread where also the large bodies of served calls are parsed, one after the other.
+    private static func read<Value: Sendable>(
+        _ observed: ObservedCall,
+        _ reading: @escaping @Sendable (ObservedCall) -> Value
+    ) async -> Value {
+        guard observed.isLarge else { return reading(observed) }
+        return await LargeBodies.parse { reading(observed) }
+    }
+
+    /// The commands of a call, or those of a read that is compared.
+    private func performedCommands(of observed: ObservedCall) -> [Command] {
+        let commands = commands(of: observed)
+        return commands.isEmpty ? comparedReads(observed) : commands
     }
 
     /// The commands of a call, as far as the user's token permits them.
@@ -237,6 +262,13 @@ final class CallObserver: Service {
 
     // MARK: Performing
 
+    /// Runs `body`, which reads and performs a call; for a large call only while few others are performed. The replies are compared with the call, and its sequels
+    /// are read from it, so that what was read stays until the end.
+    private func permitted(_ observed: ObservedCall, _ body: () async -> Void) async {
+        guard observed.isLarge else { return await body() }
+        await largeCalls.run(body)
+    }
+
     /// Performs a call of a lane. A receipt whose message is not known is performed again later, if there is room for it.
     private func perform(_ observed: ObservedCall, _ late: AsyncStream<LateReceipt>.Continuation) async {
         if await !perform(observed, isRepetition: false) {
@@ -262,7 +294,7 @@ final class CallObserver: Service {
         var settled = ContinuousClock.now
         for await receipt in receipts {
             await settle(receipt.since + Self.lateReceiptWait, &settled)
-            _ = await perform(receipt.call, isRepetition: true)
+            await permitted(receipt.call) { _ = await self.perform(receipt.call, isRepetition: true) }
             state.withLockedValue { $0.late.leave(bytes: receipt.call.size) }
             release(receipt.call)
         }
@@ -302,7 +334,7 @@ final class CallObserver: Service {
             lost(observed, .stopping)
             return true
         }
-        var commands = commands(of: observed)
+        var commands = await Self.read(observed) { self.commands(of: $0) }
         if isRepetition { commands = commands.map(Self.repeated) }
         guard !commands.isEmpty else {
             await compareRead(observed)
