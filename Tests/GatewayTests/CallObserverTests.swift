@@ -201,6 +201,18 @@ import UpstreamSupport
         #expect(try await !registrationWaits(bytes: LargeBodies.smallBytes / 2))
     }
 
+    // Served calls need sessions of the store too. Control: changes of devices do not wait.
+    @Test func changesOfUsersAndGroupsLeaveSessionsToOthers() async throws {
+        let observer = try await observer()
+        let (call, limit) = (observed("other", .user), CallObserver.sessionLimit)
+        func isHeld(_ command: Command) async -> Bool {
+            await waits(for: observer.sessions, limit) { _ = await observer.replies(to: [command], call) }
+        }
+        #expect(await isHeld(.group(.create(title: "x"))))
+        #expect(await isHeld(.user(.erase([]))))
+        #expect(await !isHeld(.registration(.unregister(.key("D1")))))
+    }
+
     @Test func allLanesTogetherHaveRoomForTheQueue() {
         #expect(CallObserver.laneCount * CallObserver.laneLimit >= CallObserver.queueLimit)
     }

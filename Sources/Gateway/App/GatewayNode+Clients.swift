@@ -28,6 +28,7 @@ extension GatewayNode {
             directory: directory,
             multiStep: base.vendors.multiStep,
             figures: figures,
+            sessionLimit: max(1, base.configuration.databaseConnections / 2),
             logger: base.logger
         )
     }

@@ -53,6 +53,9 @@ final class CallObserver: Service {
     /// Four calls with large bodies are performed at a time, because what was read of a body takes many times its memory. Not one: a call that waits for a lock
     /// would keep all others waiting.
     static let largeCallLimit = 4
+    /// Three changes of users or groups are performed at a time, half of the default of `database.connections`: each has a session of the store for itself, and with
+    /// 32 of them served calls would wait for a session.
+    static let sessionLimit = 3
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
     /// 4,000 such receipts and 64 MiB wait, in whichever lanes: they leave at least half of the queue to other calls.
@@ -94,16 +97,21 @@ final class CallObserver: Service {
     private let queue: AsyncStream<ObservedCall>.Continuation
     /// Apart from the room for bodies of served calls, so that no caller waits for an observed call.
     let largeCalls = Permits(CallObserver.largeCallLimit)
+    /// For changes of users and groups.
+    let sessions: Permits
 
-    /// `compares`: whether the calls are compared for parity, of which `bench parity` measures the cost.
+    /// `compares`: whether the calls are compared for parity, of which `bench parity` measures the cost. `sessionLimit`: the number of changes of users and groups at a
+    /// time.
     init(
         handler: CommandHandler,
         directory: any CallDirectory,
         multiStep: [Vendor: any MultiStepVendor],
         figures: FigureCounts? = nil,
         compares: Bool = true,
+        sessionLimit: Int = CallObserver.sessionLimit,
         logger: Logger
     ) {
+        sessions = Permits(sessionLimit)
         parity = compares ? ParityTally(handler: handler, recent: figures, logger: logger) : nil
         self.handler = handler
         self.directory = directory
@@ -378,7 +386,7 @@ final class CallObserver: Service {
         var replies: [Reply] = []
         for start in stride(from: 0, to: commands.count, by: CommandLimits.commandsPerCall) {
             let part = Array(commands[start..<min(start + CommandLimits.commandsPerCall, commands.count)])
-            replies += await handler.perform(part, in: scope, at: observed.call.receivedAt).replies
+            replies += await perform(part, in: scope, at: observed.call.receivedAt)
         }
         guard let vendor = multiStep[scope.vendor] else { return replies }
         for _ in 0..<Self.sequelLimit {
@@ -386,9 +394,24 @@ final class CallObserver: Service {
             let sequel = admitted(next, observed)
             if sequel.isEmpty { break }
             if readsOnly, !sequel.allSatisfy(\.isPureRead) { return [] }
-            replies = await handler.perform(sequel, in: scope, at: observed.call.receivedAt).replies
+            replies = await perform(sequel, in: scope, at: observed.call.receivedAt)
         }
         return replies
+    }
+
+    private func perform(_ commands: [Command], in scope: CallScope, at time: Timestamp) async -> [Reply] {
+        guard commands.contains(where: Self.hasOwnSession) else {
+            return await handler.perform(commands, in: scope, at: time).replies
+        }
+        return await sessions.run { await handler.perform(commands, in: scope, at: time).replies }
+    }
+
+    /// Whether a command has a long transaction, which shares no commit with others. That of a device or a receipt is short.
+    private static func hasOwnSession(_ command: Command) -> Bool {
+        switch command {
+        case .user, .group: true
+        default: false
+        }
     }
 
     static func isUnavailable(_ reply: Reply) -> Bool {
