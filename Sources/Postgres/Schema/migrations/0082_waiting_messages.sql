@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: 319d375de7c25d3b
+-- Routines: 1c3c7922c026c6e0

@@ -85,8 +85,12 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
         -- The message's other slices would find no free capacity either, so they are delayed without being read. Slices that gave up or are held are not due.
         IF p_disposition = 'crowded' AND v_control IS NULL THEN
-            UPDATE gateway.slice SET next_at = v_next
-                WHERE tenant_id = p_tenant AND message_id = p_message AND state = 'ready' AND kind = 'deliver' AND next_at <= now();
+            -- A slice that is locked has just been claimed, and its lease may be renewed together with this one.
+            UPDATE gateway.slice s SET next_at = v_next FROM (
+                    SELECT x.no FROM gateway.slice x
+                    WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state = 'ready' AND x.kind = 'deliver' AND x.next_at <= now()
+                    ORDER BY x.no FOR NO KEY UPDATE SKIP LOCKED) AS d
+                WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = d.no;
         END IF;
     END IF;
     IF m.state = 'scheduled' THEN

@@ -92,11 +92,12 @@ BEGIN
     PERFORM gateway.note_sightings(
         p_tenant, p_app, ARRAY(SELECT u.id FROM unnest(p_identities, v_outcomes) AS u(id, outcome) WHERE u.outcome IS NOT NULL), now());
     IF p_has_inbox THEN
+        -- The inbox of a repeated receipt may be locked by a poll that waits for a delivery of this set; that poll removes the row.
         DELETE FROM gateway.inbox_open o USING (
             SELECT x.identity_id, x.message_id FROM unnest(p_identities, p_messages, v_outcomes) AS u(identity, message, result)
             JOIN gateway.inbox_open x
                 ON x.tenant_id = p_tenant AND x.identity_id = u.identity AND x.message_id = u.message
-            WHERE u.result IS NOT NULL ORDER BY x.identity_id, x.message_id FOR UPDATE OF x) AS y
+            WHERE u.result IS NOT NULL ORDER BY x.identity_id, x.message_id FOR UPDATE OF x SKIP LOCKED) AS y
             WHERE o.tenant_id = p_tenant AND o.identity_id = y.identity_id AND o.message_id = y.message_id;
     END IF;
     IF cardinality(v_first) + cardinality(v_later) = 0 THEN RETURN v_outcomes; END IF;
