@@ -138,6 +138,18 @@ package struct CommandHandler: Sendable {
         }
     }
 
+    /// Whether the commands of an observed call share their commit with other calls (`StoreOperation.sharesCommit`), as those of registrations and receipts do. Others
+    /// may take long, and have a session of the store for themselves.
+    package static func sharesCommit(_ commands: [Command]) -> Bool {
+        guard commands.count <= OperationStore.sharingLimit else { return false }
+        return commands.allSatisfy { command in
+            switch command {
+            case .user, .group(.changeMembers), .group(.delete), .registration(.unregister): false
+            default: true
+            }
+        }
+    }
+
     // These functions are not inlined into functions that wait: their temporary values would add 50 kB to the memory of every waiting call.
 
     /// The plans of one transaction; nil if a command reads first.

@@ -3,6 +3,7 @@ import DatabaseSupport
 import Logging
 import Model
 import NIOConcurrencyHelpers
+import Store
 import TestKit
 import Testing
 import UpstreamSupport
@@ -201,16 +202,24 @@ import UpstreamSupport
         #expect(try await !registrationWaits(bytes: LargeBodies.smallBytes / 2))
     }
 
-    // Served calls need sessions of the store too. Control: changes of devices do not wait.
-    @Test func changesOfUsersAndGroupsLeaveSessionsToOthers() async throws {
+    // Served calls need sessions of the store too. Control: commands that share a commit do not wait.
+    @Test func callsThatShareNoCommitLeaveSessionsToOthers() async throws {
         let observer = try await observer()
         let (call, limit) = (observed("other", .user), CallObserver.sessionLimit)
-        func isHeld(_ command: Command) async -> Bool {
-            await waits(for: observer.sessions, limit) { _ = await observer.replies(to: [command], call) }
+        func areHeld(_ commands: [Command]) async -> Bool {
+            await waits(for: observer.sessions, limit) { _ = await observer.replies(to: commands, call) }
         }
-        #expect(await isHeld(.group(.create(title: "x"))))
-        #expect(await isHeld(.user(.erase([]))))
-        #expect(await !isHeld(.registration(.unregister(.key("D1")))))
+        let create = Command.group(.create(title: "x"))
+        let unregister = Command.registration(.unregister(.key("D1")))
+        #expect(await areHeld([.user(.erase([]))]))
+        #expect(await areHeld([.group(.changeMembers("g", GroupChange(add: ["u"])))]))
+        #expect(await areHeld([.group(.delete("g"))]))
+        #expect(await areHeld([unregister]))
+        #expect(await areHeld([create, unregister]), "one of them shares none")
+        #expect(await !areHeld([create]))
+        #expect(await !areHeld([.group(.put("g"))]))
+        #expect(await !areHeld(Array(repeating: create, count: OperationStore.sharingLimit)))
+        #expect(await areHeld(Array(repeating: create, count: OperationStore.sharingLimit + 1)), "too many")
     }
 
     @Test func allLanesTogetherHaveRoomForTheQueue() {

@@ -53,8 +53,8 @@ final class CallObserver: Service {
     /// Four calls with large bodies are performed at a time, because what was read of a body takes many times its memory. Not one: a call that waits for a lock
     /// would keep all others waiting.
     static let largeCallLimit = 4
-    /// Three changes of users or groups are performed at a time, half of the default of `database.connections`: each has a session of the store for itself, and with
-    /// 32 of them served calls would wait for a session.
+    /// Three calls that share no commit are performed at a time (`CommandHandler.sharesCommit`), half of the default of `database.connections`: each has a session of the store for
+    /// itself, and with 32 of them served calls would wait for a session.
     static let sessionLimit = 3
     /// 1 s: a receipt may arrive before the vendor's answer to the send. Afterwards the sends that were answered are performed, and then the receipt.
     static let lateReceiptWait = Duration.seconds(1)
@@ -97,11 +97,11 @@ final class CallObserver: Service {
     private let queue: AsyncStream<ObservedCall>.Continuation
     /// Apart from the room for bodies of served calls, so that no caller waits for an observed call.
     let largeCalls = Permits(CallObserver.largeCallLimit)
-    /// For changes of users and groups.
+    /// For calls that share no commit.
     let sessions: Permits
 
-    /// `compares`: whether the calls are compared for parity, of which `bench parity` measures the cost. `sessionLimit`: the number of changes of users and groups at a
-    /// time.
+    /// `compares`: whether the calls are compared for parity, of which `bench parity` measures the cost. `sessionLimit`: the number of calls at a time that share no
+    /// commit.
     init(
         handler: CommandHandler,
         directory: any CallDirectory,
@@ -400,18 +400,10 @@ final class CallObserver: Service {
     }
 
     private func perform(_ commands: [Command], in scope: CallScope, at time: Timestamp) async -> [Reply] {
-        guard commands.contains(where: Self.hasOwnSession) else {
+        guard !CommandHandler.sharesCommit(commands) else {
             return await handler.perform(commands, in: scope, at: time).replies
         }
         return await sessions.run { await handler.perform(commands, in: scope, at: time).replies }
-    }
-
-    /// Whether a command has a long transaction, which shares no commit with others. That of a device or a receipt is short.
-    private static func hasOwnSession(_ command: Command) -> Bool {
-        switch command {
-        case .user, .group: true
-        default: false
-        }
     }
 
     static func isUnavailable(_ reply: Reply) -> Bool {

@@ -9,7 +9,7 @@ package struct OperationStore: Sendable {
     let node: NodeID
 
     /// Calls with at most this many operations share a commit with other calls, because the others wait for them.
-    private static var sharingLimit: Int { 8 }
+    package static var sharingLimit: Int { 8 }
 
     /// - Parameters:
     ///   - call: the pool of `gateway_call`.
