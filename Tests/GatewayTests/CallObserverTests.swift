@@ -157,11 +157,12 @@ import UpstreamSupport
         await permits.run { await holding(count - 1, of: permits, body) }
     }
 
-    /// Whether `work` waits while all permits are taken. Returns when it has ended.
+    /// Whether `work` waits while all permits are taken. `meanwhile` runs before they are free. Returns when `work` has ended.
     private func waits(
         for permits: Permits,
         _ count: Int,
-        _ work: @escaping @Sendable () async -> Void
+        _ work: @escaping @Sendable () async -> Void,
+        meanwhile: () -> Void = {}
     ) async -> Bool {
         let isDone = NIOLockedValueBox(false)
         var hasWaited = false
@@ -172,6 +173,7 @@ import UpstreamSupport
             }
             while permits.waitingCount == 0, !isDone.withLockedValue({ $0 }) { await Task.yield() }
             hasWaited = permits.waitingCount > 0
+            meanwhile()
         }
         while !isDone.withLockedValue({ $0 }) { await Task.yield() }
         return hasWaited
@@ -220,6 +222,23 @@ import UpstreamSupport
         #expect(await !areHeld([.group(.put("g"))]))
         #expect(await !areHeld(Array(repeating: create, count: OperationStore.sharingLimit)))
         #expect(await areHeld(Array(repeating: create, count: OperationStore.sharingLimit + 1)), "too many")
+    }
+
+    // Otherwise a node that stops would still perform calls after the time that it has for them. Control: it performs those that wait until then.
+    @Test(arguments: [Duration.zero, .seconds(86_400)])
+    func aCallThatWaitsForASessionIsNotPerformedAfterTheEnd(_ limit: Duration) async throws {
+        let observer = try await observer()
+        let call = observed("other", .user)
+        let replies = NIOLockedValueBox<[Reply]>([])
+        let hasWaited = await waits(for: observer.sessions, CallObserver.sessionLimit) {
+            let found = await observer.replies(to: [.group(.delete("g"))], call)
+            replies.withLockedValue { $0 = found }
+        } meanwhile: {
+            observer.stop(within: limit)
+        }
+        #expect(hasWaited)
+        let areRefused = replies.withLockedValue { $0.map(CallObserver.isUnavailable) }
+        #expect(areRefused == [limit == .zero])
     }
 
     @Test func allLanesTogetherHaveRoomForTheQueue() {

@@ -152,10 +152,13 @@ final class CallObserver: Service {
     }
 
     /// Ends `work` when the queue is empty, or after the time for that.
-    func stop() {
-        state.withLockedValue { $0.end = ContinuousClock.now + Self.drainLimit }
+    func stop(within limit: Duration = CallObserver.drainLimit) {
+        state.withLockedValue { $0.end = ContinuousClock.now + limit }
         finish()
     }
+
+    /// Whether the time for the calls that wait is over.
+    private var isOver: Bool { state.withLockedValue { $0.end }.map { ContinuousClock.now >= $0 } ?? false }
 
     /// Ends `work` when the queue is empty.
     func finish() { queue.finish() }
@@ -338,7 +341,7 @@ final class CallObserver: Service {
 
     /// Returns false, and counts nothing, for a receipt whose message is not known, unless this is the second attempt.
     private func perform(_ observed: ObservedCall, isRepetition: Bool) async -> Bool {
-        if let end = state.withLockedValue({ $0.end }), ContinuousClock.now >= end {
+        if isOver {
             lost(observed, .stopping)
             return true
         }
@@ -350,7 +353,7 @@ final class CallObserver: Service {
         }
         let replies = await replies(to: commands, observed)
         if replies.contains(where: Self.isUnavailable) {
-            lost(observed, .store)
+            lost(observed, isOver ? .stopping : .store)
             return true
         }
         if !isRepetition, Self.overtakes(commands, replies) { return false }
@@ -400,10 +403,14 @@ final class CallObserver: Service {
     }
 
     private func perform(_ commands: [Command], in scope: CallScope, at time: Timestamp) async -> [Reply] {
-        guard !CommandHandler.sharesCommit(commands) else {
+        if CommandHandler.sharesCommit(commands) {
             return await handler.perform(commands, in: scope, at: time).replies
         }
-        return await sessions.run { await handler.perform(commands, in: scope, at: time).replies }
+        return await sessions.run {
+            // A call may have waited for its permit until the node had to stop.
+            if isOver { return commands.map { _ in .refused(.unavailable(retryAfter: nil)) } }
+            return await handler.perform(commands, in: scope, at: time).replies
+        }
     }
 
     static func isUnavailable(_ reply: Reply) -> Bool {
