@@ -3,6 +3,7 @@ import Model
 import Testing
 
 @testable import EngineStore
+@testable import PostgresClient
 @testable import Store
 
 /// The rules of badges, numbers and users on devices.
@@ -181,6 +182,23 @@ import Testing
         #expect(try await world.badges(next) == [1], "badge of the same key, registered again")
     }
 
+    // A mark names the user.
+    @Test func erasingUsersOfADialectErasesTheirMarksInIt() async throws {
+        let world = try await RuleWorld.make()
+        for (index, scope) in [world.scope, world.inbox].enumerated() {
+            var identities: [IdentityID] = []
+            for user in ["hong", "kim"] as [UserID] {
+                let (key, token) = (world.newKey(), world.newToken())
+                let made = try await world.register(key, token: token, user: user, vendor: scope.vendor)
+                identities.append(try #require(made).identity)
+            }
+            let lease = try await world.counted(to: identities, step: index + 1, in: scope)
+            #expect(try await world.badges(lease) == [index + 1, index + 1], "of \(scope.vendor)")
+        }
+        #expect(try await world.run(EraseUsers(world.scope, ["hong"], by: "test")) == 1)
+        #expect(try await world.marks() == ["1 user:kim", "2 user:hong", "2 user:kim"], "those that stay")
+    }
+
     @Test func aMessageCountsOncePerHolderAndARetryCarriesTheSameBadge() async throws {
         let world = try await RuleWorld.make()
         let reader = try await world.reader("hong")
@@ -335,11 +353,20 @@ extension RuleWorld {
     }
 
     /// A message that counts badges, accepted and leased.
-    func counted(to identities: [IdentityID], step: Int) async throws -> SliceLease {
+    func counted(to identities: [IdentityID], step: Int, in scope: AppScope? = nil) async throws -> SliceLease {
         var message = message(to: identities, claim: claim)
+        message.scope = scope ?? self.scope
         message.content.badgeStep = step
         _ = try await accept(message)
         return handover(message)
+    }
+
+    /// The numbers and holders of the tenant's marks.
+    func marks() async throws -> [String] {
+        let sql = """
+            SELECT concat(k.badge, ' ', k.holder) AS mark FROM gateway.badge_mark k WHERE k.tenant_id = $1 ORDER BY mark
+            """
+        return try await rows(sql, [.id(tenant)]).map { try $0.text("mark") }
     }
 
     /// The badges that the pushes of a lease carry.

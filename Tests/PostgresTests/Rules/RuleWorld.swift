@@ -33,6 +33,11 @@ struct RuleWorld: Sendable {
     /// Lets time pass for everything stored in the database.
     func pass(_ duration: Duration) async throws { try await fixture.age(by: duration) }
 
+    /// The rows of a question that no operation asks.
+    func rows(_ sql: String, _ parameters: [PostgresValue]) async throws -> ResultSet {
+        try await fixture.engine.run(Statement(sql, parameters), tenant: nil)
+    }
+
     /// Provisions the app's timing again.
     func setTiming(_ timing: AppTiming) async throws {
         var tenant = fixture.tenant("acme")

@@ -53,6 +53,10 @@ BEGIN
             AND m.tenant_id = p_tenant AND m.message_id = v.message_id AND m.app_id = p_app AND m.vendor = p_vendor;
     DELETE FROM gateway.user_profile
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
+    -- Marks before badges, the order in which every function takes them.
+    DELETE FROM gateway.badge_mark k USING gateway.message m
+        WHERE k.tenant_id = p_tenant AND k.holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u))
+            AND m.tenant_id = p_tenant AND m.message_id = k.message_id AND m.app_id = p_app AND m.vendor = p_vendor;
     DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor
         AND holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u));
     DELETE FROM gateway.campaign_mark
