@@ -81,12 +81,12 @@ import Testing
         return (.call, Transaction(tenant: fixture.acme.rawValue, [operation.statement(call)]))
     }
 
-    /// A message with two slices of two targets, leased by this node.
-    private func leases(_ fixture: StoreFixture) async throws -> (NewMessage, [SliceLease]) {
-        let slices = (0..<2).map { number in
+    /// A message with slices of two targets, leased by this node.
+    private func leases(_ fixture: StoreFixture, slices count: Int = 2) async throws -> (NewMessage, [SliceLease]) {
+        let slices = (0..<count).map { number in
             NewSlice(number: Int32(number), work: .deliver, targets: [TargetID(UUID()), TargetID(UUID())])
         }
-        let message = try await fixture.message(slices: slices, recipients: 4)
+        let message = try await fixture.message(slices: slices, recipients: 2 * count)
         try await fixture.accept(message)
         let leases = slices.map { slice in
             SliceLease(
@@ -286,6 +286,36 @@ import Testing
         #expect(try await fixture.facts(message.id).state == (index == 3 ? .dead : .sending))
     }
 
+    // A renewal of leases takes the slices of a node in any order, so that it may hold this slice and wait for the first.
+    @Test func aCrowdedMessageDoesNotWaitForASliceThatIsLocked() async throws {
+        let fixture = try await StoreFixture.make()
+        let (message, leases) = try await leases(fixture, slices: 3)
+        for lease in leases[1...] {
+            let free = try await fixture.progress(lease, [], disposition: .again(after: .zero))
+            _ = try await fixture.delivery.record(free, by: fixture.node)
+        }
+        let crowded = try await fixture.progress(leases[0], [], disposition: .crowded(for: .seconds(600)))
+        let record = fixture.delivery.recording(crowded, by: fixture.node)
+        let held = """
+            SELECT FROM gateway.slice WHERE tenant_id = '\(fixture.acme)' AND message_id = '\(message.id)' AND no = 1 FOR UPDATE
+            """
+        _ = try await race(fixture, behind: held, []) {
+            let row = try await fixture.engine.run(record, tenant: nil, timeout: .seconds(5)).only()
+            #expect(try row.int("count") == 0)
+        }
+        let delayed = try await fixture.engine.run(
+            Statement(
+                """
+                SELECT s.no FROM gateway.slice s
+                WHERE s.tenant_id = $1 AND s.message_id = $2 AND s.next_at > now() + interval '5 minutes' ORDER BY s.no
+                """,
+                [.id(fixture.acme), .id(message.id)]
+            ),
+            tenant: nil
+        )
+        #expect(try delayed.map { try $0.int("no") } == [0, 2])
+    }
+
     @Test(arguments: [MessageControl.pause, .cancel])
     func aReturnedSliceAndAControlCommand(_ control: MessageControl) async throws {
         let fixture = try await StoreFixture.make()
@@ -410,6 +440,30 @@ import Testing
             #expect(try rows.map { try $0.optionalText("outcome") } == [nil, "recorded"])
         }
         #expect(errors == [nil])
+    }
+
+    // A poll that holds the row may wait for a delivery of the set.
+    @Test func aSetOfReceiptsDoesNotWaitForARowOfAnInbox() async throws {
+        let fixture = try await StoreFixture.make()
+        let messages = try await device(fixture, messages: 2)
+        let now = try await fixture.now()
+        let set = Transaction(
+            tenant: fixture.acme.rawValue,
+            [try fixture.joined(messages.map { report(fixture, $0.number, at: now) })]
+        )
+        let row = "gateway.inbox_open o WHERE o.tenant_id = '\(fixture.acme)' AND o.message_id = '\(messages[0].id)'"
+        _ = try await race(fixture, behind: "SELECT FROM \(row) FOR UPDATE", []) {
+            let rows = try #require(try await fixture.engine.run(set, timeout: .seconds(5)).first)
+            #expect(try rows.map { try $0.optionalText("outcome") } == ["recorded", "recorded"])
+        }
+        // Control: the row was there. The other one is gone, and a poll removes this one.
+        let sql = "SELECT o.message_id AS id FROM gateway.inbox_open o WHERE o.tenant_id = $1"
+        let open = Statement(sql, [.id(fixture.acme)])
+        let left = try await fixture.engine.run(open, tenant: nil)
+        #expect(try left.map { try $0.uuid("id") } == [messages[0].id.rawValue])
+        #expect(try await fixture.ask(poll(at: now)).isEmpty)
+        #expect(try await fixture.engine.run(open, tenant: nil).isEmpty)
+        #expect(try await fixture.counters().received == 2)
     }
 
     @Test func aHistoryAndAPoll() async throws {

@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: 1df135043781d470
+-- Routines: fe6f8a0bc96f9c88

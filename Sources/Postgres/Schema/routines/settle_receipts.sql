@@ -3,8 +3,8 @@
 --
 -- The first receipt of a delivery finds it in state 'sent' and writes it without reading it first; only those not found so are looked up. Works day by day,
 -- because the planner then sees one partition; the join settings keep it from reading a partition whole. Deliveries are locked in the order of their key;
--- those that are looked up, only if no other transaction has locked them. Then follow the identities that were seen, under the same condition
--- (`note_sightings`), the rows of the inboxes (only with p_has_inbox), and the event log.
+-- those that are looked up, only if no other transaction has locked them. Then follow, under the same condition, the identities that were seen
+-- (`note_sightings`) and the rows of the inboxes (only with p_has_inbox), and then the event log.
 CREATE OR REPLACE FUNCTION gateway.settle_receipts(
     p_tenant text, p_app text, p_identities uuid[], p_messages uuid[], p_days integer[], p_kinds text[], p_at timestamptz[], p_node text,
     p_has_inbox boolean DEFAULT false)
@@ -92,7 +92,7 @@ BEGIN
     PERFORM gateway.note_sightings(
         p_tenant, p_app, ARRAY(SELECT u.id FROM unnest(p_identities, v_outcomes) AS u(id, outcome) WHERE u.outcome IS NOT NULL), now());
     IF p_has_inbox THEN
-        -- The inbox of a repeated receipt may be locked by a poll that waits for a delivery of this set; that poll removes the row.
+        -- The row of a repeated receipt may be locked by a poll that waits for a delivery of this set. A row that stays is removed by that poll or the next one.
         DELETE FROM gateway.inbox_open o USING (
             SELECT x.identity_id, x.message_id FROM unnest(p_identities, p_messages, v_outcomes) AS u(identity, message, result)
             JOIN gateway.inbox_open x
