@@ -173,10 +173,8 @@ import UpstreamSupport
             try await wait(for: "observe_message", admin)
             // All of them are about one device, and wait in one lane: more than its share of the room.
             let count = CallObserver.lateReceiptLimit / CallObserver.laneCount + 25
-            for _ in 0..<count {
-                upstream.script([Self.answer(#"{"relay":"received"}"#)])
-                _ = try await stage.call("receipt", [], Array(#"{"device":"D-97","message":"m-97"}"#.utf8))
-            }
+            upstream.script([Self.answer(#"{"relay":"received"}"#)])
+            try await receipts(count, stage)
             // Longer than a receipt waits for the answer to its send.
             try await Task.sleep(for: CallObserver.lateReceiptWait + .milliseconds(500))
             try await admin.script("SELECT pg_advisory_unlock(23)")
@@ -189,6 +187,18 @@ import UpstreamSupport
             await admin.close()
         }
         await upstream.stop()
+    }
+
+    /// Sends receipts of one device, sixteen at a time: one after the other, they would take longer than the send may wait.
+    private func receipts(_ count: Int, _ stage: ProxyStage) async throws {
+        let receipt = Array(#"{"device":"D-97","message":"m-97"}"#.utf8)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for place in 0..<count {
+                if place >= 16 { _ = try await group.next() }
+                group.addTask { _ = try await stage.call("receipt", [], receipt) }
+            }
+            try await group.waitForAll()
+        }
     }
 
     // With a wait for each receipt, a node would perform twenty of them in a second while messages are sent.
