@@ -121,14 +121,14 @@ import UpstreamSupport
 
     // Control: the same by comparing with every number.
     @Test func openNumbersAreThoseOfASet() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix(state: 20_261_128)
         var (sends, known, last) = (OpenNumbers(), Set<Int>(), 0)
         for _ in 0..<2_000 {
             if Bool.random(using: &generator) || known.isEmpty {
                 last += Int.random(in: 1...3, using: &generator)
                 sends.add(last)
                 known.insert(last)
-            } else if let number = known.randomElement(using: &generator) {
+            } else if let number = known.sorted().randomElement(using: &generator) {
                 sends.remove(number)
                 known.remove(number)
             }
@@ -186,6 +186,20 @@ import UpstreamSupport
         // A permit that was given to a task that waited is free again.
         #expect(await waits(for: permits, 2) { await permits.run {} })
         #expect(permits.waitingCount == 0)
+    }
+
+    @Test func permitsAreGivenInTheOrderOfTheWaits() async {
+        let permits = Permits(1)
+        let order = NIOLockedValueBox<[Int]>([])
+        var tasks: [Task<Void, Never>] = []
+        await permits.run {
+            for number in 0..<3 {
+                tasks.append(Task { await permits.run { order.withLockedValue { $0.append(number) } } })
+                while permits.waitingCount <= number { await Task.yield() }
+            }
+        }
+        for task in tasks { await task.value }
+        #expect(order.withLockedValue { $0 } == [0, 1, 2])
     }
 
     /// Whether a registration with so many bytes more waits while as many large calls are performed as may be.
