@@ -105,7 +105,7 @@ extension CallObserver {
 
     /// Carries out a read that the upstream has answered, and compares the answers.
     func compareRead(_ observed: ObservedCall) async {
-        let commands = pureReads(observed)
+        let commands = await Self.read(observed) { self.pureReads($0) }
         guard !commands.isEmpty else { return }
         let replies = await replies(to: commands, observed, readsOnly: true)
         guard !replies.isEmpty, !replies.contains(where: Self.isUnavailable) else { return }

@@ -228,7 +228,7 @@ final class CallObserver: Service {
     }
 
     /// Reads a call: a large one on the thread where also the large bodies of served calls are parsed, one after the other.
-    private static func read<Value: Sendable>(
+    static func read<Value: Sendable>(
         _ observed: ObservedCall,
         _ reading: @escaping @Sendable (ObservedCall) -> Value
     ) async -> Value {
