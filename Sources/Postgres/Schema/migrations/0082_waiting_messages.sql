@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: fe6f8a0bc96f9c88
+-- Routines: addf38a9ba50a83b

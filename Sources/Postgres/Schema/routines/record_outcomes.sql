@@ -87,11 +87,11 @@ BEGIN
         IF p_disposition = 'crowded' AND v_control IS NULL THEN
             -- A slice that is locked is just claimed, or its lease is renewed. It is not waited for: a renewal takes the slices of a node in any order, so that it
             -- may wait for this one.
-            UPDATE gateway.slice s SET next_at = v_next FROM (
+            UPDATE gateway.slice o SET next_at = v_next FROM (
                     SELECT x.no FROM gateway.slice x
                     WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state = 'ready' AND x.kind = 'deliver' AND x.next_at <= now()
                     ORDER BY x.no FOR NO KEY UPDATE SKIP LOCKED) AS d
-                WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = d.no;
+                WHERE o.tenant_id = p_tenant AND o.message_id = p_message AND o.no = d.no;
         END IF;
     END IF;
     IF m.state = 'scheduled' THEN
