@@ -322,6 +322,7 @@ package struct CommandHandler: Sendable {
         switch error.code {
         case .missing: .unknownBinding
         case .outdated: .outdated
+        case .taken: .invalid("key")
         case .exhausted(let quota): .rateLimited(retryAfter: quota.wait(at: clock.now()), quota: quota)
         case .unavailable, .conflict, .timedOut, .failed: unavailable
         }

@@ -11,6 +11,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// The data on which the call is based has changed since it was read. It must be read again.
         case outdated
+        /// The key of a registration belongs to another caller (`DeviceRegistration.keepsOwner`).
+        case taken
         /// A quota is used up.
         case exhausted(Quota)
         /// A bug, or a schema that does not match the program.
@@ -29,7 +31,7 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     package var isRetriable: Bool {
         switch code {
         case .unavailable, .conflict, .timedOut: true
-        case .missing, .outdated, .exhausted, .failed: false
+        case .missing, .outdated, .taken, .exhausted, .failed: false
         }
     }
     package var description: String { "\(code): \(detail)" }

@@ -4,7 +4,6 @@ import Testing
 
 /// A `DEVICE_ID` that others know does not change the device (docs/contracts/ipns.md#2.5, docs/contracts/ipns.md#2.8).
 struct OwnerTests {
-    private static let token = DeviceToken(stored: Fixture.token)
     private static let foreign = String(repeating: "ab", count: 32)
 
     private func config(_ more: JSONObject) -> VendorRequest {
@@ -20,12 +19,14 @@ struct OwnerTests {
         )
     }
 
-    private func standing(_ state: TokenState = .active) -> IdentityStanding {
-        IdentityStanding(state: .active, token: Self.token, user: "E100", tokenState: state)
-    }
-
-    private func sequel(_ request: VendorRequest, _ standing: IdentityStanding?) throws(AdapterError) -> [Command] {
-        try Mount.adapter.sequel(to: [.registration(.standing(standing))], of: request, settings: Mount.strict)
+    private func keepsOwner(
+        _ request: VendorRequest,
+        _ settings: BindingSettings = Mount.settings
+    ) throws(AdapterError) -> Bool? {
+        guard case .registration(.register(let found))? = try Mount.commands(request, settings: settings).first else {
+            return nil
+        }
+        return found.keepsOwner
     }
 
     @Test func aKnownDeviceIDDoesNotSwitchPushOff() throws {
@@ -44,26 +45,13 @@ struct OwnerTests {
 
     @Test func aKnownDeviceIDDoesNotReplaceAForeignToken() throws {
         let stranger = registration(of: "E999", Self.foreign)
-        #expect(
-            try Mount.commands(stranger, settings: Mount.strict) == [.registration(.standing(key: "victim"))]
-        )
-        #expect(throws: AdapterError(.invalid, field: "DEVICE_ID")) { try sequel(stranger, standing()) }
-        #expect(
-            Mount.adapter.refuse(AdapterError(.invalid, field: "DEVICE_ID"), for: stranger, settings: Mount.strict)
-                .status == 200
-        )
-        // The device's own token, its own user with a new token, a dead token and a new device are accepted.
-        let open = try Mount.commands(stranger)
-        #expect(try sequel(stranger, standing(.invalid)) == open && sequel(stranger, nil) == open)
-        for request in [registration(of: "E999", Fixture.token), registration(of: "E100", Self.foreign)] {
-            #expect(try sequel(request, standing()) == Mount.commands(request))
-        }
-        // After the registration the call ends. A forwarded call needs to know that before.
-        let question = try Mount.commands(stranger, settings: Mount.strict)
-        #expect(Mount.adapter.ends(with: question) == false)
-        #expect(Mount.adapter.ends(with: open) == true)
-        let done = Reply.preference(.preferences(DevicePreferences(acceptsPush: true, user: "E100")))
-        #expect(try Mount.adapter.sequel(to: [done], of: stranger, settings: Mount.strict) == [])
+        #expect(try keepsOwner(stranger, Mount.strict) == true)
+        // `deviceIdAlone`
+        #expect(try keepsOwner(stranger) == false)
+        // The store refuses a stranger's registration (`expect_owner`).
+        let answer = Mount.adapter.encode([.refused(.invalid("key"))], for: stranger, settings: Mount.strict)
+        #expect(answer.status == 200)
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("INVALID PARAMETER: DEVICE_ID"))
     }
 
     @Test func aDeviceWithoutAnIDIsItsToken() throws {
@@ -72,5 +60,6 @@ struct OwnerTests {
             ["APP_ID": "hr.mobile", "USER_CN": "E1", "PUSH_TOKEN": .string(Fixture.token)]
         )
         #expect(try Mount.commands(request, settings: Mount.strict).count == 2)
+        #expect(try keepsOwner(request, Mount.strict) == false)
     }
 }

@@ -226,6 +226,37 @@ import Testing
         }
     }
 
+    /// A key is known to others: a stranger, who has neither its token nor its user, does not get it, alone or in a set.
+    @Test func aKeyStaysWithItsOwner() async throws {
+        let fixture = try await StoreFixture.make()
+        let scope = AppScope(app: "shop", vendor: .ipns)
+        let first = ["k1", "k2", "k3", "k4"].enumerated().map { row($1, "aa0\($0)", user: $1 == "k4" ? nil : "of \($1)") }
+        _ = try await together(first, scope, fixture)
+        let dead = Statement(
+            "UPDATE gateway.device SET token_state = 'invalid' WHERE tenant_id = $1 AND token = 'aa02'",
+            [.id(fixture.acme)]
+        )
+        _ = try await fixture.engine.run(dead, tenant: nil)
+        func owned(_ key: String, _ token: String, _ user: String?) -> Row {
+            var row = row(key, token, user: user)
+            row.registration.keepsOwner = true
+            return row
+        }
+        let strangers = [owned("k1", "bb01", "x"), owned("k2", "bb02", nil)]
+        #expect(try await together(strangers, scope, fixture) == [nil, nil])
+        for stranger in strangers {
+            await #expect { try await registered(stranger, scope, fixture, in: fixture.acme) } throws: { error in
+                (error as? StoreError)?.code == .taken
+            }
+        }
+        // Its token or its user, a dead token, a device without a user, and a new key.
+        let owners = [
+            owned("k1", "aa00", "x"), owned("k2", "bb03", "of k2"), owned("k4", "bb04", "x"), owned("k5", "bb05", "y"),
+        ]
+        #expect(try await together(owners, scope, fixture) == [true, true, true, false])
+        #expect(try await registered(owned("k3", "bb06", "x"), scope, fixture, in: fixture.acme)?.wasActive == true)
+    }
+
     @Test func anExpectedUserRunsAlone() async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .upmc)

@@ -69,8 +69,6 @@ extension BrazeAdapter: MultiStepVendor {
     {
         try BrazeRequest(request, settings).sequel(to: replies)
     }
-
-    package func ends(with commands: [Command]) -> Bool? { nil }
 }
 
 extension BrazeAdapter: CampaignVendor {

@@ -107,20 +107,6 @@ package struct IPNSAdapter: VendorAdapter {
 
 extension IPNSAdapter: InboxVendor {}
 
-extension IPNSAdapter: MultiStepVendor {
-    package func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
-        -> [Command]
-    {
-        // Only a registration has a second step, and its first reply identifies it.
-        guard case .registration(.standing)? = replies.first else { return [] }
-        return try call(request, settings).sequel(to: replies)
-    }
-
-    package func ends(with commands: [Command]) -> Bool? {
-        if case .registration(.standing)? = commands.first { false } else { true }
-    }
-}
-
 extension IPNSAdapter: DeviceImporting {
     package var importColumns: [String: DeviceColumn] { ["DEVICE_ID": .key, "USER_CN": .user, "PUSH_TOKEN": .token] }
 }

@@ -13,8 +13,7 @@ struct IPNSRequest {
     /// - Throws: `AdapterError` naming the field that is missing, invalid or over its limit.
     func commands() throws(AdapterError) -> [Command] {
         switch operation {
-        case .appRegist:
-            if let question = try question() { [question] } else { try registration() }
+        case .appRegist: try registration(keepingOwner: !settings.trustsDeviceID)
         case .recvReport: [.receipt(try report(.received, .msgID, or: .reqID))]
         case .readReport: [.receipt(try report(.read, .reqID, or: .msgID))]
         case .updateConfig: try configuration()
@@ -24,34 +23,6 @@ struct IPNSRequest {
         case .polling: [.inbox(.poll(try caller(), limit: try count(default: IPNSLimits.pollCount)))]
         case .send: [.submission(.submit(try submission()))]
         }
-    }
-
-    /// The commands that follow the first replies: the registration of a device whose owner had to be read first.
-    ///
-    /// - Throws: `AdapterError` for a `DEVICE_ID` that belongs to another caller.
-    func sequel(to replies: [Reply]) throws(AdapterError) -> [Command] {
-        guard operation == .appRegist, replies.count == 1, case .registration(.standing(let standing))? = replies.first
-        else { return [] }
-        guard try owns(standing) else { throw fields.invalid(.deviceID) }
-        return try registration()
-    }
-
-    /// The query for the owner of a known device; nil if the call proves itself, because the device's id is derived from its token.
-    private func question() throws(AdapterError) -> Command? {
-        // Faults of the call are reported before the device is looked up.
-        _ = try registration()
-        guard !settings.trustsDeviceID, let key = try fields.text(.deviceID) else { return nil }
-        return .registration(.standing(key: VendorDeviceKey(key)))
-    }
-
-    /// Assumed: the device's token proves its owner, and a new token comes with the user of the device. A call with another token and another user is
-    /// a stranger's. A device whose token is dead is free (docs/contracts/ipns.md#2.5).
-    private func owns(_ standing: IdentityStanding?) throws(AdapterError) -> Bool {
-        guard let standing, standing.state == .active, standing.tokenState == .active, let old = standing.token,
-            let user = standing.user
-        else { return true }
-        let (token, named) = (try token(try platform()), try fields.text(.userCN))
-        return token == old || named == user.rawValue
     }
 
     /// Changes the device of the call's token. A `DEVICE_ID` is known to others, so it is sufficient only if the binding permits it
@@ -65,7 +36,10 @@ struct IPNSRequest {
     }
 
     /// Registers, then applies the call's `PUSH_YN`, then reads the result: a repeated call without it keeps the setting (docs/contracts/ipns.md#2.5).
-    func registration() throws(AdapterError) -> [Command] {
+    ///
+    /// - Parameter keepingOwner: whether a `DEVICE_ID` that others know is no proof. Assumed: the device's token proves its owner, and a new token comes with the
+    ///   user of the device. A call with another token and another user is a stranger's. A device whose token is dead is free (docs/contracts/ipns.md#2.5).
+    func registration(keepingOwner: Bool = false) throws(AdapterError) -> [Command] {
         let user = try fields.required(.userCN)
         let platform = try platform()
         guard let token = try token(platform) else { throw fields.missing(.pushToken) }
@@ -78,6 +52,7 @@ struct IPNSRequest {
             user: UserID(user)
         )
         registration.derivesKey = true
+        registration.keepsOwner = keepingOwner && key != nil
         if let version = try fields.text(.libVer) {
             registration.attributes["libVer"] = .string(version)
             registration.client.set(.sdkVersion, version)

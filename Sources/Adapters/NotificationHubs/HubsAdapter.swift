@@ -86,8 +86,6 @@ extension HubsAdapter: MultiStepVendor {
     {
         try HubsRequest(request, settings).sequel(to: replies)
     }
-
-    package func ends(with commands: [Command]) -> Bool? { nil }
 }
 
 extension HubsAdapter: DeviceTokenIssuing {

@@ -6,7 +6,7 @@ import Store
 package struct CallForwarding: Sendable {
     package var call: ForwardedCall
     package var subject: ForwardedSubject
-    /// Whether the call is complete with the replies to its last commands. Nil: it always is, because the dialect has no calls of several steps, or says that these commands are the last.
+    /// Whether the call is complete with the replies to its last commands. Nil: it always is, because the dialect has no calls of several steps.
     package var isComplete: (@Sendable ([Reply]) -> Bool)?
     /// Whether the call is forwarded also if a command is refused: a receipt of a message that the upstream sent, to a device that only the upstream knows.
     package var includesRefused: Bool

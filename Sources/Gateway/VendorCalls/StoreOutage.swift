@@ -23,7 +23,7 @@ final class StoreOutage: Sendable {
     func ended(with error: StoreError, at now: ContinuousClock.Instant) {
         switch error.code {
         case .unavailable, .timedOut: failed(at: now)
-        case .conflict, .missing, .outdated, .exhausted, .failed: answered()
+        case .conflict, .missing, .outdated, .taken, .exhausted, .failed: answered()
         }
     }
 

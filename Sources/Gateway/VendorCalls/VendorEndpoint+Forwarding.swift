@@ -8,38 +8,32 @@ import Routing
 
 /// A call that the gateway answers and that its upstream receives later, by a rule with `serveAndForward`, or with `onOutage: serve`.
 struct ForwardOrder: Sendable {
-    /// The end of a call of several steps.
-    struct Completion: Sendable {
-        /// Whether nothing follows some commands. Nil: that depends on their replies.
-        var ends: @Sendable ([Command]) -> Bool?
-        /// Whether nothing follows some replies.
-        var isComplete: @Sendable ([Reply]) -> Bool
-    }
-
     private let call: ForwardedCall
-    /// Nil: the call has one step.
-    private let completion: Completion?
+    /// Whether nothing follows some replies. Nil: the call has one step.
+    private let isComplete: (@Sendable ([Reply]) -> Bool)?
     private let includesRefused: Bool
     /// Called if the call is not forwarded because too many wait for the upstream.
     var onFull: (@Sendable () -> Void)?
     /// The commands of the call so far: they name whom it is about.
     private var commands: [Command] = []
 
-    init(_ call: ForwardedCall, completion: Completion?, includesRefused: Bool = false) {
+    init(
+        _ call: ForwardedCall,
+        isComplete: (@Sendable ([Reply]) -> Bool)?,
+        includesRefused: Bool = false
+    ) {
         self.call = call
-        self.completion = completion
+        self.isComplete = isComplete
         self.includesRefused = includesRefused
     }
 
-    /// The order for the transaction of the next commands of the call. Nil: others follow them.
-    mutating func forwarding(with next: [Command]) -> CallForwarding? {
+    /// The order for the transaction of the next commands of the call.
+    mutating func forwarding(with next: [Command]) -> CallForwarding {
         commands += next
-        let ends: Bool? = if let completion { completion.ends(next) } else { true }
-        if ends == false { return nil }
         var forwarding = CallForwarding(
             call,
             about: ForwardedSubject(commands),
-            isComplete: ends == true ? nil : completion?.isComplete,
+            isComplete: isComplete,
             includesRefused: includesRefused
         )
         forwarding.onFull = onFull
@@ -94,7 +88,7 @@ extension VendorEndpoint {
         let stored = (adapter as? any ForwardingVendor)?.stored(call, settings: binding.settings) ?? call
         var order = ForwardOrder(
             ForwardedCall(stored, app: binding.app, vendor: adapter.vendor, upstream: credential, kind: kind),
-            completion: completion(of: call, adapter, binding.settings),
+            isComplete: completion(of: call, adapter, binding.settings),
             includesRefused: includesRefused
         )
         let key = CredentialKey(tenant: binding.tenant, credential: credential)
@@ -124,14 +118,11 @@ extension VendorEndpoint {
         of call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings
-    ) -> ForwardOrder.Completion? {
+    ) -> (@Sendable ([Reply]) -> Bool)? {
         guard let multiStep = multiStep[adapter.vendor] else { return nil }
-        return ForwardOrder.Completion(
-            ends: { multiStep.ends(with: $0) },
-            isComplete: { replies in
-                let sequel = try? multiStep.sequel(to: replies, of: call, settings: settings)
-                return sequel?.isEmpty ?? false
-            }
-        )
+        return { replies in
+            let sequel = try? multiStep.sequel(to: replies, of: call, settings: settings)
+            return sequel?.isEmpty ?? false
+        }
     }
 }

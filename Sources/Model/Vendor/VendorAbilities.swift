@@ -8,10 +8,6 @@ package protocol MultiStepVendor: VendorAdapter {
     /// - Throws: `AdapterError` when the data that was read does not permit the call; `refuse` then writes the answer.
     func sequel(to replies: [Reply], of request: VendorRequest, settings: BindingSettings) throws(AdapterError)
         -> [Command]
-
-    /// Whether the call ends with `commands`, whatever their replies are: then a forwarded call can share its commit. False: commands
-    /// always follow, or the call fails, so it is not forwarded with these. Nil: that depends on their replies.
-    func ends(with commands: [Command]) -> Bool?
 }
 
 /// A vendor whose devices fetch their messages: messages get numbers, and what a device has not received is tracked.

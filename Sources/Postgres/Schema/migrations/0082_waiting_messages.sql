@@ -1,3 +1,3 @@
 -- The messages that wait for a device, for its diagnosis (`waiting_messages`).
 -- Oldest program: 39
--- Routines: addf38a9ba50a83b
+-- Routines: c746b51b4765726e

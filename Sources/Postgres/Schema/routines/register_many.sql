@@ -1,16 +1,17 @@
 -- `register_noted` for several identities of one app and vendor, without repeated keys, as parallel arrays. Returns one row per key, in order.
 --
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
--- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it alone, and `forward_calls`
--- leaves it out too, if it is in the same transaction. So an imported
--- identity whose key is `token-…` takes an app's key in `register_identity` only. p_moves is
--- allow or notify: with notify, an event reports each user and phone that another identity has.
+-- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it
+-- alone, and `forward_calls` leaves it out too, if it is in the same transaction. So an imported identity whose key is `token-…` takes an app's key in
+-- `register_identity` only. With p_keeps_owner, a known key that brings another token and another user also registers alone, where its owner is looked at
+-- (`expect_owner`). p_moves is allow or notify: with notify, an event reports each user and phone that another identity has.
 --
 -- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
 CREATE OR REPLACE FUNCTION gateway.register_many(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_identities uuid[], p_devices uuid[], p_platforms text[],
     p_environments text[], p_tokens text[], p_users text[], p_names text[], p_phones text[], p_raw_phones text[],
-    p_attributes text[], p_at timestamptz[], p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow', p_clients text[] DEFAULT NULL)
+    p_attributes text[], p_at timestamptz[], p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow', p_clients text[] DEFAULT NULL,
+    p_keeps_owner boolean DEFAULT false)
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -26,6 +27,7 @@ DECLARE
     v_phones text[] := '{}';
     m record;
     v_clients jsonb[];
+    v_expects boolean;
     v_numbers bigint[];
     v_count bigint;
 BEGIN
@@ -36,26 +38,36 @@ BEGIN
         SELECT DISTINCT p_app || chr(31) || u.platform || chr(31) || u.token AS name FROM unnest(p_platforms, p_tokens) AS u(platform, token)
         WHERE u.token IS NOT NULL ORDER BY 1) AS n;
 
-    -- `way` is new, kept, or null (must register alone).
+    v_expects := p_assurance < 2 AND EXISTS (SELECT 1 FROM gateway.expected_user e WHERE e.tenant_id = p_tenant AND e.app_id = p_app LIMIT 1);
+
+    -- `way` is new, kept, or null (must register alone). `has_user` and `has_phone`: an identity has the new one, which `is_taken` looks at more closely.
     SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices,
             array_agg(w.is_new_token ORDER BY w.o) AS new_tokens, array_agg(w.user_id ORDER BY w.o) AS users, array_agg(w.phone ORDER BY w.o) AS phones,
-            array_agg(w.client ORDER BY w.o) AS clients, array_agg(w.number ORDER BY w.o) AS numbers
+            array_agg(w.client ORDER BY w.o) AS clients, array_agg(w.number ORDER BY w.o) AS numbers,
+            array_agg(w.has_user ORDER BY w.o) AS has_users, array_agg(w.has_phone ORDER BY w.o) AS has_phones
         INTO v FROM (
         SELECT u.o, i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, i.client,
             i.client_number AS number, t.holders IS NULL AS is_new_token,
+            p_moves <> 'allow' AND u.user_id IS DISTINCT FROM i.user_id AND EXISTS (
+                SELECT FROM gateway.identity o
+                WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.user_id = u.user_id OFFSET 0) AS has_user,
+            p_moves <> 'allow' AND u.phone IS DISTINCT FROM i.phone AND EXISTS (
+                SELECT FROM gateway.identity o
+                WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.phone = u.phone OFFSET 0) AS has_phone,
             CASE
                 WHEN u.token IS NULL OR count(*) OVER (PARTITION BY u.platform, u.token) > 1 THEN NULL
-                WHEN p_assurance < 2 AND EXISTS (
+                WHEN v_expects AND EXISTS (
                     SELECT FROM gateway.expected_user e
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL
                 WHEN i.identity_id IS NULL THEN CASE WHEN t.holders IS NULL THEN 'new' END
+                WHEN p_keeps_owner AND t.holders IS NULL AND i.user_id <> coalesce(u.user_id, '') THEN NULL
                 WHEN i.state <> 'active' OR EXISTS (
                     SELECT FROM gateway.identity o
                     WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
                         AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
                 WHEN t.holders IS NULL OR t.holders = ARRAY[i.device_id] AND t.tokens = ARRAY[u.token] THEN 'kept'
             END AS way
-        FROM unnest(p_keys, p_platforms, p_tokens, p_users) WITH ORDINALITY AS u(key, platform, token, user_id, o)
+        FROM unnest(p_keys, p_platforms, p_tokens, p_users, p_phones) WITH ORDINALITY AS u(key, platform, token, user_id, phone, o)
         LEFT JOIN LATERAL (
             SELECT x.identity_id, x.device_id, x.state, x.user_id, x.phone, x.client, x.client_number FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true
@@ -73,7 +85,8 @@ BEGIN
     END IF;
 
     v_clients := ARRAY(
-        SELECT gateway.client_after(u.old, u.client::jsonb) FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
+        SELECT CASE WHEN u.client IS NULL THEN u.old ELSE gateway.client_after(u.old, u.client::jsonb) END
+        FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
     v_numbers := ARRAY(
         SELECT CASE WHEN u.way IS NOT NULL AND (u.client IS DISTINCT FROM u.old OR u.number = 0)
                 THEN gateway.client_number(p_tenant, p_app, u.client) ELSE u.number END
@@ -83,21 +96,22 @@ BEGIN
         -- As if they came one after the other: an earlier row counts with its new user and phone.
         FOR m IN
             SELECT coalesce(u.old_identity, u.identity) AS identity, coalesce(u.old_device, u.device) AS device, u.user_id, u.old_user, u.phone,
-                u.old_phone
-            FROM unnest(v.ways, v.identities, p_identities, v.devices, p_devices, p_users, v.users, p_phones, v.phones) WITH ORDINALITY
-                AS u(way, old_identity, identity, old_device, device, user_id, old_user, phone, old_phone, o)
+                u.old_phone, u.has_user, u.has_phone
+            FROM unnest(v.ways, v.identities, p_identities, v.devices, p_devices, p_users, v.users, p_phones, v.phones, v.has_users, v.has_phones)
+                WITH ORDINALITY
+                AS u(way, old_identity, identity, old_device, device, user_id, old_user, phone, old_phone, has_user, has_phone, o)
             WHERE u.way IS NOT NULL ORDER BY u.o
         LOOP
             IF m.user_id IS NOT NULL AND m.user_id IS DISTINCT FROM m.old_user AND (
                 m.user_id = ANY (v_users)
-                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.device, m.user_id, NULL, v_earlier)) THEN
+                OR m.has_user AND gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.device, m.user_id, NULL, v_earlier)) THEN
                 v_whos := v_whos || m.identity;
                 v_wheres := v_wheres || m.device;
                 v_data := v_data || json_build_object('of', 'user', 'pending', false);
             END IF;
             IF m.phone IS NOT NULL AND m.phone IS DISTINCT FROM m.old_phone AND (
                 m.phone = ANY (v_phones)
-                OR gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.device, NULL, m.phone, v_earlier)) THEN
+                OR m.has_phone AND gateway.is_taken(p_tenant, p_app, p_vendor, m.identity, m.device, NULL, m.phone, v_earlier)) THEN
                 v_whos := v_whos || m.identity;
                 v_wheres := v_wheres || m.device;
                 v_data := v_data || json_build_object('of', 'phone', 'pending', false);

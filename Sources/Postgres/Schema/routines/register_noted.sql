@@ -1,9 +1,10 @@
--- `register_identity` and its events. An unchanged registration, as SDKs send it at every start, writes none.
+-- `register_identity` and its events. An unchanged registration, as SDKs send it at every start, writes none. p_keeps_owner: only for the owner of the key
+-- (`expect_owner`).
 CREATE OR REPLACE FUNCTION gateway.register_noted(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
     p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow',
-    p_client jsonb DEFAULT NULL)
+    p_client jsonb DEFAULT NULL, p_keeps_owner boolean DEFAULT false)
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -14,6 +15,7 @@ DECLARE
     v_devices uuid[] := '{}';
     v_data json[];
 BEGIN
+    IF p_keeps_owner THEN PERFORM gateway.expect_owner(p_tenant, p_app, p_vendor, p_key, p_token, p_user); END IF;
     SELECT * INTO r FROM gateway.register_identity(
         p_tenant, p_app, p_vendor, p_key, p_identity, p_device, p_platform, p_environment, p_token, p_user, p_name, p_phone,
         p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves, p_client);

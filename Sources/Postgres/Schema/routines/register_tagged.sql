@@ -3,7 +3,7 @@ CREATE OR REPLACE FUNCTION gateway.register_tagged(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
     p_replaces_phone boolean, p_attributes json, p_at timestamptz, p_tags text[], p_assurance smallint DEFAULT 0, p_moves text DEFAULT 'allow',
-    p_client jsonb DEFAULT NULL)
+    p_client jsonb DEFAULT NULL, p_keeps_owner boolean DEFAULT false)
 RETURNS TABLE (identity_id uuid, device_id uuid, platform text, was_active boolean, replaced uuid[])
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     SELECT * INTO r FROM gateway.register_noted(
         p_tenant, p_app, p_vendor, p_key, p_identity, p_device, p_platform, p_environment, p_token, p_user, p_name, p_phone,
-        p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves, p_client);
+        p_raw_phone, p_replaces_phone, p_attributes, p_at, p_assurance, p_moves, p_client, p_keeps_owner);
     PERFORM gateway.set_tags(p_tenant, r.identity_id, p_tags);
     RETURN QUERY SELECT r.identity_id, r.device_id, r.platform, r.was_active, r.replaced;
 END $$;

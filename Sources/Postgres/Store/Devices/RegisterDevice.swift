@@ -6,6 +6,7 @@ package import PostgresClient
 ///
 /// The newest registration owns its token within app, dialect, platform and environment: an older identity with that token becomes `replaced`, unless one
 /// of the two shares its device. An older identity of the same phone also becomes `replaced` if the registration requests it.
+/// One that keeps the owner of its key fails with `StoreError.taken` if the key belongs to another caller.
 package struct RegisterDevice: StoreWrite {
     /// 32 registrations in one statement: each locks its key and its token, and the server's lock table has room for 64 locks per session by default.
     static var setLimit: Int { 32 }
@@ -72,12 +73,14 @@ package struct RegisterDevice: StoreWrite {
         p["p_assurance"] = { .int16($1.registration.assurance.rank) }
         p["p_moves"] = { .text($1.moves.rawValue) }
         p["p_client"] = { .document($1.client) }
+        p["p_keeps_owner"] = { .bool($1.registration.keepsOwner) }
     }
 
     private static let set = Routine<StoreCall, Self>("register_many") { p in
         p.own { $0.scope }
         p["p_assurance"] = { .int16($1.registration.assurance.rank) }
         p["p_moves"] = { .text($1.moves.rawValue) }
+        p["p_keeps_owner"] = { .bool($1.registration.keepsOwner) }
         p.beginRow()
         p["p_keys"] = { .id($1.key) }
         p["p_identities"] = { .id($1.identity) }

@@ -13,6 +13,7 @@ extension StoreError {
         case .timeout: return .timedOut
         case .serializationFailure, .deadlock, .lockTimeout, .uniqueViolation, .stalePlan, .shardMoved: return .conflict
         case .foreignKeyViolation: return .missing
+        case .raised where error.sqlState == "GW403": return .taken
         case .raised where error.sqlState == "GW409": return .outdated
         case .raised where error.sqlState == "GW429":
             return error.constraint.flatMap { Quota(rawValue: $0) }.map { .exhausted($0) } ?? .failed
