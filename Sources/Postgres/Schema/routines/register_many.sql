@@ -38,7 +38,8 @@ BEGIN
         SELECT DISTINCT p_app || chr(31) || u.platform || chr(31) || u.token AS name FROM unnest(p_platforms, p_tokens) AS u(platform, token)
         WHERE u.token IS NOT NULL ORDER BY 1) AS n;
 
-    v_expects := p_assurance < 2 AND EXISTS (SELECT 1 FROM gateway.expected_user e WHERE e.tenant_id = p_tenant AND e.app_id = p_app LIMIT 1);
+    v_expects := p_assurance < 2
+        AND coalesce((SELECT true FROM gateway.expected_user e WHERE e.tenant_id = p_tenant AND e.app_id = p_app LIMIT 1), false);
 
     -- `way` is new, kept, or null (must register alone). `has_user` and `has_phone`: an identity has the new one, which `is_taken` looks at more closely.
     SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices,
@@ -92,7 +93,10 @@ BEGIN
                 THEN gateway.client_number(p_tenant, p_app, u.client) ELSE u.number END
         FROM unnest(v_clients, v.clients, v.numbers, v.ways) WITH ORDINALITY AS u(client, old, number, way, o) ORDER BY u.o);
 
-    IF p_moves <> 'allow' THEN
+    -- Nothing has moved if no row brings a user or phone that an identity or another row has.
+    IF p_moves <> 'allow' AND (true = ANY (v.has_users || v.has_phones)
+            OR (SELECT count(x.user_id) > count(DISTINCT x.user_id) OR count(x.phone) > count(DISTINCT x.phone)
+                FROM unnest(p_users, p_phones) AS x(user_id, phone))) THEN
         -- As if they came one after the other: an earlier row counts with its new user and phone.
         FOR m IN
             SELECT coalesce(u.old_identity, u.identity) AS identity, coalesce(u.old_device, u.device) AS device, u.user_id, u.old_user, u.phone,
@@ -155,7 +159,7 @@ BEGIN
                     registered_at = u.at,
                     client = u.client, client_number = u.number,
                     -- The key may be known to others, so another token is a claim.
-                    assurance = CASE WHEN p_assurance < 2 AND i.assurance > 0 AND u.is_new_token THEN 0
+                    assurance = CASE WHEN p_assurance = 0 AND i.assurance = 0 OR p_assurance < 2 AND i.assurance > 0 AND u.is_new_token THEN 0
                         ELSE gateway.level_after(i.assurance, i.user_id, i.phone, u.user_id, u.phone, p_assurance) END,
                     user_since = CASE WHEN u.user_id <> i.user_id OR i.user_id IS NULL AND (
                             u.user_id IS NOT NULL OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
