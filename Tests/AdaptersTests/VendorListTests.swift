@@ -45,7 +45,7 @@ struct VendorListTests {
         #expect(catalog.inboxes == [.ipns])
         #expect(Set(catalog.campaigns.keys) == [.braze] && Set(catalog.exporters.keys) == ["currents"])
         #expect(Set(catalog.callbacks.keys) == [.rationalOwl])
-        #expect(Set(catalog.multiStep.keys) == [.braze, .notificationHubs, .ipns])
+        #expect(Set(catalog.multiStep.keys) == [.braze, .notificationHubs])
         #expect(catalog.provisioned.count == Vendors.all.count && catalog.importing.count == Vendors.all.count)
         #expect(catalog.names { catalog.callbacks[$0] != nil } == ["rationalowl"])
     }

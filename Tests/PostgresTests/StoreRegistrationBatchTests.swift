@@ -230,7 +230,9 @@ import Testing
     @Test func aKeyStaysWithItsOwner() async throws {
         let fixture = try await StoreFixture.make()
         let scope = AppScope(app: "shop", vendor: .ipns)
-        let first = ["k1", "k2", "k3", "k4"].enumerated().map { row($1, "aa0\($0)", user: $1 == "k4" ? nil : "of \($1)") }
+        let first = ["k1", "k2", "k3", "k4"].enumerated().map {
+            row($1, "aa0\($0)", user: $1 == "k4" ? nil : "of \($1)")
+        }
         _ = try await together(first, scope, fixture)
         let dead = Statement(
             "UPDATE gateway.device SET token_state = 'invalid' WHERE tenant_id = $1 AND token = 'aa02'",
@@ -249,6 +251,18 @@ import Testing
                 (error as? StoreError)?.code == .taken
             }
         }
+        // Nor do the statements behind the registration of a stranger change anything.
+        let at = try await fixture.now()
+        let silence = strangers.map {
+            SetPreferences(scope, DeviceCaller(key: VendorDeviceKey($0.key)), PreferenceChange(acceptsPush: false))
+        }
+        let calls = Transaction(
+            tenant: fixture.acme.rawValue,
+            [try fixture.joined(strangers.map { statement($0, scope, at: at) }), try fixture.joined(silence)]
+        )
+        let told = try await fixture.call.run(calls).result(1)
+        #expect(try told.map { (row) throws(PostgresError) in try row.isNull("ordinal") } == [true, true])
+        #expect(try await fixture.log().filter { $0.kind == "preference_changed" }.isEmpty)
         // Its token or its user, a dead token, a device without a user, and a new key.
         let owners = [
             owned("k1", "aa00", "x"), owned("k2", "bb03", "of k2"), owned("k4", "bb04", "x"), owned("k5", "bb05", "y"),

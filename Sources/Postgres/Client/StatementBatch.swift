@@ -2,7 +2,7 @@
 ///
 /// The merged statement returns one row per call, in order, with the columns of the single statement, and NULL in the second column (`ordinal`, …) for a
 /// call that must run alone. If a call has several statements, each is merged. The statements after one that must run alone have run already and run
-/// again: they must tolerate that.
+/// again: they must tolerate that, or leave the call out as well, if the first may still be refused (`gateway.left_out`).
 package struct StatementBatch: Sendable {
     /// The merged statement, with the parameters that all calls share. One array per value of `row` follows them.
     var shared: Statement

@@ -3,8 +3,7 @@
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
 -- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it
 -- alone, and `forward_calls` leaves it out too, if it is in the same transaction. So an imported identity whose key is `token-…` takes an app's key in
--- `register_identity` only. With p_keeps_owner, a known key that brings another token and another user also registers alone, where its owner is looked at
--- (`expect_owner`). p_moves is allow or notify: with notify, an event reports each user and phone that another identity has.
+-- `register_identity` only. With p_keeps_owner, a known key with a new token and another user also registers alone, because `expect_owner` must check it. p_moves is allow or notify: with notify, an event reports each user and phone that another identity has.
 --
 -- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
 CREATE OR REPLACE FUNCTION gateway.register_many(
@@ -41,7 +40,7 @@ BEGIN
     v_expects := p_assurance < 2
         AND coalesce((SELECT true FROM gateway.expected_user e WHERE e.tenant_id = p_tenant AND e.app_id = p_app LIMIT 1), false);
 
-    -- `way` is new, kept, or null (must register alone). `has_user` and `has_phone`: an identity has the new one, which `is_taken` looks at more closely.
+    -- `way` is new, kept, or null (must register alone). `has_user` and `has_phone`: whether any identity has the new user or phone; `is_taken` then decides.
     SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices,
             array_agg(w.is_new_token ORDER BY w.o) AS new_tokens, array_agg(w.user_id ORDER BY w.o) AS users, array_agg(w.phone ORDER BY w.o) AS phones,
             array_agg(w.client ORDER BY w.o) AS clients, array_agg(w.number ORDER BY w.o) AS numbers,

@@ -1,5 +1,7 @@
 -- `set_preferences` for several identities of one app and vendor that all set the same push preference and nothing else; without repeated keys. Returns
 -- one row per key, in order.
+--
+-- Does nothing for the places in `gateway.left_out`, whose registrations `register_many` has left out of this transaction: they may be refused.
 CREATE OR REPLACE FUNCTION gateway.set_many_preferences(p_tenant text, p_app text, p_vendor text, p_accepts boolean, p_keys text[])
 RETURNS TABLE (count bigint, ordinal bigint)
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
@@ -8,12 +10,14 @@ DECLARE
     v_ids uuid[];
     v_news uuid[];
     v_devices uuid[];
+    v_left_out bigint[] := coalesce(nullif(current_setting('gateway.left_out', true), ''), '{}')::bigint[];
 BEGIN
     v_ids := ARRAY(
         SELECT i.identity_id FROM unnest(p_keys) WITH ORDINALITY AS u(key, o)
         LEFT JOIN LATERAL (
             SELECT x.identity_id FROM gateway.identity x
-            WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active' OFFSET 0) AS i ON true
+            WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key AND x.state = 'active' OFFSET 0) AS i
+            ON u.o <> ALL (v_left_out)
         ORDER BY u.o);
     PERFORM FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) AND i.accepts_push <> p_accepts
         ORDER BY i.identity_id FOR UPDATE;

@@ -6,7 +6,7 @@ package import PostgresClient
 ///
 /// The newest registration owns its token within app, dialect, platform and environment: an older identity with that token becomes `replaced`, unless one
 /// of the two shares its device. An older identity of the same phone also becomes `replaced` if the registration requests it.
-/// One that keeps the owner of its key fails with `StoreError.taken` if the key belongs to another caller.
+/// A registration with `keepsOwner` fails with `StoreError.taken` if the key belongs to another caller.
 package struct RegisterDevice: StoreWrite {
     /// 32 registrations in one statement: each locks its key and its token, and the server's lock table has room for 64 locks per session by default.
     static var setLimit: Int { 32 }
