@@ -260,8 +260,8 @@ import Testing
             tenant: fixture.acme.rawValue,
             [try fixture.joined(strangers.map { statement($0, scope, at: at) }), try fixture.joined(silence)]
         )
-        let told = try await fixture.call.run(calls).result(1)
-        #expect(try told.map { (row) throws(PostgresError) in try row.isNull("ordinal") } == [true, true])
+        let answers = try await fixture.call.run(calls).result(1)
+        #expect(try answers.map { (row) throws(PostgresError) in try row.isNull("ordinal") } == [true, true])
         #expect(try await fixture.log().filter { $0.kind == "preference_changed" }.isEmpty)
         // Its token or its user, a dead token, a device without a user, and a new key.
         let owners = [

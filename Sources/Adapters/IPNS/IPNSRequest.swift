@@ -37,7 +37,7 @@ struct IPNSRequest {
 
     /// Registers, then applies the call's `PUSH_YN`, then reads the result: a repeated call without it keeps the setting (docs/contracts/ipns.md#2.5).
     ///
-    /// With `keepingOwner`, a `DEVICE_ID` alone is no proof, because others may know it. Assumed: the device's token proves its owner, and a new token comes with
+    /// With `keepingOwner`, a `DEVICE_ID` alone is not a proof, because others may know it. Assumed: the device's token proves its owner, and a new token comes with
     /// the user of the device. A call with another token and another user is a stranger's. A device whose token is dead is free (docs/contracts/ipns.md#2.5).
     func registration(keepingOwner: Bool = false) throws(AdapterError) -> [Command] {
         let user = try fields.required(.userCN)

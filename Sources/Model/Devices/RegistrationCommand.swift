@@ -68,7 +68,7 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var tags: [Tag]?
     /// The time zone of the device and the hours in which it may be notified.
     package var clock: DeviceClock
-    /// Whether a known key alone is no proof: if the key's identity is active and has a user, and its device has a working token, the registration must name this
+    /// Whether a known key alone is not a proof: if the key's identity is active and has a user, and its device has a working token, the registration must name this
     /// token or this user. Otherwise it is refused (`Refusal.invalid("key")`).
     package var keepsOwner = false
     /// The registration is done only if the active identity has these attributes. Nil: no condition.
