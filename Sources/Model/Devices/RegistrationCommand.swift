@@ -68,8 +68,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var tags: [Tag]?
     /// The time zone of the device and the hours in which it may be notified.
     package var clock: DeviceClock
-    /// Whether a known key alone is not a proof: if the key's identity is active and has a user, and its device has a working token, the registration must name this
-    /// token or this user. Otherwise it is refused (`Refusal.invalid("key")`).
+    /// Whether a known key alone is not a proof: if its identity is active and has a user and a working token, the call must name that token or user. Otherwise it
+    /// is refused (`Refusal.invalid("key")`).
     package var keepsOwner = false
     /// The registration is done only if the active identity has these attributes. Nil: no condition.
     package var expected: JSONObject?
@@ -87,8 +87,7 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attribute of an identity whose operating system blocks the app's pushes: no push is sent, whatever the user's preferences are.
     package static let denyingAttribute = "deniesPush"
 
-    /// The attribute with the first key of an identity that was imported without a key and took the key of the app. It is kept for rollouts by device, so that
-    /// the device can stay on its side. Nothing reads it yet, because no rollout of deliveries is carried out.
+    /// The first key of an identity that was imported without a key and took the key of the app: kept for rollouts by device, read by nothing yet.
     package static let rolloutKeyAttribute = "$rolloutKey"
 
     /// The beginning of the keys that an import derives from tokens, for devices without a key.
