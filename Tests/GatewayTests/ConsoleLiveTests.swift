@@ -36,7 +36,7 @@ import Testing
 
     @Test func openPagesAreLimitedByAccountTenantAndNode() throws {
         let live = LiveUpdates(ConsoleCounts()) { _ in 0 }
-        var kept: [EventStreamLimit.Permit] = []
+        var kept: [HeldPermit] = []
         func open(_ tenant: TenantID, _ account: String) -> Bool {
             guard let permit = live.acquire(tenant, account: account) else { return false }
             kept.append(permit)

@@ -113,7 +113,7 @@ import Testing
 
     @Test func permitsAreBoundedPerTenantAndNodeAndFreedAgain() throws {
         let limit = EventStreamLimit()
-        var taken: [EventStreamLimit.Permit] = []
+        var taken: [HeldPermit] = []
         for _ in 0..<EventStreamLimit.perTenant { taken.append(try #require(limit.acquire("acme"))) }
         #expect(limit.acquire("acme") == nil)
         for tenant in 0..<(EventStreamLimit.perNode / EventStreamLimit.perTenant - 1) {
@@ -134,7 +134,7 @@ import Testing
 
     @Test func permitsAreBoundedPerAccount() throws {
         let limit = EventStreamLimit(perNode: 4, perTenant: 3, perAccount: 2)
-        func permit(_ tenant: TenantID, _ account: String) throws -> EventStreamLimit.Permit {
+        func permit(_ tenant: TenantID, _ account: String) throws -> HeldPermit {
             try #require(limit.acquire(tenant, account: account))
         }
         let kim = [try permit("acme", "kim"), try permit("acme", "kim")]

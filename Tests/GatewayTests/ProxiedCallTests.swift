@@ -244,7 +244,7 @@ private func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.r
     @Test func oneAddressDoesNotTakeAllPlaces() {
         let shares = UpstreamShares()
         #expect(UpstreamShares.limit * 4 == OutgoingLimits().inFlight)
-        func place(_ address: String?, _ upstream: CredentialKey) -> UpstreamShares.Place? {
+        func place(_ address: String?, _ upstream: CredentialKey) -> HeldPermit? {
             shares.place(of: address, at: upstream, isLimited: true)
         }
         let places = (0..<UpstreamShares.limit).compactMap { _ in place("192.0.2.1", old) }

@@ -142,7 +142,7 @@ package final class ConsoleResponder: HTTPResponder {
     ) async throws -> FormFields {
         let bytes: [UInt8]
         // Until the fields are read. The call that the form makes asks for room of its own.
-        var room: LargeBodies.Room?
+        var room: HeldPermit?
         defer { room?.release() }
         do throws(BodyReader.Failure) {
             bytes = try await BodyReader.read(

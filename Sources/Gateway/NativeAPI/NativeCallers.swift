@@ -117,7 +117,7 @@ extension NativeCallers {
 final class NativeBodyReader: Sendable {
     private let bodies: LargeBodies
     private let limiter: CallLimiter
-    private let room = NIOLockedValueBox<LargeBodies.Room?>(nil)
+    private let room = NIOLockedValueBox<HeldPermit?>(nil)
 
     init(bodies: LargeBodies, limiter: CallLimiter) {
         self.bodies = bodies

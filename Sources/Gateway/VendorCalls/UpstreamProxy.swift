@@ -82,7 +82,7 @@ final class UpstreamProxy: Sendable {
         to request: OutgoingRequest,
         _ server: OutgoingServer,
         _ kind: CallKind,
-        _ place: UpstreamShares.Place,
+        _ place: HeldPermit,
         within limit: Duration?
     ) async -> Outcome {
         let credential = server.credential

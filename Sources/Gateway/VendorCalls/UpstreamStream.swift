@@ -83,7 +83,7 @@ final class UpstreamMeter: Sendable {
     private let credential: CredentialKey
     private let kind: CallKind
     private let status: Int
-    private let place: UpstreamShares.Place
+    private let place: HeldPermit
     private let isOpen = NIOLockedValueBox(true)
 
     init(
@@ -91,7 +91,7 @@ final class UpstreamMeter: Sendable {
         _ credential: CredentialKey,
         _ kind: CallKind,
         status: Int,
-        _ place: UpstreamShares.Place
+        _ place: HeldPermit
     ) {
         self.counts = counts
         self.credential = credential

@@ -9,7 +9,7 @@ struct CallHold: Sendable {
     /// The body as it arrived, if the gateway has inflated it.
     var compressed: CompressedBody?
     /// The room of a large body.
-    var room: LargeBodies.Room?
+    var room: HeldPermit?
     /// The body of an upstream's answer; nil: the gateway answers.
     var proxied: ProxiedBody?
     /// Whether an upstream may have received the call, which is then not handed over again.
@@ -41,7 +41,7 @@ struct VendorAnswer: Sendable {
     /// Nil: the gateway's own.
     var proxied: ProxiedBody?
     /// Held while a stream lasts: until then the client may still hold the body of the request.
-    var room: LargeBodies.Room?
+    var room: HeldPermit?
 }
 
 extension Response {

@@ -48,10 +48,10 @@ package final class LiveUpdates: Sendable {
     }
 
     /// Permits one open page. Nil: a limit is reached.
-    func acquire(_ tenant: TenantID, account: String) -> EventStreamLimit.Permit? {
+    func acquire(_ tenant: TenantID, account: String) -> HeldPermit? {
         guard let permit = limit.acquire(tenant, account: account) else { return nil }
         metrics.livePageOpened()
-        return EventStreamLimit.Permit { [metrics] in
+        return HeldPermit { [metrics] in
             permit.release()
             metrics.livePageClosed()
         }

@@ -21,30 +21,12 @@ package final class LargeBodies: Sendable {
         state = NIOLockedValueBox(State(queue: BodyQueue(capacityBytes: limiter.settings.bodyBytes)))
     }
 
-    /// Room for a body. It is released when the call has been answered.
-    package final class Room: Sendable {
-        private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
-
-        fileprivate init(_ onRelease: @escaping @Sendable () -> Void) {
-            self.onRelease = NIOLockedValueBox(onRelease)
-        }
-
-        package func release() {
-            onRelease.withLockedValue { box -> (@Sendable () -> Void)? in
-                defer { box = nil }
-                return box
-            }?()
-        }
-
-        deinit { release() }
-    }
-
     /// Waits for room for a large body.
     ///
     /// - Throws: `LimitExcess` when there is none in time.
-    package func room(bytes: Int, address: String?) async throws(LimitExcess) -> Room {
+    package func room(bytes: Int, address: String?) async throws(LimitExcess) -> HeldPermit {
         // Without a limit there is always room.
-        guard limiter.settings.bodyBytes > 0 else { return Room {} }
+        guard limiter.settings.bodyBytes > 0 else { return HeldPermit {} }
         switch state.withLockedValue({ $0.queue.ask(bytes: bytes, address: .network(address)) }) {
         case .admitted(let ticket): return room(ticket)
         case .waits(let ticket): if await isAdmitted(ticket) { return room(ticket) }
@@ -53,7 +35,7 @@ package final class LargeBodies: Sendable {
         throw LimitExcess(.bodies, wait: Double(limiter.settings.bodyWaitSeconds))
     }
 
-    private func room(_ ticket: BodyQueue.Ticket) -> Room { Room { [self] in end(ticket) } }
+    private func room(_ ticket: BodyQueue.Ticket) -> HeldPermit { HeldPermit { [self] in end(ticket) } }
 
     private func end(_ ticket: BodyQueue.Ticket) {
         let started = state.withLockedValue { state -> [CheckedContinuation<Bool, Never>] in

@@ -11,24 +11,6 @@ package final class UpstreamShares: Sendable {
         var network: LimitedName
     }
 
-    /// The place of one call, until it is released.
-    package final class Place: Sendable {
-        private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
-
-        fileprivate init(_ onRelease: @escaping @Sendable () -> Void) {
-            self.onRelease = NIOLockedValueBox(onRelease)
-        }
-
-        package func release() {
-            onRelease.withLockedValue { box -> (@Sendable () -> Void)? in
-                defer { box = nil }
-                return box
-            }?()
-        }
-
-        deinit { release() }
-    }
-
     /// An entry exists only while a call is in flight.
     private let counts = NIOLockedValueBox<[Key: Int]>([:])
 
@@ -41,8 +23,8 @@ package final class UpstreamShares: Sendable {
     ///   - upstream: the upstream that gets the call.
     ///   - isLimited: false: there is always one.
     /// - Returns: nil if calls of its address have all places already.
-    package func place(of address: String?, at upstream: CredentialKey, isLimited: Bool) -> Place? {
-        guard isLimited else { return Place {} }
+    package func place(of address: String?, at upstream: CredentialKey, isLimited: Bool) -> HeldPermit? {
+        guard isLimited else { return HeldPermit {} }
         let key = Key(upstream: upstream, network: .network(address))
         let isAdmitted = counts.withLockedValue { counts in
             let count = counts[key, default: 0]
@@ -50,7 +32,7 @@ package final class UpstreamShares: Sendable {
             counts[key] = count + 1
             return true
         }
-        return isAdmitted ? Place { [self] in end(key) } : nil
+        return isAdmitted ? HeldPermit { [self] in end(key) } : nil
     }
 
     private func end(_ key: Key) {

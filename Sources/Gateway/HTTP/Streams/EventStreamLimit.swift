@@ -8,23 +8,6 @@ package final class EventStreamLimit: Sendable {
     package static let perNode = 64
     package static let perTenant = 8
 
-    /// Permits one stream. The permit is released when the stream ends, and also when the stream never started.
-    package final class Permit: Sendable {
-        private let onRelease: NIOLockedValueBox<(@Sendable () -> Void)?>
-
-        package init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = NIOLockedValueBox(onRelease) }
-
-        package func release() {
-            let onRelease = onRelease.withLockedValue { box in
-                defer { box = nil }
-                return box
-            }
-            onRelease?()
-        }
-
-        deinit { release() }
-    }
-
     /// The open streams by tenant and account. An entry exists only while a stream is open.
     private let counts = NIOLockedValueBox<[TenantID: [String: Int]]>([:])
     private let perNode: Int
@@ -51,7 +34,7 @@ package final class EventStreamLimit: Sendable {
     ///   - tenant: the tenant whose data the stream has.
     ///   - account: the account for which it is open; empty: streams do not belong to accounts.
     /// - Returns: the permit; nil: a limit is reached.
-    package func acquire(_ tenant: TenantID, account: String = "") -> Permit? {
+    package func acquire(_ tenant: TenantID, account: String = "") -> HeldPermit? {
         let isFree = counts.withLockedValue { counts in
             let own = counts[tenant] ?? [:]
             guard own[account, default: 0] < perAccount, own.values.reduce(0, +) < perTenant,
@@ -61,7 +44,7 @@ package final class EventStreamLimit: Sendable {
             return true
         }
         guard isFree else { return nil }
-        return Permit { [counts] in
+        return HeldPermit { [counts] in
             counts.withLockedValue { counts in
                 let left = (counts[tenant]?[account] ?? 1) - 1
                 counts[tenant]?[account] = left > 0 ? left : nil

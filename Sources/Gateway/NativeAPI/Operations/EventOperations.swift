@@ -218,7 +218,7 @@ extension NativeAPI {
     }
 
     /// Permits a stream of events or of an export, and counts a refused one.
-    func streamPermit(_ caller: NativeCaller) -> EventStreamLimit.Permit? {
+    func streamPermit(_ caller: NativeCaller) -> HeldPermit? {
         let permit = eventStreams.acquire(caller.tenant)
         if permit == nil { callers.limiter.refused(FixedLimit.streams) }
         return permit

@@ -223,7 +223,7 @@ extension NativeAPI {
 
     /// An answer that is written part by part. The permit is held until it ends, or until the response is dropped before it begins.
     static func streamed(
-        _ permit: EventStreamLimit.Permit,
+        _ permit: HeldPermit,
         _ headers: HTTPFields,
         _ write: @escaping @Sendable (any ResponseBodyWriter) async throws -> Void
     ) -> Response {

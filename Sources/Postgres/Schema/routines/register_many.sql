@@ -3,7 +3,8 @@
 -- Handles registrations that affect no other identity: a new key with a new token, and a known key whose token is its own or new. A registration that takes a
 -- token from another device, returns to it, shares a device within a vendor, or whose user is expected, gets a row without a device; the caller then registers it
 -- alone, and `forward_calls` leaves it out too, if it is in the same transaction. So an imported identity whose key is `token-…` takes an app's key in
--- `register_identity` only. With p_keeps_owner, a known key with a new token and another user also registers alone, because `expect_owner` must check it. p_moves is allow or notify: with notify, an event reports each user and phone that another identity has.
+-- `register_identity` only. With p_keeps_owner, a known key with a new token and another user also registers alone, because `expect_owner` must check it.
+-- p_moves is allow or notify: with notify, an event reports each user and phone that another identity has.
 --
 -- Only nested loops are allowed: each row is looked up by the indexes, with or without statistics.
 CREATE OR REPLACE FUNCTION gateway.register_many(
