@@ -107,7 +107,9 @@ enum ProxiedCall {
         _ settings: BindingSettings
     ) -> VendorResponse {
         switch failure {
-        case .loop: return shaped(adapter.refuse(AdapterError(.invalid), for: call, settings: settings), status: 508)
+        case .loop:
+            let error = AdapterError(.invalid, field: "Via")
+            return shaped(adapter.refuse(error, for: call, settings: settings), status: 508)
         case .unfit: return adapter.refuse(AdapterError(.notFound), for: call, settings: settings)
         case .failed(.invalid): return adapter.refuse(AdapterError(.invalid), for: call, settings: settings)
         case .notOpen, .crowded: return retry(call, adapter, settings)
