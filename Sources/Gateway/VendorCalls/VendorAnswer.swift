@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Model
 import NIOCore
+import Routing
 
 /// The parts that a call holds besides its record until its answer has left.
 struct CallHold: Sendable {

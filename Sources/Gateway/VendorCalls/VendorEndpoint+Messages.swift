@@ -1,6 +1,7 @@
 import Commands
 import GatewayHTTP
 import Model
+import Routing
 
 /// Calls about messages, which belong to the side that sent the message (docs/routing.md#the-side-that-sent-a-message).
 extension VendorEndpoint {

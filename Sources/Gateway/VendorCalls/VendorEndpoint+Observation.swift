@@ -1,6 +1,7 @@
 import GatewayHTTP
 import HTTPTypes
 import Model
+import Routing
 
 /// Proxied calls that the gateway observes (docs/routing.md#observation).
 extension VendorEndpoint {

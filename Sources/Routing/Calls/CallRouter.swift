@@ -1,9 +1,8 @@
-import Model
-import Routing
+package import Model
 
 /// Decides by the rules of an app which side answers a call. Pure.
-enum CallRouter {
-    enum Decision: Sendable, Hashable {
+package enum CallRouter {
+    package enum Decision: Sendable, Hashable {
         /// The gateway answers.
         case serve
         /// Nobody answers: the caller gets the dialect's refusal.
@@ -18,19 +17,31 @@ enum CallRouter {
     }
 
     /// A call about a message.
-    struct Following: Sendable, Hashable {
+    package struct Following: Sendable, Hashable {
         /// The upstream of the rule: the one that may have sent a message that the gateway does not know.
-        var upstream: CredentialID
-        var kind: CallKind
+        package var upstream: CredentialID
+        package var kind: CallKind
         /// Whether that upstream is asked about such a message.
-        var proxiesMisses: Bool
+        package var proxiesMisses: Bool
+
+        package init(upstream: CredentialID, kind: CallKind, proxiesMisses: Bool) {
+            self.upstream = upstream
+            self.kind = kind
+            self.proxiesMisses = proxiesMisses
+        }
     }
 
-    struct Proxying: Sendable, Hashable {
-        var upstream: CredentialID
-        var kind: CallKind
+    package struct Proxying: Sendable, Hashable {
+        package var upstream: CredentialID
+        package var kind: CallKind
         /// Whether the gateway serves the call while the upstream does not answer.
-        var servesInOutage: Bool
+        package var servesInOutage: Bool
+
+        package init(upstream: CredentialID, kind: CallKind, servesInOutage: Bool) {
+            self.upstream = upstream
+            self.kind = kind
+            self.servesInOutage = servesInOutage
+        }
     }
 
     /// - Parameters:
@@ -39,7 +50,7 @@ enum CallRouter {
     ///   - settings: those of the binding.
     ///   - table: the rules.
     /// - Returns: the side that answers.
-    static func decide(
+    package static func decide(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings,
@@ -51,7 +62,7 @@ enum CallRouter {
     }
 
     /// The rule that takes a call whose kind is known.
-    static func find(
+    package static func find(
         _ call: VendorRequest,
         of kind: CallKind,
         _ adapter: any UpstreamAdapter,
