@@ -3,6 +3,7 @@ import DatabaseSupport
 import DeliveryEngine
 import Foundation
 import Model
+import Routing
 import TestKit
 import Testing
 import TransferStore
@@ -142,6 +143,65 @@ import TransferStore
         #expect(try await identities(fixture).first == wanted)
         _ = try await fixture.ask(try await registration("app-1", "bb01", fixture))
         #expect(try await identities(fixture).first == wanted)
+    }
+
+    /// The target of a message to an identity, as a node that sends it reads it.
+    private func target(_ identity: IdentityID, _ fixture: StoreFixture) async throws -> TargetFacts {
+        let (_, lease) = try await fixture.sending(to: [identity])
+        return try #require(try await fixture.delivery.load(lease)?.targets[0])
+    }
+
+    // docs/routing.md#imported-devices: with this salt, token-1 is at 0.9 % and app-2 at 86.2 %.
+    @Test func theSideOfARolloutStaysWhenTheAppRegisters() async throws {
+        let fixture = try await StoreFixture.make()
+        let rollout = try #require(Rollout(hundredths: 5000, by: .device, salt: "spring"))
+        let table = RouteTable(
+            RouteRules(deliveries: [DeliveryRule(rollout: rollout, paths: [.apns]), DeliveryRule(paths: [.none])]),
+            upstreams: [:]
+        )
+        func rule(_ target: TargetFacts) -> Int? {
+            table.decide(RouteTable.Delivery(to: target, lane: .transactional)).rule
+        }
+        _ = try await importing([row(1)], fixture)
+        let page = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 10)
+        let identity = try #require(page.first?.identities.first).id
+        let before = try await target(identity, fixture)
+        #expect(before.key == "token-1" && before.firstKey == nil && rule(before) == 0)
+
+        for _ in 0..<2 {
+            #expect(try await fixture.register("app-2", token: "aa01").identity == identity)
+            let after = try await target(identity, fixture)
+            #expect(after.key == "app-2" && after.firstKey == "token-1" && rule(after) == 0)
+        }
+        // The control: its own key is outside.
+        var unpinned = try await target(identity, fixture)
+        unpinned.firstKey = nil
+        #expect(rule(unpinned) == 1)
+    }
+
+    // A move to another gateway keeps the side too: an export has the first key as an attribute.
+    @Test func anImportOfAnExportedIdentityKeepsItsFirstKey() async throws {
+        let fixture = try await StoreFixture.make()
+        let sql = """
+            SELECT i.key || ' ' || coalesce(i.first_key, '-') AS text FROM gateway.identity i
+            WHERE i.tenant_id = $1 ORDER BY i.key
+            """
+        func moved(_ key: VendorDeviceKey, _ token: String) -> DeviceRegistration {
+            let attributes: JSONObject = ["$rolloutKey": "token-7", "plan": "gold"]
+            return DeviceRegistration(
+                key: key,
+                platform: .ios,
+                token: DeviceToken(apns: token),
+                attributes: attributes
+            )
+        }
+        // As a new row, and as one whose token another device has.
+        #expect(try await importing([moved("app-7", "aa07")], fixture) == .init(created: 1))
+        try await fixture.register("app-8", token: "aa08")
+        _ = try await importing([moved("app-9", "aa08")], fixture)
+        #expect(try await lines(sql, fixture) == ["app-7 token-7", "app-8 -", "app-9 token-7"])
+        let flag = "SELECT a.has_first_keys::text AS text FROM gateway.app a WHERE a.tenant_id = $1"
+        #expect(try await lines(flag, fixture).contains("true"))
     }
 
     @Test func aGroupOfRegistrationsLeavesItToTheSinglePath() async throws {

@@ -87,15 +87,12 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The attribute of an identity whose operating system blocks the app's pushes: no push is sent, whatever the user's preferences are.
     package static let denyingAttribute = "deniesPush"
 
-    /// The first key of an identity that was imported without a key and took the key of the app: kept for rollouts by device, read by nothing yet.
-    package static let rolloutKeyAttribute = "$rolloutKey"
-
     /// The beginning of the keys that an import derives from tokens, for devices without a key.
     package static let derivedKeyPrefix = "token-"
 
-    /// The attributes that the gateway itself interprets. A dialect must not let a device set them directly.
+    /// The attributes that the gateway itself interprets. A dialect must not let a device set them directly. `$rolloutKey` is `TargetFacts.firstKey`.
     package static let ownAttributes: Set = [
-        sharingAttribute, endAttribute, denyingAttribute, rolloutKeyAttribute, Variants.attribute,
+        sharingAttribute, endAttribute, denyingAttribute, "$rolloutKey", Variants.attribute,
     ]
 
     package init(

@@ -23,6 +23,8 @@ package struct TargetFacts: Sendable, Hashable {
     package var assurance = Assurance.claimed
     /// The number of what its SDK reported; nil: nothing.
     package var client: Int64?
+    /// The key that it had before it took that of the app, by which rollouts know it. Nil: it has its own key only.
+    package var firstKey: VendorDeviceKey?
 
     package init(
         target: TargetID,

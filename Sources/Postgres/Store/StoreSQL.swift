@@ -50,7 +50,7 @@ package struct StoreSQL: Sendable {
 
     /// The columns that `TargetRow` reads, of `identity i` and `device d`. A registration that has ended is `unregistered`.
     package static let targetColumns = """
-        i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+        i.identity_id, i.app_id, i.vendor, i.key, i.first_key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
             i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
             CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
             d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,

@@ -85,7 +85,10 @@ package struct RouteTable: Sendable, Hashable {
                 platform: target.destination.platform,
                 lane: lane,
                 tags: tags,
-                rollout: RolloutFacts(user: target.person.user?.rawValue, device: target.key.rawValue)
+                rollout: RolloutFacts(
+                    user: target.person.user?.rawValue,
+                    device: (target.firstKey ?? target.key).rawValue
+                )
             )
         }
     }
@@ -140,6 +143,13 @@ extension RouteTable {
         }
         guard let range = rule.appVersions else { return true }
         return call.appVersion.map { range.contains($0) } ?? false
+    }
+
+    /// Whether the side of a send may depend on the keys of devices.
+    package var hasRolloutByDevice: Bool {
+        rules.calls.contains { rule in
+            rule.rollout.map { $0.unit == .device && (1..<10_000).contains($0.hundredths) } ?? false
+        }
     }
 
     private enum Share { case inside, outside, mixed, audience }

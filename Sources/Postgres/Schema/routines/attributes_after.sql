@@ -1,5 +1,5 @@
 -- The attributes of an identity after a registration: those that it names (null: the old ones). An identity that took its key from an app keeps its first key
--- as `$rolloutKey`: it is kept for rollouts by device, which do not read it yet. p_first: the key that it loses now; null: none.
+-- as `$rolloutKey`, for exports: rollouts read `identity.first_key`. p_first: the key that it loses now; null: none.
 CREATE OR REPLACE FUNCTION gateway.attributes_after(p_old json, p_new json, p_first text) RETURNS json LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     v_base json := coalesce(p_new, p_old, '{}');

@@ -1,6 +1,7 @@
 -- Inserts the devices and identities that are new, and reports for each row whether it was not new. Parallel arrays, without repeated keys or tokens. New
 -- means that neither the key nor the token is known, in any environment. A window of the whole day is stored as null. Tags are separated by spaces; null
--- means that no tags are given. Groups and consents are those of `import_people`.
+-- means that no tags are given. Groups and consents are those of `import_people`. An identity that had another key where the file was exported has that as
+-- the attribute `$rolloutKey`, and keeps it in `first_key`.
 --
 -- p_registered: when the devices registered, where the file says so; p_as_of: when the file was made, null: it does not matter. A row registered then, or else at
 -- p_at and a microsecond per row later than the one before it, because a token that is known in two environments belongs to the newer row.
@@ -23,6 +24,8 @@ DECLARE
     v_users text[];
     v_now timestamptz := now();
     v_count bigint;
+    v_has_windows boolean;
+    v_has_first_keys boolean;
 BEGIN
     v_known := ARRAY(
         SELECT EXISTS (
@@ -69,9 +72,11 @@ BEGIN
     WITH r AS (
         INSERT INTO gateway.identity
             (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-            registered_at, created_at, client, client_number, accepts_push)
+            registered_at, created_at, client, client_number, accepts_push, first_key)
         SELECT p_tenant, u.id, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
-            coalesce(u.attributes, '{}')::json, u.at, u.at, u.client, u.number, coalesce(u.accepts, true)
+            coalesce(u.attributes, '{}')::json, u.at, u.at, u.client, u.number, coalesce(u.accepts, true),
+            -- Few rows have it, and the search takes less time than reading the attributes.
+            CASE WHEN u.attributes LIKE '%$rolloutKey%' THEN u.attributes::json->>'$rolloutKey' END
         FROM unnest(p_identities, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, v_known, v_clients,
                 v_numbers, v_ats, p_accepts)
             AS u(id, key, device, user_id, name, phone, raw_phone, attributes, known, client, number, at, accepts)
@@ -87,11 +92,12 @@ BEGIN
             RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
     END IF;
-    IF EXISTS (
-        SELECT FROM unnest(p_from, p_to, v_known) AS u(first, last, known)
-        WHERE NOT u.known AND (u.last - u.first + 1440) % 1440 <> 1439)
-    THEN
-        UPDATE gateway.app SET uses_windows = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT uses_windows;
+    SELECT coalesce(bool_or((u.last - u.first + 1440) % 1440 <> 1439), false), coalesce(bool_or(u.attributes LIKE '%$rolloutKey%'), false)
+        INTO v_has_windows, v_has_first_keys
+        FROM unnest(p_from, p_to, p_attributes, v_known) AS u(first, last, attributes, known) WHERE NOT u.known;
+    IF v_has_windows OR v_has_first_keys THEN
+        UPDATE gateway.app SET uses_windows = uses_windows OR v_has_windows, has_first_keys = has_first_keys OR v_has_first_keys
+            WHERE tenant_id = p_tenant AND app_id = p_app AND (v_has_windows AND NOT uses_windows OR v_has_first_keys AND NOT has_first_keys);
     END IF;
     -- A badge that the holder has already is newer than a file.
     IF array_length(array_remove(p_badges, NULL), 1) > 0 THEN

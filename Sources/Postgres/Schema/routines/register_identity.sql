@@ -7,7 +7,8 @@
 -- (`client_after`).
 --
 -- An unknown key that brings the token of an identity whose key is `token-…`, which an import made for a device without a key, becomes the key of that identity.
--- It keeps what it has, and its first key as the attribute `$rolloutKey` (`attributes_after`).
+-- It keeps what it has, and its first key: in `first_key`, by which rollouts know it, and as the attribute `$rolloutKey` for exports (`attributes_after`), from
+-- which a new identity gets its `first_key`.
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
@@ -56,6 +57,9 @@ BEGIN
                 JOIN gateway.identity x ON x.tenant_id = p_tenant AND x.device_id = d.device_id AND x.app_id = p_app AND x.vendor = p_vendor
                     AND x.state = 'active' AND left(x.key, 6) = 'token-' OFFSET 0) AS i
             ORDER BY i.identity_id LIMIT 1;
+    END IF;
+    IF v_first IS NOT NULL OR v_id IS NULL AND p_attributes->>'$rolloutKey' IS NOT NULL THEN
+        UPDATE gateway.app SET has_first_keys = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT has_first_keys;
     END IF;
     v_device := v_old_device;
     IF v_old > 0 THEN
@@ -139,13 +143,14 @@ BEGIN
         v_id := p_identity;
         INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-                registered_at, created_at, assurance, user_since, client, client_number)
+                registered_at, created_at, assurance, user_since, client, client_number, first_key)
             VALUES (p_tenant, v_id, p_app, p_vendor, p_key, v_device, 'active', p_user, p_name, p_phone, p_raw_phone,
-                coalesce(p_attributes, '{}'), p_at, p_at, v_level, p_at, v_report, v_number);
+                coalesce(p_attributes, '{}'), p_at, p_at, v_level, p_at, v_report, v_number, p_attributes->>'$rolloutKey');
     ELSE
         UPDATE gateway.identity i SET device_id = v_device, state = 'active', user_id = coalesce(p_user, i.user_id),
                 name = coalesce(p_name, i.name), phone = coalesce(p_phone, i.phone),
                 raw_phone = coalesce(p_raw_phone, i.raw_phone), key = CASE WHEN v_first IS NULL THEN i.key ELSE p_key END,
+                first_key = coalesce(i.first_key, v_first),
                 attributes = CASE WHEN p_attributes IS NULL AND v_first IS NULL THEN i.attributes
                     ELSE gateway.attributes_after(i.attributes, p_attributes, v_first) END,
                 -- A row of a file may have an older time than the identity whose key it replaces.

@@ -153,7 +153,7 @@ BEGIN
         WITH r AS (
             UPDATE gateway.identity i SET user_id = coalesce(u.user_id, i.user_id), name = coalesce(u.name, i.name),
                     phone = coalesce(u.phone, i.phone), raw_phone = coalesce(u.raw_phone, i.raw_phone),
-                    -- As in `register_identity`: an identity that took its key from an app keeps the key of its rollout.
+                    -- As in `register_identity`: an identity that took its key from an app keeps its first one.
                     attributes = CASE WHEN u.attributes IS NULL THEN i.attributes WHEN i.attributes->>'$rolloutKey' IS NULL THEN u.attributes::json
                         ELSE gateway.attributes_after(i.attributes, u.attributes::json, NULL) END,
                     registered_at = u.at,

@@ -22,6 +22,8 @@ CREATE TABLE gateway.app (
     origin text NOT NULL DEFAULT 'file' CONSTRAINT app_origin CHECK (origin IN ('file', 'api')),
     -- The version of the rules in force (`route_set`); null: the app has none, or is retired.
     route_version integer,
+    -- True once any identity of the app has had a `first_key`. While it is false, no call looks for one. Never reset.
+    has_first_keys boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, app_id)
 );
 SELECT gateway.colocate('gateway.app');
@@ -31,7 +33,7 @@ CREATE POLICY tenant_only ON gateway.app USING (tenant_id = current_setting('gat
     WITH CHECK (tenant_id = current_setting('gateway.tenant', true));
 GRANT SELECT ON gateway.app TO gateway_call;
 GRANT SELECT, INSERT, UPDATE, DELETE ON gateway.app TO gateway_engine;
-GRANT UPDATE (uses_windows, shares_devices) ON gateway.app TO gateway_call;
+GRANT UPDATE (uses_windows, shares_devices, has_first_keys) ON gateway.app TO gateway_call;
 
 -- A version of the rules of an app: which side answers calls, and by which paths pushes leave (docs/routing.md). The rules that apply are those of
 -- `overlay`, then those of `base`. Rows are only inserted: `put_routes` gives the next number, and a rollback inserts the content of an earlier version.

@@ -72,6 +72,9 @@ CREATE TABLE gateway.identity (
     -- When it was last seen since `registered_at`, by a token or a receipt; null: not since. Kept only on devices with several identities (`note_sightings`).
     -- Index: none, so that the update stays heap-only.
     seen_at timestamptz,
+    -- The key that it had before it took that of the app: an import derived it from the token. Rollouts by device know the identity by it. Null: it has its own
+    -- key only. This is a column, because every routed push reads it; exports have it as the attribute "$rolloutKey".
+    first_key text,
     PRIMARY KEY (tenant_id, identity_id)
 ) WITH (fillfactor = 90);
 SELECT gateway.colocate('gateway.identity');

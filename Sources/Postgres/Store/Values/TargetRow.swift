@@ -30,6 +30,7 @@ package enum TargetRow {
         )
         facts.assurance = Assurance(rank: try row.int("assurance"))
         facts.client = try row.optionalInt("client_number").map { Int64($0) }
+        facts.firstKey = try row.optionalID("first_key")
         return facts
     }
 }

@@ -53,11 +53,12 @@ extension LockOrder {
         Exception("import_people > change_members", "user_group group_member", "group by group, in the order of names"),
         Exception("import_people > put_group", "name:groups user_group", "group by group, in the order of names"),
         Exception("tag_device", "identity", after: "identity_tag", "identity by identity, in the order of ids"),
-        // `uses_windows` and `shares_devices` are written once in the life of an app. A deadlock at that moment is repeated by the pool.
+        // `uses_windows`, `shares_devices` and `has_first_keys` are written once in the life of an app. A deadlock at that moment is repeated by the pool.
         Exception("set_clock", "app", "written once in the life of an app"),
         Exception("register_timed > set_clock", "app", "written once in the life of an app"),
         Exception("set_preferences > set_clock", "app", "written once in the life of an app"),
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
+        Exception("register_identity", "app", after: "name:key name:token", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
         Exception("register_noted > register_identity", "app", after: "name:key", "written once in the life of an app"),
         Exception(
