@@ -98,6 +98,37 @@ import UpstreamSupport
         #expect(decide(split, "send", [:], #"{}"#) == .serve)
     }
 
+    @Test func devicesAreKnownByTheirFirstKeys() throws {
+        let rollout = try #require(Rollout(hundredths: 5000, by: .device, salt: "spring"))
+        let proxy = CallRule(kinds: [.send], action: .proxy, upstream: "old")
+        func call(_ devices: [String], _ route: String = "send") -> VendorRequest {
+            let body = JSONWriter.bytes(["devices": .array(devices.map { .string($0) })])
+            return VendorRequest(route: route, path: "/relay/\(route)", body: body)
+        }
+        func devices(_ call: VendorRequest, _ rules: [CallRule]) -> [String] {
+            CallRouter.devices(in: call, RelayAdapter(), .unbound, table(rules))
+        }
+        let rules = [CallRule(kinds: [.send], rollout: rollout, action: .serve), proxy]
+        func decide(_ devices: [String], _ keys: [String: String]) -> CallRouter.Decision {
+            CallRouter.decide(call(devices), RelayAdapter(), .unbound, table(rules), keys)
+        }
+        #expect(decide(["user-2"], [:]) == .proxy(Self.upstream) && decide(["user-1"], [:]) == .serve)
+        #expect(decide(["user-2"], ["user-2": "user-1"]) == .serve)
+        #expect(decide(["user-1"], ["user-1": "user-2"]) == .proxy(Self.upstream))
+        #expect(decide(["user-2"], ["user-9": "user-1"]) == .proxy(Self.upstream))
+
+        #expect(devices(call(["a", "b"]), rules) == ["a", "b"])
+        #expect(devices(call(["a"], "read"), rules).isEmpty)
+        let many = (0...CallRouter.deviceLimit).map { "\($0)" }
+        #expect(devices(call(many), rules).isEmpty && devices(call(Array(many.dropLast())), rules).count == 2000)
+        // Nothing depends on the keys where all devices are on one side, or users decide.
+        let others: [(Int, Rollout.Unit)] = [(0, .device), (10_000, .device), (5000, .user)]
+        for (hundredths, unit) in others {
+            let other = try #require(Rollout(hundredths: hundredths, by: unit, salt: "spring"))
+            #expect(devices(call(["a"]), [CallRule(kinds: [.send], rollout: other, action: .serve), proxy]).isEmpty)
+        }
+    }
+
     // The kind of a call is then unknown.
     @Test func aDialectWithoutAnUpstreamIsDecidedIfAllKindsAreEqual() {
         let call = VendorRequest(route: "x", path: "/x")

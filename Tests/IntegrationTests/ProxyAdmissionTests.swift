@@ -76,6 +76,38 @@ import UpstreamSupport
         }
     }
 
+    // docs/routing.md#imported-devices: with this salt, token-1 is at 0.9 % and app-2 at 86.2 %.
+    @Test func aSendToAnAdoptedDeviceKeepsItsSide() async throws {
+        let upstream = try await RawServer.start()
+        let rollout = try #require(Rollout(hundredths: 5000, by: .device, salt: "spring"))
+        let rules = [
+            CallRule(kinds: [.send], rollout: rollout, action: .serve),
+            CallRule(kinds: [.send], action: .proxy, upstream: "old"),
+        ]
+        try await proxying(upstream, rules) { (stage) async throws in
+            func register(_ device: String) async throws {
+                let token = String(repeating: "5b", count: 32)
+                let body = Array(#"{"device":"\#(device)","token":"\#(token)"}"#.utf8)
+                #expect(try await stage.call("register", [], body).status == 200)
+            }
+            func isProxied(_ body: String = #"{"devices":["app-2"]}"#) async throws -> Bool {
+                try await stage.call("send", [], Array(body.utf8)).text == "ok"
+            }
+            try await register("token-1")
+            #expect(try await isProxied())
+            #expect(stage.directory.keyLookUps == 0)
+            try await register("app-2")
+            #expect(try await !isProxied())
+            #expect(stage.directory.keyLookUps == 1)
+            // A send that names no device has no look-up.
+            #expect(try await isProxied("{}"))
+            #expect(stage.directory.keyLookUps == 1)
+            // Without the store its own key decides, and one side gets the call.
+            stage.directory.set(isDown: true)
+            #expect(try await isProxied())
+        }
+    }
+
     // Either side could push.
     @Test func rulesThatCannotBeReadAreAnsweredByNeitherSide() async throws {
         let upstream = try await RawServer.start()

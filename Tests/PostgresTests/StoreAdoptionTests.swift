@@ -179,6 +179,26 @@ import TransferStore
         #expect(rule(unpinned) == 1)
     }
 
+    // Calls name a device by the key of the app.
+    @Test func callsFindTheFirstKeysOfAnAppThatHasSome() async throws {
+        let fixture = try await StoreFixture.make()
+        func flags() async throws -> [String] {
+            try await lines("SELECT a.has_first_keys::text AS text FROM gateway.app a WHERE a.tenant_id = $1", fixture)
+        }
+        func found(_ vendor: Vendor = .rationalOwl) async throws -> [String: String] {
+            let devices = ["app-1", "app-9", "none"]
+            return try await fixture.directory.firstKeys(of: devices, vendor, of: "shop", in: fixture.acme)
+        }
+        _ = try await importing([row(1), row(2)], fixture)
+        try await fixture.register("app-9", token: "aa09")
+        #expect(try await found().isEmpty)
+        #expect(try await flags().allSatisfy { $0 == "false" })
+        try await fixture.register("app-1", token: "aa01")
+        #expect(try await found() == ["app-1": "token-1"])
+        #expect(try await flags().contains("true"))
+        #expect(try await found(.ipns).isEmpty)
+    }
+
     // A move to another gateway keeps the side too: an export has the first key as an attribute.
     @Test func anImportOfAnExportedIdentityKeepsItsFirstKey() async throws {
         let fixture = try await StoreFixture.make()

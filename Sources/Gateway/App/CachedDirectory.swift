@@ -144,8 +144,18 @@ final class CachedDirectory: CallDirectory, Sendable {
             tenant: resolved.tenant,
             app: resolved.app,
             settings: settings ?? resolved.settings,
-            routes: try await routes(resolved)
+            routes: try await routes(resolved),
+            hasFirstKeys: resolved.hasFirstKeys
         )
+    }
+
+    /// Not cached: few calls name devices under a rollout by device, and each names others.
+    func firstKeys(
+        of devices: [String],
+        _ vendor: Vendor,
+        in binding: BoundCall
+    ) async throws(StoreError) -> [String: String] {
+        try await store.firstKeys(of: devices, vendor, of: binding.app, in: binding.tenant)
     }
 
     /// The rules in force, which are read and parsed once per version. Nil: the app has none.

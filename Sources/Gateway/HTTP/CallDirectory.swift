@@ -11,12 +11,21 @@ package struct BoundCall: Sendable, Hashable {
     package let userTokens: UserTokenRules?
     /// Nil: the app has no rules, and the gateway serves every call.
     package let routes: BoundRoutes?
+    /// Whether devices of the app may have another key for rollouts than the one that calls name (`CallDirectory.firstKeys`).
+    package let hasFirstKeys: Bool
 
-    package init(tenant: TenantID, app: AppID, settings: BindingSettings, routes: BoundRoutes? = nil) {
+    package init(
+        tenant: TenantID,
+        app: AppID,
+        settings: BindingSettings,
+        routes: BoundRoutes? = nil,
+        hasFirstKeys: Bool = false
+    ) {
         self.tenant = tenant
         self.app = app
         self.settings = settings
         self.routes = routes
+        self.hasFirstKeys = hasFirstKeys
         senders = SenderSettings(settings)
         userTokens = UserTokenRules(settings)
     }
@@ -36,10 +45,24 @@ package protocol CallDirectory: Sendable {
     ///
     /// - Throws: `StoreError` when the store cannot answer now.
     func hosts() async throws(StoreError) -> [String: BindingKey]
+    /// The keys by which rollouts know devices that were imported without their own (docs/routing.md#imported-devices), by their own keys.
+    ///
+    /// - Throws: `StoreError` when the store cannot answer now.
+    func firstKeys(
+        of devices: [String],
+        _ vendor: Vendor,
+        in binding: BoundCall
+    ) async throws(StoreError) -> [String: String]
 }
 
 extension CallDirectory {
     package func hosts() async throws(StoreError) -> [String: BindingKey] { [:] }
+
+    package func firstKeys(
+        of devices: [String],
+        _ vendor: Vendor,
+        in binding: BoundCall
+    ) async throws(StoreError) -> [String: String] { [:] }
 }
 
 /// The permissions of an API key.

@@ -62,7 +62,7 @@ extension VendorEndpoint {
     ///   - hold: has the body as it arrived, and gets the body of the answer.
     ///   - isRemembered: the binding is an old one, because the store does not answer. Only proxied calls have an answer then.
     /// - Returns: the answer, without its body if that is a stream.
-    /// - Throws: `StoreError` when the store cannot say which side sent a message.
+    /// - Throws: `StoreError` when the store cannot say which side sent a message, or by which keys rollouts know the devices of a send.
     @inline(never)
     func routed(
         _ call: inout VendorRequest,
@@ -76,7 +76,12 @@ extension VendorEndpoint {
         guard let routes = binding.routes else { return nil }
         call.headers = ProxyHeaders.endToEnd(call.headers)
         let settings = binding.settings
-        let decision = await decided(call, adapter, settings, routes)
+        var firstKeys: [String: String] = [:]
+        // While the store does not answer, the devices' own keys decide: one side still gets the whole call.
+        if binding.hasFirstKeys, !isRemembered {
+            firstKeys = try await self.firstKeys(of: call, adapter, binding, routes)
+        }
+        let decision = await decided(call, adapter, settings, routes, firstKeys)
         if isRemembered, !decision.isProxy { return nil }
         record.owner = CallRecord.Owner(tenant: binding.tenant, app: binding.app)
         switch decision {
@@ -195,13 +200,34 @@ extension VendorEndpoint {
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings,
-        _ routes: BoundRoutes
+        _ routes: BoundRoutes,
+        _ firstKeys: [String: String] = [:]
     ) async -> CallRouter.Decision {
         guard let table = routes.table else { return .unready }
         guard call.body.count > LargeBodies.smallBytes else {
-            return CallRouter.decide(call, adapter, settings, table)
+            return CallRouter.decide(call, adapter, settings, table, firstKeys)
         }
-        return await LargeBodies.parse { CallRouter.decide(call, adapter, settings, table) }
+        return await LargeBodies.parse { CallRouter.decide(call, adapter, settings, table, firstKeys) }
+    }
+
+    /// The keys by which rollouts know the devices that a send names, where these are not their own.
+    @inline(never)
+    private func firstKeys(
+        of call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ binding: BoundCall,
+        _ routes: BoundRoutes
+    ) async throws(StoreError) -> [String: String] {
+        guard let table = routes.table, table.hasRolloutByDevice else { return [:] }
+        let settings = binding.settings
+        let devices: [String]
+        if call.body.count > LargeBodies.smallBytes {
+            devices = await LargeBodies.parse { CallRouter.devices(in: call, adapter, settings, table) }
+        } else {
+            devices = CallRouter.devices(in: call, adapter, settings, table)
+        }
+        guard !devices.isEmpty else { return [:] }
+        return try await directory.firstKeys(of: devices, adapter.vendor, in: binding)
     }
 
     private func note(

@@ -49,16 +49,35 @@ package enum CallRouter {
     ///   - adapter: that of the call's dialect.
     ///   - settings: those of the binding.
     ///   - table: the rules.
+    ///   - firstKeys: those of the call's `devices` by which rollouts know them.
     /// - Returns: the side that answers.
     package static func decide(
         _ call: VendorRequest,
         _ adapter: any VendorAdapter,
         _ settings: BindingSettings,
-        _ table: RouteTable
+        _ table: RouteTable,
+        _ firstKeys: [String: String] = [:]
     ) -> Decision {
         guard let upstream = adapter as? any UpstreamAdapter else { return ofAnyKind(call, adapter, table) }
         let kind = upstream.kind(of: call, settings: settings)
-        return decision(find(call, of: kind, upstream, settings, table), kind)
+        return decision(find(call, of: kind, upstream, settings, table, firstKeys), kind)
+    }
+
+    /// 2,000 devices: as many as a send of any dialect may name. Devices of a longer list are known by their own keys.
+    package static let deviceLimit = 2000
+
+    /// The devices that a call names and on whose rollout keys its side depends.
+    package static func devices(
+        in call: VendorRequest,
+        _ adapter: any VendorAdapter,
+        _ settings: BindingSettings,
+        _ table: RouteTable
+    ) -> [String] {
+        guard table.hasRolloutByDevice, let upstream = adapter as? any UpstreamAdapter,
+            upstream.kind(of: call, settings: settings) == .send,
+            case .targets(let targets) = upstream.named(in: call, settings: settings), targets.count <= deviceLimit
+        else { return [] }
+        return targets.compactMap(\.device)
     }
 
     /// The rule that takes a call whose kind is known.
@@ -67,7 +86,8 @@ package enum CallRouter {
         of kind: CallKind,
         _ adapter: any UpstreamAdapter,
         _ settings: BindingSettings,
-        _ table: RouteTable
+        _ table: RouteTable,
+        _ firstKeys: [String: String] = [:]
     ) -> RouteTable.CallDecision {
         var asked = RouteTable.Call(vendor: adapter.vendor, kind: kind, name: call.route)
         if table.rules.calls.contains(where: { $0.appVersions != nil }) {
@@ -75,7 +95,7 @@ package enum CallRouter {
         }
         // Finding the targets reads the whole body.
         if kind == .send, table.rules.calls.contains(where: { $0.rollout != nil }) {
-            asked.named = adapter.named(in: call, settings: settings)
+            asked.named = adapter.named(in: call, settings: settings).known(by: firstKeys)
         }
         return table.decide(asked)
     }
@@ -112,5 +132,15 @@ package enum CallRouter {
             guard let upstream = found.upstream else { return .unready }
             return .follow(Following(upstream: upstream, kind: kind, proxiesMisses: found.proxiesMisses))
         }
+    }
+}
+
+extension NamedTargets {
+    /// The same targets, of which some devices are known by their first keys.
+    fileprivate func known(by firstKeys: [String: String]) -> NamedTargets {
+        guard !firstKeys.isEmpty, case .targets(let targets) = self else { return self }
+        return .targets(
+            targets.map { RolloutFacts(user: $0.user, device: $0.device.map { firstKeys[$0] ?? $0 }) }
+        )
     }
 }

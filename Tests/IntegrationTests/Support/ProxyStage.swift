@@ -37,6 +37,7 @@ struct ProxyStage: Sendable {
             var isUnreadable = false
             var known: [BindingKey: BoundCall] = [:]
             var lookUps = 0
+            var keyLookUps = 0
             var host: BindingKey?
         }
 
@@ -86,11 +87,24 @@ struct ProxyStage: Sendable {
                 tenant: found.tenant,
                 app: found.app,
                 settings: found.settings,
-                routes: BoundRoutes(version: 1, table: isUnreadable ? nil : table)
+                routes: BoundRoutes(version: 1, table: isUnreadable ? nil : table),
+                hasFirstKeys: found.hasFirstKeys
             )
             state.withLockedValue { $0.known[key] = bound }
             return bound
         }
+
+        func firstKeys(
+            of devices: [String],
+            _ vendor: Vendor,
+            in binding: BoundCall
+        ) async throws(StoreError) -> [String: String] {
+            state.withLockedValue { $0.keyLookUps += 1 }
+            return try await base.firstKeys(of: devices, vendor, in: binding)
+        }
+
+        /// The look-ups of first keys so far.
+        var keyLookUps: Int { state.withLockedValue { $0.keyLookUps } }
 
         func apiKey(_ secret: String) async throws(StoreError) -> APIKeyGrant? {
             guard !state.withLockedValue({ $0.keysAreDown }) else {

@@ -103,9 +103,11 @@ package struct RelayAdapter: UpstreamAdapter {
     }
 
     package func named(in request: VendorRequest, settings: BindingSettings) -> NamedTargets {
-        guard request.route == "send", let body = try? request.bodyObject(),
-            let users = body["users"]?.array?.compactMap(\.string)
-        else { return .audience }
+        guard request.route == "send", let body = try? request.bodyObject() else { return .audience }
+        if let devices = body["devices"]?.array?.compactMap(\.string) {
+            return .targets(devices.map { RolloutFacts(device: $0) })
+        }
+        guard let users = body["users"]?.array?.compactMap(\.string) else { return .audience }
         return .targets(users.map { RolloutFacts(user: $0) })
     }
 

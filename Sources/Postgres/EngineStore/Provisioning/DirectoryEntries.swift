@@ -11,6 +11,8 @@ package struct ResolvedBinding: Sendable, Hashable {
     package var settings: BindingSettings
     /// The version of the app's rules; nil: it has none.
     package var routeVersion: Int? = nil
+    /// Whether identities of the app may have a first key.
+    package var hasFirstKeys = false
 }
 
 /// An app's binding to a vendor, with its settings.

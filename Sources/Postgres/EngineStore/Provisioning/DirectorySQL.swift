@@ -15,6 +15,17 @@ enum DirectorySQL {
     )
     static let apiKey = StoreSQL.global("SELECT * FROM gateway.api_key_standing($1)")
 
+    /// The first keys of those of the devices `$4` that have one. Only for apps with `has_first_keys`.
+    static let firstKeys = StoreSQL.tenant(
+        """
+        SELECT k.key, i.first_key FROM unnest($4::text[]) AS k(key)
+        CROSS JOIN LATERAL (
+            SELECT x.first_key FROM gateway.identity x
+            WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.key = k.key OFFSET 0) AS i
+        WHERE i.first_key IS NOT NULL
+        """
+    )
+
     private static let storedCredentials = """
         SELECT c.tenant_id, c.credential_id, c.kind, c.team_id, c.key_id, c.endpoint, c.channel_endpoint, c.trust_roots, c.sealed,
             c.fingerprint, c.version, c.refusal, c.refused_at, c.pushes_per_second, c.origin, t.pushes_per_second AS tenant_pushes_per_second

@@ -32,9 +32,34 @@ package struct PostgresDirectory: Sendable {
             let tenant: TenantID = try row.id("tenant_id")
             let app: AppID = try row.id("app_id")
             let settings = BindingSettings(tenant: tenant, app: app, values: try row.object("settings"))
-            let version = try row.optionalInt("route_version")
-            return ResolvedBinding(tenant: tenant, app: app, settings: settings, routeVersion: version)
+            return ResolvedBinding(
+                tenant: tenant,
+                app: app,
+                settings: settings,
+                routeVersion: try row.optionalInt("route_version"),
+                hasFirstKeys: try row.bool("has_first_keys")
+            )
         }
+    }
+
+    /// The first keys of devices that have one, by their keys.
+    ///
+    /// - Throws: `StoreError`.
+    package func firstKeys(
+        of devices: [String],
+        _ vendor: Vendor,
+        of app: AppID,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [String: String] {
+        // The store refuses a text with a null character, and has no key with it.
+        let keys = devices.filter { !$0.utf8.contains(0) }
+        let statement = DirectorySQL.firstKeys(.id(tenant), .id(app), .id(vendor), .strings(keys))
+        let found = try await asStore { () throws(PostgresError) in
+            try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
+                (key: try row.text("key"), first: try row.text("first_key"))
+            }
+        }
+        return Dictionary(found.map { ($0.key, $0.first) }) { first, _ in first }
     }
 
     /// The hosts that belong to exactly one binding, each with a key of that binding.
