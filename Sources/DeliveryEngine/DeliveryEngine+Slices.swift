@@ -20,14 +20,22 @@ extension DeliveryEngine {
 
     // MARK: Credentials and tokens
 
-    /// Whether a slice may send `pushes` over `route`, or how many of them.
-    func enter(_ route: PushRoute, pushes: Int, lane: Lane, isHolder: Bool) -> Permit {
+    /// Whether the slice may send `pushes` over `route`, or how many of them.
+    func enter(_ route: PushRoute, pushes: Int, of lease: SliceLease, isHolder: Bool) -> Permit {
         let now = clock.now()
         let key = route.key
+        let lane = lease.lane
+        let targets = lease.targets.count
         return state.withLockedValue { state in
-            // A slice is one call, or a few.
-            let places = state.meter.places(key, perSlice: route.isUpstream ? 1 : SliceLease.targetLimit)
-            let permit = state.gate.enter(route, lane: lane, isHolder: isHolder, places: places, now: now)
+            let capacity = state.meter.capacity(of: key)
+            let permit = state.gate.enter(
+                route,
+                lane: lane,
+                targets: targets,
+                isHolder: isHolder,
+                capacity: capacity,
+                now: now
+            )
             guard permit == .go, let count = state.meter.take(pushes, key, lane, now: now) else { return permit }
             return count >= pushes ? .go : .metered(count)
         }
@@ -60,9 +68,9 @@ extension DeliveryEngine {
         }
     }
 
-    func leave(_ keys: Set<CredentialKey>, lane: Lane) {
+    func leave(_ keys: Set<CredentialKey>, _ lease: SliceLease) {
         state.withLockedValue { state in
-            for key in keys { state.gate.leave(key, lane: lane) }
+            for key in keys { state.gate.leave(key, lane: lease.lane, targets: lease.targets.count) }
         }
     }
 

@@ -204,11 +204,11 @@ package final class DeliveryEngine: Service {
     }
 
     private func tick() {
-        let count = state.withLockedValue { state in
+        let (slices, targets) = state.withLockedValue { state in
             state.tell(.ticked)
-            return state.running.count
+            return (state.running.count, state.shares.total)
         }
-        metrics.setRunning(count)
+        metrics.setRunning(slices, targets: targets)
     }
 
     // MARK: Discovery
@@ -254,7 +254,7 @@ package final class DeliveryEngine: Service {
     }
 
     private func startOffered(in lane: Lane, _ group: inout DiscardingTaskGroup) {
-        while let lease = state.withLockedValue({ $0.nextOffered(in: lane) }) { start(lease, &group) }
+        while let lease = state.withLockedValue({ $0.nextOffered(in: lane, now: clock.now()) }) { start(lease, &group) }
     }
 
     /// Claims for each tenant with due work once. True: there may be more at once.

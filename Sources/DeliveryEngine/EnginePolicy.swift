@@ -21,15 +21,24 @@ package struct EnginePolicy: Sendable {
 
     // MARK: Shares
 
-    /// At most 64 running slices on a node. Each holds up to 500 payloads (2 MB at APNs' limit): more would use memory without more speed.
-    package var slicesPerNode = 64
-    /// 8 of the 64 slices are reserved for urgent and transactional work. Without the reserve, a campaign would delay a one-time code.
-    package var slicesReserved = 8
-    /// At most 12 for one tenant; urgent work is counted separately. With more, a tenant whose vendor does not answer occupies the node.
-    package var slicesPerTenant = 12
-    /// At most 8 running slices for one credential: 4,000 pushes in flight. More would only queue in its connections, and the tenant's other credentials
-    /// would wait.
-    package var slicesPerCredential = 8
+    /// Slices start while fewer than 32,000 targets run on a node: 64 full slices. Each holds up to 500 payloads (2 MB at APNs' limit): more would use memory
+    /// without more speed.
+    package var targetsPerNode = 32_000
+    /// 4,000 of the 32,000 are reserved for urgent and transactional work. Without the reserve, a campaign would delay a one-time code.
+    package var targetsReserved = 4000
+    /// 6,000 for one tenant, 12 full slices; urgent work is counted separately. With more, a tenant whose vendor does not answer occupies the node.
+    package var targetsPerTenant = 6000
+    /// A slice counts as at least 8 targets, so a node runs at most 4,000 slices, and 750 of one tenant. With less, the tasks, leases and events of small
+    /// slices cost more than their pushes; with more, messages to single devices wait for a slow push service while its streams are free.
+    package var leastTargets = 8
+    /// Slices send through one credential while those that do have fewer than 4,000 targets, which is about the number of pushes in flight. More would only
+    /// queue in its connections, and the tenant's other credentials would wait.
+    package var targetsPerCredential = 4000
+    /// At most 8 running slices for one upstream, whatever their size: a slice is one call, or a few, and the upstream's callers share its calls in flight.
+    package var slicesPerUpstream = 8
+    /// While a credential turns slices of a tenant away, the tenant runs at most 4 more than have a place. With more, small slices are read and put back again
+    /// and again; with fewer, the tenant's other credentials wait.
+    package var slicesWaiting = 4
     /// A slice with written payloads waits up to 1 s for its credential to accept another slice. Then it is put back for at least 1 s. If shorter, a slow
     /// credential causes load on the database; if longer, the tenant's other credentials wait.
     package var fullRetry: Duration = .seconds(1)

@@ -15,8 +15,8 @@ import Testing
         let world = try await EngineWorld()
         let (message, _) = try await world.submit(to: world.register(400), sliceSize: 20)
         var policy = EngineWorld.policy
-        policy.slicesPerNode = 12
-        policy.slicesReserved = 2
+        policy.targetsPerNode = 240
+        policy.targetsReserved = 40
         world.transport.hold()
         try await world.running(world.engine("first", policy: policy)) {
             await world.transport.sends(atLeast: 40)

@@ -272,14 +272,14 @@ import Testing
         let fast = try await world.submit(to: world.register(200, in: world.beta), in: world.beta, sliceSize: 2).0
         let transport = HangingTransport(inner: world.transport, tenant: world.acme)
         var policy = EngineWorld.policy
-        policy.slicesPerNode = 12
-        policy.slicesReserved = 2
+        policy.targetsPerNode = 12 * policy.leastTargets
+        policy.targetsReserved = 2 * policy.leastTargets
         policy.drainDeadline = .milliseconds(50)
         let engine = world.engine(policy: policy, transport: transport)
         try await world.running(engine) {
             try await world.eventually("the fast tenant is served") { try await world.isDone(fast, in: world.beta) }
             #expect(try await !world.isDone(slow))
-            #expect(engine.statistics.running <= policy.slicesPerNode)
+            #expect(engine.statistics.running <= 12)
         }
         #expect(try await world.leasedSlices().isEmpty)
     }
@@ -289,8 +289,8 @@ import Testing
         let identities = try await world.register(200)
         let transport = HangingTransport(inner: world.transport, prefix: "\(world.acme)-1")
         var policy = EngineWorld.policy
-        policy.slicesPerNode = 8
-        policy.slicesReserved = 2
+        policy.targetsPerNode = 8 * policy.leastTargets
+        policy.targetsReserved = 2 * policy.leastTargets
         policy.drainDeadline = .milliseconds(50)
         let campaign = identities.enumerated().filter { "\($0.offset)".hasPrefix("1") }.map(\.element)
         _ = try await world.submit(to: campaign, sliceSize: 2)

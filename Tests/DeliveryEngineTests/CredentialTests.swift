@@ -156,9 +156,9 @@ import Testing
     }
 
     // The limit of pushes in flight is per (tenant, credential).
-    @Test func credentialTakesABoundedNumberOfSlices() {
+    @Test func credentialTakesABoundedNumberOfTargets() {
         var policy = EnginePolicy()
-        policy.slicesPerCredential = 2
+        policy.targetsPerCredential = 1000
         var gate = CredentialGate(policy: policy)
         #expect(enter(&gate, key) == .go)
         #expect(enter(&gate, key) == .go)
@@ -170,11 +170,52 @@ import Testing
         #expect(enter(&gate, key) == .go)
     }
 
+    @Test func manySmallSlicesUseACredentialTogether() {
+        var gate = CredentialGate(policy: EnginePolicy())
+        func enter(_ gate: inout CredentialGate, _ targets: Int, isUpstream: Bool = false) -> Permit {
+            let route = PushRoute(isUpstream ? other : key, isUpstream: isUpstream)
+            return gate.enter(route, lane: .bulk, targets: targets, isHolder: false, now: now)
+        }
+        for _ in 0..<3999 { #expect(enter(&gate, 1) == .go) }
+        // The last one may be larger than what is left.
+        #expect(enter(&gate, 500) == .go)
+        #expect(enter(&gate, 1) == .full(for: .seconds(1)))
+        gate.leave(key, lane: .bulk, targets: 500)
+        #expect(enter(&gate, 1) == .go)
+        #expect(enter(&gate, 1) == .full(for: .seconds(1)))
+        // Through an upstream each is a call.
+        for _ in 0..<8 { #expect(enter(&gate, 1, isUpstream: true) == .go) }
+        #expect(enter(&gate, 1, isUpstream: true) == .full(for: .seconds(1)))
+    }
+
+    // Slices that wait for a place are read and put back again, so only a few wait.
+    @Test func whileACredentialIsFullFewFurtherSlicesStart() {
+        var policy = EnginePolicy()
+        policy.targetsPerCredential = 10
+        var gate = CredentialGate(policy: policy)
+        func room(_ gate: CredentialGate, after seconds: Int = 0, _ tenant: TenantID = "acme") -> Int {
+            gate.room(for: tenant, in: .bulk, running: 12, now: now + .seconds(seconds))
+        }
+        for _ in 0..<10 {
+            #expect(gate.enter(PushRoute(key), lane: .bulk, targets: 1, isHolder: false, now: now) == .go)
+        }
+        #expect(room(gate) == .max)
+        #expect(
+            gate.enter(PushRoute(key), lane: .bulk, targets: 1, isHolder: false, now: now) == .full(for: .seconds(1))
+        )
+        #expect(room(gate) == 2 && room(gate, after: 1) == 2)
+        #expect(room(gate, after: 2) == .max && room(gate, "beta") == .max)
+        gate.leave(key, lane: .bulk, targets: 1)
+        #expect(room(gate) == 1)
+        for _ in 0..<9 { gate.leave(key, lane: .bulk, targets: 1) }
+        #expect(room(gate) == .max)
+    }
+
     // A slice that gets no place waits longer as long as no place becomes free: a vendor that hangs is tried less and
     // less often.
     @Test func slicesWithoutAPlaceRetryLessAndLessOften() {
         var policy = EnginePolicy()
-        policy.slicesPerCredential = 1
+        policy.targetsPerCredential = 500
         var gate = CredentialGate(policy: policy)
         func wait(_ gate: inout CredentialGate, after seconds: Int) -> Permit {
             gate.enter(PushRoute(key), lane: .bulk, isHolder: false, now: now + .seconds(seconds))
@@ -194,11 +235,11 @@ import Testing
 
     @Test func aRateThatIsSlowHasFewPlaces() {
         var gate = CredentialGate(policy: EnginePolicy())
-        #expect(gate.enter(PushRoute(key), lane: .bulk, isHolder: false, places: 1, now: now) == .go)
+        #expect(gate.enter(PushRoute(key), lane: .bulk, isHolder: false, capacity: 1, now: now) == .go)
         #expect(
-            gate.enter(PushRoute(key), lane: .bulk, isHolder: false, places: 1, now: now) == .full(for: .seconds(1))
+            gate.enter(PushRoute(key), lane: .bulk, isHolder: false, capacity: 1, now: now) == .full(for: .seconds(1))
         )
-        #expect(gate.enter(PushRoute(key), lane: .bulk, isHolder: true, places: 1, now: now) == .go)
+        #expect(gate.enter(PushRoute(key), lane: .bulk, isHolder: true, capacity: 1, now: now) == .go)
     }
 
     @Test func refusedCredentialDoesNotAffectOneOfTheSameNameInAnotherTenant() {

@@ -71,3 +71,80 @@ struct EngineStateTests {
         #expect(await heard(events, inbox) == ["drain"])
     }
 }
+
+/// A push service that answers late: the slices of one node with their machines, the gate and the state, on a virtual clock.
+struct SlowServiceTests {
+    private static let latency = Duration.seconds(5)
+    private let policy = EnginePolicy()
+
+    private func lease(_ number: Int) -> SliceLease {
+        var lease = MachineBench.lease(1)
+        lease.key.message = MessageID(.numbered(2000 + number))
+        return lease
+    }
+
+    private func start(_ lease: SliceLease, _ state: inout EngineState, now: Timestamp) -> MachineBench {
+        let isNew = state.admit(lease)
+        #expect(isNew)
+        let permit = state.gate.enter(
+            PushRoute(MachineBench.credential),
+            lane: lease.lane,
+            targets: lease.targets.count,
+            isHolder: false,
+            now: now
+        )
+        return MachineBench(lease: lease, permit: permit)
+    }
+
+    private func finish(_ bench: inout MachineBench, _ lease: SliceLease, _ state: inout EngineState, now: Timestamp) {
+        bench.now = now
+        bench.completeAll(.yes)
+        bench.recorded()
+        #expect(bench.isFinished && bench.results[0]?.state == .sent)
+        state.gate.leave(MachineBench.credential, lane: lease.lane, targets: lease.targets.count)
+        let next = state.ended(lease.key, epoch: lease.epoch)
+        #expect(next == nil)
+    }
+
+    @Test func aThousandMessagesToOneRecipientTakeTwoRoundsOfAnswers() {
+        var state = EngineState(policy: policy)
+        var now = MachineBench.start
+        var waiting = (0..<1000).map(lease)
+        var rounds = 0
+        while !waiting.isEmpty && rounds < 5 {
+            var running: [(lease: SliceLease, bench: MachineBench)] = []
+            while !waiting.isEmpty {
+                let limit = min(state.quota(of: "acme", in: .bulk, now: now), policy.claimLimit)
+                guard limit > 0 else { break }
+                for lease in waiting.prefix(limit) { running.append((lease, start(lease, &state, now: now))) }
+                waiting.removeFirst(min(limit, waiting.count))
+            }
+            #expect(running.allSatisfy { $0.bench.onTheirWay.count == 1 })
+            #expect(state.leases.count == running.count, "each is renewed")
+            #expect(state.shares.total <= policy.targetsPerTenant)
+            now = now + Self.latency
+            for (lease, bench) in running {
+                var bench = bench
+                finish(&bench, lease, &state, now: now)
+            }
+            rounds += 1
+        }
+        #expect(rounds == 2 && waiting.isEmpty)
+        #expect(state.running.isEmpty && state.shares.total == 0)
+    }
+
+    // A full slice counts as much as 62 small ones.
+    @Test func aTenantRunsTwelveFullSlices() {
+        var state = EngineState(policy: policy)
+        var count = 0
+        while state.quota(of: "acme", in: .bulk, now: MachineBench.start) > 0, count < 100 {
+            var lease = MachineBench.lease(500)
+            lease.key.number = Int32(count)
+            _ = state.admit(lease)
+            count += 1
+        }
+        #expect(count == 12)
+        let others = state.holdsOthers(than: MachineBench.lease(500).key)
+        #expect(others)
+    }
+}

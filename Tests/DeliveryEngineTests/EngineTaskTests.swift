@@ -9,7 +9,7 @@ import Testing
     private let store = ScriptedDeliveryStore()
     private let transport = ScriptedTransport(name: "apns")
 
-    private static func policy(slices: Int = EnginePolicy().slicesPerNode) -> EnginePolicy {
+    private static func policy(targets: Int = EnginePolicy().targetsPerNode) -> EnginePolicy {
         var policy = EnginePolicy()
         policy.pollInterval = .milliseconds(10)
         policy.flushInterval = .milliseconds(20)
@@ -17,8 +17,8 @@ import Testing
         policy.storeBackoff = RetryBackoff(first: .milliseconds(5), cap: .milliseconds(20))
         policy.fullRetry = .milliseconds(5)
         policy.retryScale = 0.001
-        policy.slicesPerNode = slices
-        policy.slicesReserved = min(policy.slicesReserved, slices / 4)
+        policy.targetsPerNode = targets
+        policy.targetsReserved = min(policy.targetsReserved, targets / 4)
         return policy
     }
 
@@ -91,10 +91,23 @@ import Testing
         expectOnce(300)
     }
 
+    // A push service that answers late delays one target by its latency, and does not limit how many wait.
+    @Test func manySlicesWithOneTargetWaitForTheirAnswersTogether() async throws {
+        store.add(MessageID(.numbered(1)), tenant: "acme", count: 700, size: 1)
+        transport.hold()
+        try await running([engine("a")]) {
+            try await eventually("all are sent") { transport.sent.count == 700 }
+            #expect(store.outcomes.isEmpty)
+            transport.release()
+            try await eventually("all is written") { store.isDone }
+        }
+        expectOnce(700)
+    }
+
     @Test func drainReturnsTheRestAndTheSuccessorRepeatsNothing() async throws {
         store.add(MessageID(.numbered(1)), tenant: "acme", count: 400, size: 20)
         transport.hold()
-        try await running([engine("first", policy: Self.policy(slices: 12))]) {
+        try await running([engine("first", policy: Self.policy(targets: 12 * 20))]) {
             await transport.sends(atLeast: 40)
         }
         #expect(!store.isDone && store.leased == 0 && store.nodes.isEmpty)

@@ -17,7 +17,7 @@ import Testing
     @Test func withoutARateNothingIsCounted() {
         var meter = PushMeter()
         #expect(meter.take(500, key, .bulk, now: now) == nil)
-        #expect(meter.places(key) == nil)
+        #expect(meter.capacity(of: key) == nil)
         #expect(meter.draws().isEmpty)
         meter = limited()
         meter.limit([:])
@@ -53,15 +53,12 @@ import Testing
         #expect(meter.take(3, key, .urgent, now: now) == 3)
     }
 
-    @Test func aSlowRateHasWorkForFewSlices() {
-        #expect(limited(1).places(key) == 1)
-        #expect(limited(100).places(key) == 1)
-        #expect(limited(1000).places(key) == 10)
-        // A slice of calls to an upstream.
-        #expect(limited(10).places(key) == 1 && limited(10).places(key, perSlice: 1) == 50)
+    @Test func aSlowRateHasWorkForFewPushes() {
+        #expect(limited(1).capacity(of: key) == 5)
+        #expect(limited(1000).capacity(of: key) == 5000)
         var both = PushMeter()
         both.limit([key: [.credential("apple", 100_000), .tenant(100)]])
-        #expect(both.places(key) == 1)
+        #expect(both.capacity(of: key) == 500)
     }
 
     @Test func requestsAndDrawsAreBounded() {

@@ -23,16 +23,17 @@ import Testing
 @Suite struct SliceSharesTests {
     private var policy: EnginePolicy {
         var policy = EnginePolicy()
-        policy.slicesPerNode = 20
-        policy.slicesReserved = 4
-        policy.slicesPerTenant = 10
+        policy.targetsPerNode = 10_000
+        policy.targetsReserved = 2000
+        policy.targetsPerTenant = 5000
         return policy
     }
 
-    private func fill(_ shares: inout SliceShares, _ tenant: TenantID, _ lane: Lane) -> Int {
+    /// The number of slices with `targets` that the tenant may start.
+    private func fill(_ shares: inout SliceShares, _ tenant: TenantID, _ lane: Lane, targets: Int = 500) -> Int {
         var taken = 0
         while shares.quota(of: tenant, in: lane) > 0 {
-            shares.take(tenant, lane)
+            shares.take(tenant, lane, targets: targets)
             taken += 1
         }
         return taken
@@ -40,8 +41,21 @@ import Testing
 
     @Test func oneTenantLeavesAsManyFreeAsItHolds() {
         var shares = SliceShares(policy: policy)
+        #expect(shares.quota(of: "greedy", in: .bulk) == 8)
         #expect(fill(&shares, "greedy", .bulk) == 8)
-        #expect(shares.free(in: .bulk) == 8)
+        #expect(shares.free(in: .bulk) == 4000)
+    }
+
+    @Test func smallSlicesTakeLittle() {
+        var shares = SliceShares(policy: policy)
+        #expect(fill(&shares, "greedy", .bulk, targets: 8) == 500)
+        #expect(shares.free(in: .bulk) == 4000 && shares.slices(of: "greedy", in: .bulk) == 500)
+        // Whatever the sizes are, a limit is exceeded by less than one slice.
+        var mixed = SliceShares(policy: policy)
+        mixed.take("acme", .urgent, targets: 4999)
+        #expect(mixed.quota(of: "acme", in: .urgent) == 1)
+        mixed.take("acme", .urgent, targets: 500)
+        #expect(mixed.quota(of: "acme", in: .urgent) == 0)
     }
 
     @Test func aSlotIsLeftForTheNextTenantHoweverManyHang() {
@@ -56,7 +70,7 @@ import Testing
         var shares = SliceShares(policy: policy)
         for number in 0..<100 { _ = fill(&shares, TenantID("t\(number)"), .background) }
         #expect(shares.free(in: .bulk) == 0)
-        #expect(shares.free(in: .transactional) == 4)
+        #expect(shares.free(in: .transactional) == 2000)
     }
 
     @Test func tenantsOwnCampaignDoesNotDelayItsOneTimeCodes() {
@@ -69,8 +83,8 @@ import Testing
     @Test func returnedSlotsMayBeTakenAgain() {
         var shares = SliceShares(policy: policy)
         let taken = fill(&shares, "acme", .bulk)
-        for _ in 0..<taken { shares.giveBack("acme", .bulk) }
-        shares.giveBack("acme", .bulk)
+        for _ in 0..<taken { shares.giveBack("acme", .bulk, targets: 500) }
+        shares.giveBack("acme", .bulk, targets: 500)
         #expect(shares.total == 0)
         #expect(fill(&shares, "acme", .bulk) == taken)
     }

@@ -1,22 +1,49 @@
 package import Model
 
-/// Controls the use of the credentials of this node: how many slices use each, and which are stopped, as a whole or for one topic.
+/// Controls the use of the credentials of this node: how many slices and targets use each, and which are stopped, as a whole or for one topic.
 ///
 /// A pure value; the engine keeps it behind its lock. It has an entry only for a credential that is in use or not working, and for a topic that is refused.
 package struct CredentialGate: Sendable {
+    /// The slices that use a credential.
+    private struct Users {
+        var slices = 0
+        var targets = 0
+
+        mutating func join(_ count: Int) {
+            slices += 1
+            targets += count
+        }
+
+        mutating func leave(_ count: Int) {
+            slices = max(0, slices - 1)
+            targets = slices == 0 ? 0 : max(0, targets - count)
+        }
+    }
+
     private struct Entry {
         var breaker: CredentialBreaker
-        var slices = 0
+        var campaigns = Users()
         /// Urgent work is counted separately: a campaign must not delay a one-time code through the same credential.
-        var pressing = 0
+        var pressing = Users()
         /// The time since which no slice has left, as observed by slices that were turned away.
         var fullSince: Timestamp?
 
-        mutating func add(_ change: Int, _ lane: Lane) {
-            if lane.isPressing { pressing = max(0, pressing + change) } else { slices = max(0, slices + change) }
+        subscript(lane: Lane) -> Users {
+            get { lane.isPressing ? pressing : campaigns }
+            set { if lane.isPressing { pressing = newValue } else { campaigns = newValue } }
         }
 
-        var isUnused: Bool { slices == 0 && pressing == 0 && breaker.isIdle }
+        var isUnused: Bool { campaigns.slices == 0 && pressing.slices == 0 && breaker.isIdle }
+    }
+
+    private struct Waiter: Hashable {
+        var tenant: TenantID
+        var isPressing: Bool
+
+        init(_ tenant: TenantID, _ lane: Lane) {
+            self.tenant = tenant
+            isPressing = lane.isPressing
+        }
     }
 
     /// A change that must be recorded for the operator.
@@ -36,6 +63,8 @@ package struct CredentialGate: Sendable {
 
     private let policy: EnginePolicy
     private var entries: [CredentialKey: Entry] = [:]
+    /// When a credential last turned a slice away because of its limit; removed when the last slice leaves it.
+    private var turnedAway: [Waiter: Timestamp] = [:]
     private var topics: [PushRoute: CredentialBreaker] = [:]
 
     package init(policy: EnginePolicy) { self.policy = policy }
@@ -73,25 +102,27 @@ package struct CredentialGate: Sendable {
     /// - Parameters:
     ///   - route: the credential and topic.
     ///   - lane: the slice's lane.
+    ///   - targets: the number of the slice's targets.
     ///   - isHolder: whether the slice already holds a place and asks again, for resends.
-    ///   - places: the number of slices for which its rate has work; nil: the credential has no rate.
+    ///   - capacity: the number of pushes or calls for which its rate has work; nil: the credential has no rate.
     ///   - now: the database's time.
     /// - Returns: the permit of the breaker, or `.full`.
     package mutating func enter(
         _ route: PushRoute,
         lane: Lane,
+        targets: Int = SliceLease.targetLimit,
         isHolder: Bool,
-        places: Int? = nil,
+        capacity: Int? = nil,
         now: Timestamp
     ) -> Permit {
         let key = route.key
         // A slice of a stopped topic must take neither a place nor the probe of its credential.
         if topics[route]?.isWaiting(now) ?? false { return topicPermit(route, lane: lane, now: now) }
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
-        let count = lane.isPressing ? entry.pressing : entry.slices
-        if !isHolder && count >= min(places ?? .max, policy.slicesPerCredential) {
+        if !isHolder && isFull(entry[lane], route, capacity) {
+            turnedAway[Waiter(key.tenant, lane)] = now
             // A credential with a rate will have a free place soon.
-            guard places == nil else { return .full(for: policy.fullRetry) }
+            guard capacity == nil else { return .full(for: policy.fullRetry) }
             let since = entry.fullSince ?? now
             entry.fullSince = since
             entries[key] = entry
@@ -100,7 +131,7 @@ package struct CredentialGate: Sendable {
         let permit = entry.breaker.permit(lane: lane, now: now, probeLimit: policy.pushDeadline)
         switch permit {
         case .go, .probe:
-            if !isHolder { entry.add(1, lane) }
+            if !isHolder { entry[lane].join(targets) }
         case .stopped, .full, .metered: break
         }
         entries[key] = entry.isUnused ? nil : entry
@@ -108,6 +139,13 @@ package struct CredentialGate: Sendable {
         // It is not stopped, as checked above: it is open, or this slice probes it.
         let topic = topicPermit(route, lane: lane, now: now)
         return permit == .go ? topic : permit
+    }
+
+    /// Whether no further slice may use the credential. Small slices count by their targets, so that many of them wait for a slow push service together.
+    private func isFull(_ users: Users, _ route: PushRoute, _ capacity: Int?) -> Bool {
+        route.isUpstream
+            ? users.slices >= min(capacity ?? .max, policy.slicesPerUpstream)
+            : users.targets >= min(capacity ?? .max, policy.targetsPerCredential)
     }
 
     private mutating func topicPermit(_ route: PushRoute, lane: Lane, now: Timestamp) -> Permit {
@@ -119,16 +157,28 @@ package struct CredentialGate: Sendable {
         var count = 0
         var isStuck = false
         for (key, entry) in entries where key.tenant == tenant {
-            count += entry.slices
+            count += entry.campaigns.slices
             if let since = entry.fullSince, now - since > policy.fullRetry { isStuck = true }
         }
         return isStuck ? count : nil
     }
 
-    /// Frees the slice's place at `key`.
-    package mutating func leave(_ key: CredentialKey, lane: Lane) {
+    /// The number of slices that the tenant may start, which runs `slices`. While one of its credentials turns slices away, only a few may be without a place:
+    /// others would be read, and put back after a second.
+    package func room(for tenant: TenantID, in lane: Lane, running slices: Int, now: Timestamp) -> Int {
+        guard let last = turnedAway[Waiter(tenant, lane)], now >= last, now - last <= policy.fullRetry else {
+            return .max
+        }
+        var places = 0
+        for (key, entry) in entries where key.tenant == tenant { places += entry[lane].slices }
+        return max(0, places + policy.slicesWaiting - slices)
+    }
+
+    /// Frees the place at `key` of a slice with `targets`.
+    package mutating func leave(_ key: CredentialKey, lane: Lane, targets: Int = SliceLease.targetLimit) {
         guard var entry = entries[key] else { return }
-        entry.add(-1, lane)
+        entry[lane].leave(targets)
+        if entry[lane].slices == 0 { turnedAway[Waiter(key.tenant, lane)] = nil }
         entry.fullSince = nil
         entries[key] = entry.isUnused ? nil : entry
     }

@@ -70,12 +70,10 @@ package struct PushMeter: Sendable {
         }
     }
 
-    /// The maximum number of slices running through `key`; nil: it has no rate. `perSlice`: the pushes or calls of a slice at most.
-    package func places(_ key: CredentialKey, perSlice: Int = SliceLease.targetLimit) -> Int? {
+    /// The number of pushes or calls for which `key` has work within the horizon; nil: it has no rate.
+    package func capacity(of key: CredentialKey) -> Int? {
         guard let rate = entries[key]?.rates.map(\.perSecond).min() else { return nil }
-        let pushes = Int(rate) * Int(Self.horizon.components.seconds)
-        let perSlice = max(1, perSlice)
-        return max(1, (pushes + perSlice - 1) / perSlice)
+        return max(1, Int(rate) * Int(Self.horizon.components.seconds))
     }
 
     /// Takes up to `count` pushes and returns their number; nil: all may be sent, because the credential has no rate. The missing ones are recorded as wanted.

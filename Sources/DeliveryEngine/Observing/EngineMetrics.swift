@@ -25,6 +25,8 @@ final class EngineMetrics: Sendable {
         case duplicatesUnresolved = "delivery_duplicates_unresolved_total"
         /// Running slices.
         case running = "delivery_slices_running"
+        /// Their targets, as the limits count them.
+        case targetsRunning = "delivery_targets_running"
         /// Pushes without an answer.
         case pushesInFlight = "delivery_pushes_in_flight"
         /// Outcomes that are not written yet.
@@ -38,6 +40,7 @@ final class EngineMetrics: Sendable {
 
     private let counters = NIOLockedValueBox<[Series: Counter]>([:])
     private let running = Gauge(label: Name.running.rawValue)
+    private let targetsRunning = Gauge(label: Name.targetsRunning.rawValue)
     private let pushesInFlight = Gauge(label: Name.pushesInFlight.rawValue)
     private let resultsUnflushed = Gauge(label: Name.resultsUnflushed.rawValue)
 
@@ -52,7 +55,10 @@ final class EngineMetrics: Sendable {
         counter.increment(by: Int64(count))
     }
 
-    func setRunning(_ count: Int) { running.record(count) }
+    func setRunning(_ slices: Int, targets: Int) {
+        running.record(slices)
+        targetsRunning.record(targets)
+    }
 
     func setOpen(_ work: OpenWork) {
         pushesInFlight.record(work.pushes)

@@ -7,6 +7,8 @@ struct EngineState: Sendable {
         var lease: SliceLease
         /// Nil for an expansion, which queries the store instead of receiving events.
         var inbox: AsyncStream<SliceEvent>.Continuation?
+        /// What it counts as, unchanged until it ends: a newer lease has the same targets.
+        let targets: Int
     }
 
     private struct HeldMessage: Hashable {
@@ -20,6 +22,8 @@ struct EngineState: Sendable {
     }
 
     private(set) var running: [SliceKey: Running] = [:]
+    /// The number of running slices of each message.
+    private var heldSlices: [HeldMessage: Int] = [:]
     private(set) var shares: SliceShares
     private(set) var offered: OfferedSlices
     /// Leases that were offered without free capacity and must be given back. At most `offerLimit`; further leases expire.
@@ -53,8 +57,10 @@ struct EngineState: Sendable {
     /// A lease was claimed, or its turn has come. True: it needs a task of its own; false: the running task received the newer epoch.
     mutating func admit(_ lease: SliceLease) -> Bool {
         guard var known = running[lease.key] else {
-            running[lease.key] = Running(lease: lease)
-            shares.take(lease.key.tenant, lease.lane)
+            let targets = policy.weight(of: lease)
+            running[lease.key] = Running(lease: lease, targets: targets)
+            heldSlices[HeldMessage(lease.key), default: 0] += 1
+            shares.take(lease.key.tenant, lease.lane, targets: targets)
             return true
         }
         if lease.epoch > known.lease.epoch {
@@ -79,9 +85,14 @@ struct EngineState: Sendable {
         return taken
     }
 
-    mutating func nextOffered(in lane: Lane) -> SliceLease? {
-        let shares = shares
-        return offered.next(in: lane) { shares.quota(of: $0, in: lane) > 0 }
+    mutating func nextOffered(in lane: Lane, now: Timestamp) -> SliceLease? {
+        guard offered.count > 0 else { return nil }
+        let shares = self.shares
+        let gate = self.gate
+        return offered.next(in: lane) { tenant in
+            shares.quota(of: tenant, in: lane) > 0
+                && gate.room(for: tenant, in: lane, running: shares.slices(of: tenant, in: lane), now: now) > 0
+        }
     }
 
     mutating func takeRefused() -> [SliceLease] {
@@ -91,10 +102,12 @@ struct EngineState: Sendable {
 
     /// The number of slices that the tenant may start now.
     func quota(of tenant: TenantID, in lane: Lane, now: Timestamp) -> Int {
-        let quota = shares.quota(of: tenant, in: lane)
+        let slices = shares.slices(of: tenant, in: lane)
+        let room = gate.room(for: tenant, in: lane, running: slices, now: now)
+        let quota = min(shares.quota(of: tenant, in: lane), room)
         guard quota > 0, !lane.isPressing, let places = gate.stuckPlaces(of: tenant, now: now) else { return quota }
         // A further slice would most likely wait for the same credential as the tenant's running ones, so it may start one at a time.
-        return shares.held(by: tenant, in: lane) > places ? 0 : 1
+        return slices > places ? 0 : 1
     }
 
     // MARK: A slice's task
@@ -113,7 +126,10 @@ struct EngineState: Sendable {
             return known.lease
         }
         running[key] = nil
-        shares.giveBack(key.tenant, known.lease.lane)
+        let message = HeldMessage(key)
+        let others = (heldSlices[message] ?? 1) - 1
+        heldSlices[message] = others > 0 ? others : nil
+        shares.giveBack(key.tenant, known.lease.lane, targets: known.targets)
         return nil
     }
 
@@ -121,7 +137,7 @@ struct EngineState: Sendable {
 
     /// Whether the node holds a slice of the same message other than `key`.
     func holdsOthers(than key: SliceKey) -> Bool {
-        running.keys.contains { $0.message == key.message && $0.tenant == key.tenant && $0 != key }
+        (heldSlices[HeldMessage(key)] ?? 0) > (running[key] == nil ? 0 : 1)
             || offered.contains(key.message, of: key.tenant)
     }
 

@@ -46,7 +46,7 @@ struct SliceRunner: Sendable {
             if loop.machine.hasPushesOnTheirWay || loop.openCalls > 0 || !loop.isOver { group.cancelAll() }
         }
         show(OpenWork(), &loop)
-        engine.leave(loop.held, lane: lease.lane)
+        engine.leave(loop.held, lease)
         return loop.machine.lease.epoch
     }
 
@@ -67,7 +67,7 @@ struct SliceRunner: Sendable {
             case .load: group.addTask { await load() }
             case .ask(let route, let pushes):
                 let isHolder = loop.held.contains(route.key)
-                let permit = engine.enter(route, pushes: pushes, lane: lease.lane, isHolder: isHolder)
+                let permit = engine.enter(route, pushes: pushes, of: lease, isHolder: isHolder)
                 if permit.isPlace { loop.held.insert(route.key) }
                 if permit.isStopped { loop.stopped.insert(route.key) }
                 let outage = permit.isStopped ? engine.outage(of: route) : .zero

@@ -1,49 +1,68 @@
-package import Model
+package package import Model
 
-/// Distributes a node's slots so that no tenant and no campaign starves another.
+/// Distributes a node's capacity so that no tenant and no campaign starves another. It is counted in targets, so that many small slices may wait for slow
+/// answers together.
 ///
-/// A tenant may take a slot only while at least as many remain free as it holds. A few busy tenants each get many; if many tenants hang, each holds few
-/// and a slot is always free (Choudhury and Hahne, "Dynamic queue length thresholds", 1998). A pure value.
+/// A tenant may start a slice only while more targets are free than it holds. A few busy tenants each get many; if many tenants hang, each holds few
+/// and some are always free (Choudhury and Hahne, "Dynamic queue length thresholds", 1998). The size of a slice is unknown before it is claimed, so a limit
+/// may be exceeded by less than one slice. A pure value.
 package struct SliceShares: Sendable {
     private struct Holder: Hashable {
         var tenant: TenantID
         /// Urgent work is counted separately: a tenant's campaign must not delay its own one-time codes.
         var isPressing: Bool
+
+        init(_ tenant: TenantID, _ lane: Lane) {
+            self.tenant = tenant
+            isPressing = lane.isPressing
+        }
+    }
+
+    private struct Share {
+        var slices = 0
+        var targets = 0
     }
 
     private let policy: EnginePolicy
-    private var held: [Holder: Int] = [:]
+    private var held: [Holder: Share] = [:]
+    /// The targets of all slices.
     package private(set) var total = 0
 
     package init(policy: EnginePolicy) { self.policy = policy }
 
-    /// The number of free slots for work of this lane.
+    /// The number of free targets for work of this lane.
     package func free(in lane: Lane) -> Int {
-        max(0, policy.slicesPerNode - (lane.isPressing ? 0 : policy.slicesReserved) - total)
+        max(0, policy.targetsPerNode - (lane.isPressing ? 0 : policy.targetsReserved) - total)
     }
 
-    /// The number of slots that the tenant may take now.
+    /// The number of slices that the tenant may start now, if each is as large as possible. Above zero: it may start one of any size.
     package func quota(of tenant: TenantID, in lane: Lane) -> Int {
-        let free = free(in: lane)
-        let own = held(by: tenant, in: lane)
-        return max(0, min(policy.slicesPerTenant - own, (free - own + 1) / 2, free))
+        let own = held[Holder(tenant, lane)]?.targets ?? 0
+        let size = SliceLease.targetLimit
+        let left = max(0, policy.targetsPerTenant - own)
+        // Each slice that is started is no longer free, and is held.
+        let shared = max(0, free(in: lane) - own)
+        return min((left + size - 1) / size, (shared + 2 * size - 1) / (2 * size))
     }
 
-    /// The number of slots that the tenant holds for work of this lane.
-    package func held(by tenant: TenantID, in lane: Lane) -> Int {
-        held[Holder(tenant: tenant, isPressing: lane.isPressing)] ?? 0
+    /// The number of slices that the tenant runs for work of this lane.
+    package func slices(of tenant: TenantID, in lane: Lane) -> Int { held[Holder(tenant, lane)]?.slices ?? 0 }
+
+    /// The tenant starts a slice that counts as `targets`.
+    package mutating func take(_ tenant: TenantID, _ lane: Lane, targets: Int) {
+        held[Holder(tenant, lane), default: Share()].slices += 1
+        held[Holder(tenant, lane), default: Share()].targets += targets
+        total += targets
     }
 
-    package mutating func take(_ tenant: TenantID, _ lane: Lane) {
-        held[Holder(tenant: tenant, isPressing: lane.isPressing), default: 0] += 1
-        total += 1
-    }
-
-    package mutating func giveBack(_ tenant: TenantID, _ lane: Lane) {
-        let holder = Holder(tenant: tenant, isPressing: lane.isPressing)
-        guard let own = held[holder] else { return }
-        held[holder] = own > 1 ? own - 1 : nil
-        total -= 1
+    /// A slice that counts as `targets` has ended.
+    package mutating func giveBack(_ tenant: TenantID, _ lane: Lane, targets: Int) {
+        let holder = Holder(tenant, lane)
+        guard var own = held[holder] else { return }
+        own.slices -= 1
+        own.targets -= targets
+        held[holder] = own.slices > 0 ? own : nil
+        total -= targets
     }
 }
 
@@ -53,6 +72,16 @@ extension Lane {
         switch self {
         case .urgent, .transactional: true
         case .bulk, .background: false
+        }
+    }
+}
+
+extension EnginePolicy {
+    /// The number of targets that a slice counts as. An expansion counts as a full slice.
+    func weight(of lease: SliceLease) -> Int {
+        switch lease.work {
+        case .expand: SliceLease.targetLimit
+        case .deliver: max(leastTargets, lease.targets.count)
         }
     }
 }
