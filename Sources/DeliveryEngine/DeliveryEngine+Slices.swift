@@ -61,7 +61,7 @@ extension DeliveryEngine {
             let now = clock.now()
             state.withLockedValue { state in
                 for (draw, count) in zip(draws, counts) { state.meter.granted(count, draw.key, now: now) }
-                state.tell(.ticked)
+                state.tick()
             }
         } catch {
             storeFailed("draw", error)
@@ -171,11 +171,12 @@ extension DeliveryEngine {
 
     // MARK: Counting
 
-    /// The open work of one slice has changed.
-    func show(_ open: OpenWork, insteadOf shown: OpenWork) {
+    /// The open work of one slice has changed, or whether it needs ticks.
+    func show(_ new: SliceRunner.Shown, insteadOf old: SliceRunner.Shown, of key: SliceKey) {
         state.withLockedValue { state in
-            state.openWork.pushes += open.pushes - shown.pushes
-            state.openWork.results += open.results - shown.results
+            state.openWork.pushes += new.open.pushes - old.open.pushes
+            state.openWork.results += new.open.results - old.open.results
+            if new.needsTicks != old.needsTicks { state.listen(key, toTicks: new.needsTicks) }
         }
     }
 

@@ -205,7 +205,7 @@ package final class DeliveryEngine: Service {
 
     private func tick() {
         let (slices, targets) = state.withLockedValue { state in
-            state.tell(.ticked)
+            state.tick()
             return (state.running.count, state.shares.total)
         }
         metrics.setRunning(slices, targets: targets)

@@ -25,6 +25,7 @@ struct EngineStateTests {
             case .reclaimed(let lease): all.append("reclaimed at \(lease.epoch)")
             case .fenced(let epoch): all.append("fenced at \(epoch)")
             case .drainRequested: all.append("drain")
+            case .ticked: all.append("tick")
             default: all.append("something else")
             }
         }
@@ -60,6 +61,20 @@ struct EngineStateTests {
         #expect(state.offered.leases.map(\.key.number) == [4])
         #expect(await heard(events, inbox) == ["fenced at 1"])
         #expect(await heard(others, otherInbox).isEmpty)
+    }
+
+    // Thousands of small slices wait for an answer: a tick must not wake them.
+    @Test mutating func sliceThatWaitsForAnswersReceivesNoTicks() async {
+        let (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
+        _ = state.admit(lease(1))
+        state.listen(lease(1).key, inbox)
+        state.tick()
+        state.listen(lease(1).key, toTicks: false)
+        state.tick()
+        state.drain()
+        state.listen(lease(1).key, toTicks: true)
+        state.tick()
+        #expect(await heard(events, inbox) == ["tick", "drain", "tick"])
     }
 
     @Test mutating func sliceThatBeginsDuringADrainIsNotifiedAtOnce() async {
@@ -146,5 +161,29 @@ struct SlowServiceTests {
         #expect(count == 12)
         let others = state.holdsOthers(than: MachineBench.lease(500).key)
         #expect(others)
+    }
+}
+
+/// When a machine needs ticks.
+struct TickTests {
+    @Test func onlyAMachineThatWaitsForSomethingElseThanAnswersNeedsTicks() {
+        var bench = MachineBench(targets: 2)
+        #expect(!bench.machine.needsTicks, "both pushes are in flight")
+        bench.complete([0], .yes)
+        #expect(bench.machine.needsTicks, "an outcome waits for its flush")
+        bench.pass(.milliseconds(125))
+        #expect(bench.records.count == 1 && !bench.machine.needsTicks, "the flush is in flight")
+        bench.perform(bench.machine.recordFailed(now: bench.now))
+        #expect(bench.machine.needsTicks, "the flush is repeated after a wait")
+
+        let full = MachineBench(permit: .full(for: .seconds(1)))
+        #expect(full.machine.needsTicks, "the slice asks the gate again")
+    }
+
+    @Test func aMachineWhoseWorkCannotBeReadNeedsTicks() {
+        var bench = MachineBench(MachineBench.lease(1))
+        #expect(!bench.machine.needsTicks)
+        bench.perform(bench.machine.loadFailed(now: bench.now))
+        #expect(bench.machine.needsTicks)
     }
 }

@@ -183,7 +183,7 @@ package struct DeliveryMachine: Sendable {
     /// The number of consecutive failures to read the work that a repeat does not remove.
     private var faults = 0
     /// No store call before this time.
-    private var retryAt: Timestamp?
+    private(set) var retryAt: Timestamp?
 
     /// A machine for `lease`, whose work is `.deliver`.
     package init(_ lease: SliceLease, settings: Settings) {

@@ -9,6 +9,8 @@ struct EngineState: Sendable {
         var inbox: AsyncStream<SliceEvent>.Continuation?
         /// What it counts as, unchanged until it ends: a newer lease has the same targets.
         let targets: Int
+        /// Whether a tick may have something to do in its machine.
+        var needsTicks = true
     }
 
     private struct HeldMessage: Hashable {
@@ -123,6 +125,7 @@ struct EngineState: Sendable {
         guard let known = running[key] else { return nil }
         if known.lease.epoch > epoch {
             running[key]?.inbox = nil
+            running[key]?.needsTicks = true
             return known.lease
         }
         running[key] = nil
@@ -131,6 +134,14 @@ struct EngineState: Sendable {
         heldSlices[message] = others > 0 ? others : nil
         shares.giveBack(key.tenant, known.lease.lane, targets: known.targets)
         return nil
+    }
+
+    /// Whether the slice's machine has something to do at a tick has changed.
+    mutating func listen(_ key: SliceKey, toTicks needsTicks: Bool) { running[key]?.needsTicks = needsTicks }
+
+    /// Most of many small slices wait for an answer, and a tick would only wake their tasks.
+    func tick() {
+        for slice in running.values where slice.needsTicks { slice.inbox?.yield(.ticked) }
     }
 
     // MARK: Ends of messages

@@ -17,6 +17,13 @@ enum SliceEvent: Sendable {
 }
 
 extension DeliveryMachine {
+    /// Whether `ticked` may have something to do. If not, the machine waits for answers only.
+    package var needsTicks: Bool {
+        if retryAt != nil || !pending.isEmpty { return true }
+        if queues.contains(where: { !$0.ready.isEmpty && !$0.isProbing }) { return true }
+        return phase == .sending && !hasPushesOnTheirWay
+    }
+
     /// Passes the event to the machine.
     mutating func handle(_ event: SliceEvent, now: Timestamp) -> [Action] {
         switch event {

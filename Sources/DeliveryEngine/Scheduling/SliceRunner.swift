@@ -16,6 +16,12 @@ struct SliceRunner: Sendable {
         (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
     }
 
+    /// What the engine knows of a machine.
+    struct Shown: Equatable {
+        var open = OpenWork()
+        var needsTicks = true
+    }
+
     /// State that only the loop uses.
     private struct RunState {
         var machine: DeliveryMachine
@@ -26,8 +32,8 @@ struct SliceRunner: Sendable {
         var isOver = false
         /// Calls to upstreams that have not ended.
         var openCalls = 0
-        /// The open work that the engine was last shown.
-        var shown = OpenWork()
+        /// What the engine was last shown.
+        var shown = Shown()
     }
 
     /// Runs to the end and returns the last epoch. On cancellation it stops at once and the lease expires.
@@ -38,22 +44,22 @@ struct SliceRunner: Sendable {
             for await event in events {
                 if case .called = event { loop.openCalls -= 1 }
                 perform(loop.machine.handle(event, now: engine.clock.now()), &loop, &group)
-                show(loop.machine.openWork, &loop)
+                show(Shown(open: loop.machine.openWork, needsTicks: loop.machine.needsTicks), &loop)
                 if loop.isOver { break }
             }
             // If the slice was lost or given up with pushes in flight, the transport must not start further ones, and nobody waits for the answer of a call.
             // Otherwise verdicts and notes may still be in transit to the store, and are not canceled.
             if loop.machine.hasPushesOnTheirWay || loop.openCalls > 0 || !loop.isOver { group.cancelAll() }
         }
-        show(OpenWork(), &loop)
+        show(Shown(), &loop)
         engine.leave(loop.held, lease)
         return loop.machine.lease.epoch
     }
 
-    private func show(_ open: OpenWork, _ loop: inout RunState) {
-        guard open != loop.shown else { return }
-        engine.show(open, insteadOf: loop.shown)
-        loop.shown = open
+    private func show(_ state: Shown, _ loop: inout RunState) {
+        guard state != loop.shown else { return }
+        engine.show(state, insteadOf: loop.shown, of: lease.key)
+        loop.shown = state
     }
 
     private func perform(

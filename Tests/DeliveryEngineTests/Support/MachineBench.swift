@@ -2,6 +2,7 @@ import DeliveryEngine
 import EngineSupport
 import Model
 import TestKit
+import Testing
 
 /// Drives one machine without an engine: performs its actions, records its requests, and answers when the test does.
 struct MachineBench {
@@ -149,7 +150,10 @@ struct MachineBench {
 
     mutating func pass(_ duration: Duration) {
         now = now + duration
-        perform(machine.ticked(now: now))
+        let isAwaited = machine.needsTicks
+        let actions = machine.ticked(now: now)
+        #expect(isAwaited || actions.isEmpty, "the engine leaves out ticks that the machine does not need")
+        perform(actions)
     }
 
     /// The store records the flush in progress.
