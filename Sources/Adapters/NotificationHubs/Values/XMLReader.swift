@@ -45,29 +45,36 @@ struct XMLReader {
 
     private mutating func document() throws(Fault) -> XMLElement {
         while place < bytes.count {
-            if at("<![CDATA[") {
-                try add(String(decoding: try upTo("]]>", after: 9), as: UTF8.self))
-            } else if at("<!--") {
-                _ = try upTo("-->", after: 4)
-            } else if at("<?") {
-                _ = try upTo("?>", after: 2)
-            } else if at("<!") {
-                throw .forbidden
-            } else if at("</") {
-                try close()
-            } else if at("<") {
-                try begin()
-            } else {
+            guard at(UInt8(ascii: "<")) else {
                 let end = bytes[place...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
                 try add(try resolved(bytes[place..<end]))
                 place = end
+                continue
+            }
+            switch place + 1 < bytes.count ? bytes[place + 1] : 0 {
+            case UInt8(ascii: "/"): try close()
+            case UInt8(ascii: "?"): _ = try upTo("?>", after: 2)
+            case UInt8(ascii: "!"): try declaration()
+            default: try begin()
             }
         }
         guard open.isEmpty, let root else { throw .syntax }
         return root
     }
 
+    private mutating func declaration() throws(Fault) {
+        if at("<![CDATA[") {
+            try add(String(decoding: try upTo("]]>", after: 9), as: UTF8.self))
+        } else if at("<!--") {
+            _ = try upTo("-->", after: 4)
+        } else {
+            throw .forbidden
+        }
+    }
+
     private func at(_ mark: String) -> Bool { bytes[place...].starts(with: mark.utf8) }
+
+    private func at(_ byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
 
     /// The bytes from `start` up to `mark`; parsing continues after the mark.
     private mutating func upTo(_ mark: String, after start: Int) throws(Fault) -> ArraySlice<UInt8> {
@@ -95,8 +102,8 @@ struct XMLReader {
     }
 
     private mutating func close() throws(Fault) {
-        let name = Self.local(try upTo(">", after: 2))
-        guard let element = open.popLast(), element.name == name else { throw .syntax }
+        let name = Self.bare(try upTo(">", after: 2))
+        guard let element = open.popLast(), element.name.utf8.elementsEqual(name) else { throw .syntax }
         try finish(element)
     }
 
@@ -118,12 +125,12 @@ struct XMLReader {
         var attributes: [String: String] = [:]
         while true {
             let hasBlank = skipBlanks()
-            if at("/>") {
+            if at(UInt8(ascii: "/")), place + 1 < bytes.count, bytes[place + 1] == UInt8(ascii: ">") {
                 place += 2
                 try finish(XMLElement(name: Self.local(name), attributes: attributes))
                 return
             }
-            if at(">") {
+            if at(UInt8(ascii: ">")) {
                 place += 1
                 open.append(XMLElement(name: Self.local(name), attributes: attributes))
                 return
@@ -138,7 +145,7 @@ struct XMLReader {
     private mutating func attribute() throws(Fault) -> (String, String) {
         let name = name()
         skipBlanks()
-        guard !name.isEmpty, at("=") else { throw .syntax }
+        guard !name.isEmpty, at(UInt8(ascii: "=")) else { throw .syntax }
         place += 1
         skipBlanks()
         guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") || bytes[place] == UInt8(ascii: "'") else {
@@ -153,8 +160,17 @@ struct XMLReader {
     /// The bytes of a name; empty if there is none.
     private mutating func name() -> ArraySlice<UInt8> {
         let begin = place
-        while place < bytes.count, !Self.isBlank(bytes[place]), !"<>/=\"'&".utf8.contains(bytes[place]) { place += 1 }
+        while place < bytes.count, !Self.endsName(bytes[place]) { place += 1 }
         return bytes[begin..<place]
+    }
+
+    private static func endsName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "\""),
+            UInt8(ascii: "'"), UInt8(ascii: "&"):
+            true
+        default: isBlank(byte)
+        }
     }
 
     @discardableResult private mutating func skipBlanks() -> Bool {
@@ -165,15 +181,19 @@ struct XMLReader {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    private static func local(_ name: ArraySlice<UInt8>) -> String {
+    private static func local(_ name: ArraySlice<UInt8>) -> String { String(decoding: bare(name), as: UTF8.self) }
+
+    /// A name without its prefix, and without blanks behind it.
+    private static func bare(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let bare = name.prefix { !isBlank($0) }
         let from = bare.firstIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? bare.startIndex
-        return String(decoding: bare[from...], as: UTF8.self)
+        return bare[from...]
     }
 
     private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
 
     private func resolved(_ raw: ArraySlice<UInt8>) throws(Fault) -> String {
+        guard raw.contains(UInt8(ascii: "&")) else { return String(decoding: raw, as: UTF8.self) }
         var text = ""
         for (index, part) in raw.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
             guard index > 0 else {
