@@ -10,7 +10,7 @@ package struct Tag: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns nil when the text is empty, too long, or has a character that tags must not contain.
     package init?(_ written: some StringProtocol) {
-        guard let text = Self.folded(written) else { return nil }
+        guard let text = Self.folded(String(written)) else { return nil }
         self.text = text
     }
 
@@ -22,28 +22,28 @@ package struct Tag: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { text }
 
-    private static func folded(_ written: some StringProtocol) -> String? {
+    private static func folded(_ written: String) -> String? {
         guard written.hasPrefix("$") else { return plain(written)?.lowercased() }
         let parts = written.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let name = systemNames[parts[0].lowercased()] else { return nil }
         var value = parts[1]
         if value.hasPrefix("{"), value.hasSuffix("}"), value.utf8.count >= 2 { value = value.dropFirst().dropLast() }
-        return plain(value, and: "=").map { "\(name):\($0)" }
+        return plain(String(value), and: "=").map { "\(name):\($0)" }
     }
 
     private static let systemNames = ["$userid": "$UserId", "$installationid": "$InstallationId"]
 
-    private static func plain(_ text: some StringProtocol, and extra: Unicode.Scalar? = nil) -> String? {
-        let scalars = text.unicodeScalars
-        guard !text.isEmpty, scalars.count <= limit, scalars.allSatisfy({ isPlain($0) || $0 == extra }) else {
-            return nil
-        }
-        return String(text)
+    private static func plain(_ text: String, and extra: Unicode.Scalar? = nil) -> String? {
+        guard !text.isEmpty, text.unicodeScalars.count <= limit else { return nil }
+        return text.unicodeScalars.allSatisfy({ isPlain($0) || $0 == extra }) ? text : nil
     }
 
     /// Whether the scalar is a letter or digit of any script, or one of `_ - @ # . :`.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        if "_-@#.:".unicodeScalars.contains(scalar) { return true }
+        switch scalar {
+        case "0"..."9", "A"..."Z", "a"..."z", "_", "-", "@", "#", ".", ":": return true
+        default: break
+        }
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
             .nonspacingMark, .spacingMark:
