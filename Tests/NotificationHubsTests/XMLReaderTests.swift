@@ -26,6 +26,19 @@ struct XMLReaderTests {
         #expect(root.child("b") != nil && root.child("c") == nil)
     }
 
+    @Test func prefixesAndBlanksOfNamesAreLeftOut() throws {
+        let root = try read("<a:one\t><b:two c:d = 'e'\n/><three></x:three ></one>")
+        #expect(root.name == "one" && root.children.map(\.name) == ["two", "three"])
+        #expect(root.child("two")?.attributes == ["d": "e"])
+        #expect(fault("<a / >") == .syntax && fault("<a></ab>") == .syntax && fault("<a></") == .syntax)
+    }
+
+    @Test func tagsAreSeparatedAtCommas() {
+        #expect(Registration.parts(" a ,b,,$UserId:{c}") == ["a", "b", "$UserId:{c}"])
+        #expect(Registration.parts("a, 서울\u{3000},,b") == ["a", "서울", "b"])
+        #expect(Registration.parts(" , a\t") == ["", "a"] && Registration.parts("").isEmpty)
+    }
+
     @Test(arguments: [
         "", " ", "text", "<a>", "</a>", "<a></b>", "<a/><b/>", "<a/>text", "<a", "<a x>", "<a x=1/>", "<a x='1/>",
         "<a x='1'y='2'/>",

@@ -13,7 +13,8 @@ struct ExportedRegistration {
     private let description: XMLElement
     private let installation: String?
     private let user: String?
-    private let tags: [String]
+    /// All tags, including those of the system.
+    private let written: [String]
 
     /// - Throws: `ExportFault`.
     init(_ line: [UInt8]) throws(ExportFault) {
@@ -28,17 +29,15 @@ struct ExportedRegistration {
             }
         }
         description = root.name == "entry" ? root.child("content")?.children.first ?? root : root
-        let written = (description.child("Tags")?.text ?? "").split(separator: ",").map {
-            Registration.trimmed(String($0))
-        }
-        installation = Self.value(of: "$InstallationId:", written)
-        user = Self.value(of: "$UserId:", written)
-        tags = written.filter { !$0.isEmpty && !$0.hasPrefix("$") }
+        written = Registration.parts(description.child("Tags")?.text ?? "")
+        let system = written.compactMap { $0.hasPrefix("$") ? Tag($0)?.text : nil }
+        installation = Self.value(of: "$InstallationId:", system)
+        user = Self.value(of: "$UserId:", system)
     }
 
     /// The value of a system tag.
     private static func value(of name: String, _ tags: [String]) -> String? {
-        tags.lazy.compactMap { Tag($0)?.text }.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+        tags.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 
     /// The registration as a call of its app or back end would have made it.
@@ -75,6 +74,7 @@ struct ExportedRegistration {
         var body: JSONObject = ["platform": .string(network.rawValue)]
         body["pushChannel"] = (description.child(element)?.text).map { .string(Registration.trimmed($0)) }
         body["userId"] = user.map { .string($0) }
+        let tags = written.filter { !$0.isEmpty && !$0.hasPrefix("$") }
         if !tags.isEmpty { body["tags"] = .array(tags.map { .string($0) }) }
         if let text = description.child("PushVariables")?.text, !text.isEmpty {
             body["pushVariables"] = .object(try Registration.variables(text))

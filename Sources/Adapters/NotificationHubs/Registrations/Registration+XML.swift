@@ -49,15 +49,28 @@ extension Registration {
 
     /// The kind of a description, such as `AppleRegistrationDescription`, without a prefix.
     static func kind(_ description: XMLElement) -> String {
-        let kind = description.name == "RegistrationDescription" ? description.attributes["type"] : description.name
-        return (kind ?? "").split(separator: ":").last.map(String.init) ?? ""
+        let isNamed = description.name != "RegistrationDescription"
+        let kind = isNamed ? description.name : description.attributes["type"] ?? ""
+        guard kind.utf8.contains(UInt8(ascii: ":")) else { return kind }
+        return kind.split(separator: ":").last.map(String.init) ?? ""
+    }
+
+    /// The parts of a text between commas, without white space around them.
+    static func parts(_ text: String) -> [String] {
+        // In ASCII each comma is a character of its own, so that characters need not be found.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return text.split(separator: ",").map { trimmed(String($0)) } }
+        return text.utf8.split(separator: UInt8(ascii: ",")).map { trimmed(String(Substring($0))) }
     }
 
     static func trimmed(_ text: String) -> String {
+        // Most texts begin and end with visible ASCII.
+        if let first = text.utf8.first, let last = text.utf8.last, isVisible(first), isVisible(last) { return text }
         let head = text.drop { $0.isWhitespace }
         guard let last = head.lastIndex(where: { !$0.isWhitespace }) else { return "" }
         return String(head[...last])
     }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
     static func description(_ body: [UInt8]) throws(AdapterError) -> XMLElement {
         let root: XMLElement
@@ -90,9 +103,7 @@ extension Registration {
         var seen: Set<Tag> = []
         var tags: [String] = []
         var special: [String] = []
-        for part in text.split(separator: ",") {
-            let written = trimmed(String(part))
-            guard !written.isEmpty else { continue }
+        for written in parts(text) where !written.isEmpty {
             guard let tag = Tag(written) else {
                 guard !written.hasPrefix("$") else { throw fault("Tags can not start with $") }
                 throw fault("The tag '\(written.prefix(64))' is not valid")
