@@ -665,7 +665,7 @@ var parts: [Part] = [
             .ours("CommandSupport"), .ours("ConsoleHTTP"), .ours("WebConsole"),
             .ours("Commands"), crypto, cryptoExtras,
             .ours("DeliveryEngine"), .ours("DeviceFiles"), .ours("Explain"), .ours("Gateway"), .ours("GatewayHTTP"),
-            .ours("Imports"), .ours("Migration"), .ours("Migrations"),
+            .ours("Imports"), .ours("Migration"), .ours("MigrationStore"), .ours("Migrations"),
             .ours("Model"), .ours("NativeHTTP"), .ours("Observability"), .ours("Outgoing"), .ours("Provisioning"),
             .ours("Routing"), .ours("Secrets"),
             .ours("SignedTokens"), .ours("TestKit"), .ours("TransferStore"), .ours("UpstreamSupport"),

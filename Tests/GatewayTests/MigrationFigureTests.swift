@@ -1,8 +1,10 @@
 import Migration
+import MigrationStore
 import Migrations
 import Model
 import Testing
 
+@testable import Gateway
 @testable import push_gateway
 
 /// The figures of pushes that gates compare, and the screen of `migration status`.
@@ -34,6 +36,29 @@ import Testing
         #expect(PushShares([moved]).measurements.keys.sorted { $0.rawValue < $1.rawValue } == [.failures])
         #expect(PushShares([moved, row("observed:upmc", [.accepted: 500])]).measurements[.receipts] == nil)
         #expect(PushShares([row("observed:upmc", [.accepted: 500])]).measurements.isEmpty)
+    }
+
+    // A receipt waits for the send of its message before it counts as unknown. Meanwhile a kill may be over, and another step in force.
+    @Test func aCallCountsInTheIntervalInWhichItArrived() {
+        var tally = FigureCounts.Tally(interval: .seconds(2))
+        let known = ParityFigure(.unknown, samples: 1, differences: 0)
+        let unknown = ParityFigure(.unknown, samples: 1, differences: 1)
+        tally.add(known, of: "shop", in: "acme", at: Timestamp(milliseconds: 7_000))
+        // It arrived before, and waited.
+        tally.add(unknown, of: "shop", in: "acme", at: Timestamp(milliseconds: 5_999))
+        tally.add(known, of: "shop", in: "acme", at: Timestamp(milliseconds: 7_999))
+        let taken = tally.take()["acme"]?.sorted { $0.at < $1.at }
+        #expect(
+            taken == [
+                FigureCount(app: "shop", at: Timestamp(milliseconds: 4_000), figure: unknown),
+                FigureCount(
+                    app: "shop",
+                    at: Timestamp(milliseconds: 6_000),
+                    figure: ParityFigure(.unknown, samples: 2, differences: 0)
+                ),
+            ]
+        )
+        #expect(tally.take().isEmpty)
     }
 
     private static let answer: JSON = [

@@ -12,7 +12,6 @@ extension GatewayNode {
         FigureCounts(
             store: PostgresMigrationStore(engine: base.database.engine),
             interval: base.configuration.migrationInterval,
-            clock: base.clock,
             logger: base.logger
         )
     }

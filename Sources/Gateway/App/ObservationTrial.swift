@@ -61,7 +61,6 @@ package struct ObservationTrial: Sendable {
         let figures = FigureCounts(
             store: PostgresMigrationStore(engine: database.engine),
             interval: .seconds(30),
-            clock: clock,
             logger: logger
         )
         let observer = CallObserver(

@@ -11,44 +11,57 @@ final class FigureCounts: Service {
     /// 10,000 counts: six of each app that has an upstream. Further apps are not counted, which holds their migrations.
     static let limit = 10_000
 
-    private struct Key: Hashable {
-        var tenant: TenantID
-        var app: AppID
-        var metric: ParityMetric
-    }
+    /// The counts that are not stored yet, by the interval in which the calls arrived. Pure.
+    struct Tally {
+        private struct Key: Hashable {
+            var tenant: TenantID
+            var app: AppID
+            var metric: ParityMetric
+            var start: Timestamp
+        }
 
-    private struct State {
-        var counts: [Key: ParityFigure] = [:]
-        /// Since when the calls of `counts` were counted.
-        var since: Timestamp
+        private let length: Int64
+        private var counts: [Key: ParityFigure] = [:]
 
-        mutating func add(_ key: Key, _ figure: ParityFigure) {
+        init(interval: Duration) { length = max(1, interval.milliseconds) }
+
+        /// `time`: when the call arrived. An observed receipt may be judged seconds after that, when another step of the migration is in force.
+        mutating func add(_ figure: ParityFigure, of app: AppID, in tenant: TenantID, at time: Timestamp) {
+            // The interval begins before its first call, so that none of them counts for a step that began later.
+            let start = Timestamp(milliseconds: time.milliseconds / length * length)
+            let key = Key(tenant: tenant, app: app, metric: figure.metric, start: start)
             guard counts[key] != nil || counts.count < FigureCounts.limit else { return }
             var sum = counts[key] ?? ParityFigure(key.metric, samples: 0, differences: 0)
             sum.samples += figure.samples
             sum.differences += figure.differences
             counts[key] = sum
         }
+
+        mutating func take() -> [TenantID: [FigureCount]] {
+            var taken: [TenantID: [FigureCount]] = [:]
+            for (key, figure) in counts {
+                taken[key.tenant, default: []].append(FigureCount(app: key.app, at: key.start, figure: figure))
+            }
+            counts = [:]
+            return taken
+        }
     }
 
     private let store: PostgresMigrationStore
     private let interval: Duration
-    private let clock: any WallClock
     private let logger: Logger
-    private let state: NIOLockedValueBox<State>
+    private let tally: NIOLockedValueBox<Tally>
 
-    init(store: PostgresMigrationStore, interval: Duration, clock: any WallClock, logger: Logger) {
+    init(store: PostgresMigrationStore, interval: Duration, logger: Logger) {
         self.store = store
         self.interval = interval
-        self.clock = clock
         self.logger = logger
-        state = NIOLockedValueBox(State(since: clock.now()))
+        tally = NIOLockedValueBox(Tally(interval: interval))
     }
 
-    /// Adds observations about a call. Never waits.
-    func add(_ figure: ParityFigure, of binding: BoundCall) {
-        let key = Key(tenant: binding.tenant, app: binding.app, metric: figure.metric)
-        state.withLockedValue { $0.add(key, figure) }
+    /// Adds observations about a call that arrived at `time`. Never waits.
+    func add(_ figure: ParityFigure, of binding: BoundCall, at time: Timestamp) {
+        tally.withLockedValue { $0.add(figure, of: binding.app, in: binding.tenant, at: time) }
     }
 
     func run() async throws {
@@ -60,29 +73,13 @@ final class FigureCounts: Service {
 
     /// Adds the counts to the store. After a failure the next run adds them.
     func flush() async {
-        let now = clock.now()
-        let taken = state.withLockedValue { state in
-            let taken = state
-            state = State(since: now)
-            return taken
-        }
-        guard !taken.counts.isEmpty else { return }
-        let length = max(1, interval.milliseconds)
-        // The interval begins before its first call, so that none of them counts for a step that began later.
-        let start = Timestamp(milliseconds: taken.since.milliseconds / length * length)
-        var byTenant: [TenantID: [(key: Key, figure: ParityFigure)]] = [:]
-        for (key, figure) in taken.counts { byTenant[key.tenant, default: []].append((key: key, figure: figure)) }
-        for (tenant, entries) in byTenant {
-            let counts = entries.map { entry in
-                FigureCount(app: entry.key.app, at: start, figure: entry.figure)
-            }
+        for (tenant, counts) in tally.withLockedValue({ $0.take() }) {
             do throws(StoreError) {
                 try await store.add(counts, in: tenant)
             } catch {
                 logger.debug("counts of calls are added later", metadata: [LogKey.error: "\(error)"])
-                state.withLockedValue { state in
-                    state.since = min(state.since, taken.since)
-                    for entry in entries { state.add(entry.key, entry.figure) }
+                tally.withLockedValue { tally in
+                    for count in counts { tally.add(count.figure, of: count.app, in: tenant, at: count.at) }
                 }
             }
         }
