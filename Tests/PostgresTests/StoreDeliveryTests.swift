@@ -118,6 +118,35 @@ import Testing
         #expect(try await claim(fixture, by: "node-2").count == 1)
     }
 
+    // Otherwise it could hold the second slice and wait for the first, while a command that pauses the message holds the first and waits for the second.
+    @Test(arguments: [true, false])
+    func leasesAreRenewedAndGivenBackInTheOrderOfTheirSlices(_ renews: Bool) async throws {
+        let fixture = try await StoreFixture.alone()
+        try await fixture.accept(try await fixture.message(slices: slices(2), leased: false, recipients: 2))
+        let leases = try await claim(fixture, by: "n").sorted { $0.key.number < $1.key.number }
+        try #require(leases.map(\.key.number) == [0, 1])
+        // The row of the first slice is now behind that of the second.
+        #expect(try await fixture.delivery.renew([leases[0]], by: "n", lease: .seconds(600)) == [leases[0].key])
+        func locking(_ number: Int) -> String { "SELECT FROM gateway.slice WHERE no = \(number) FOR UPDATE" }
+        let command = try await OpenTransaction(fixture.database, locking(0))
+        let waiting = Task {
+            guard renews else { return try await fixture.delivery.release(leases.reversed(), by: "n") }
+            _ = try await fixture.delivery.renew(leases.reversed(), by: "n", lease: .seconds(600))
+        }
+        let admin = try await fixture.database.admin()
+        let waits = """
+            SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE gateway.slice s%'
+            """
+        try await eventually("the first slice is waited for") {
+            try await admin.query(waits).only().int("count") == 1
+        }
+        // Fails if the second slice is locked.
+        try await admin.script("BEGIN; \(locking(1)) NOWAIT; ROLLBACK")
+        try await command.end()
+        try await waiting.value
+    }
+
     @Test func aLoadedSliceHasEverythingThatSendingNeeds() async throws {
         let fixture = try await StoreFixture.make()
         let one = try await fixture.register("k1", token: "aa01", phone: "010")

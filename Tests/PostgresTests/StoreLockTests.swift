@@ -286,7 +286,7 @@ import Testing
         #expect(try await fixture.facts(message.id).state == (index == 3 ? .dead : .sending))
     }
 
-    // A renewal of leases takes the slices of a node in any order, so that it may hold this slice and wait for the first.
+    // A renewal of leases may hold a slice and wait for one with a higher number, which the flush has locked first.
     @Test func aCrowdedMessageDoesNotWaitForASliceThatIsLocked() async throws {
         let fixture = try await StoreFixture.make()
         let (message, leases) = try await leases(fixture, slices: 3)

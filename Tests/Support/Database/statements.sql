@@ -3115,9 +3115,11 @@ WHERE tenant_id = $1 AND message_id = $2 AND no = $3 AND epoch = $4 AND state = 
 
 -- role gateway_engine
 UPDATE gateway.slice s SET next_at = now() + $6::interval
-FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
-WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
-    AND s.owner = $5 AND s.state = 'leased'
+FROM (SELECT x.message_id, x.no FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS u(message_id, no, epoch)
+    JOIN gateway.slice x ON x.tenant_id = $1 AND x.message_id = u.message_id AND x.no = u.no
+    WHERE x.epoch = u.epoch AND x.owner = $5 AND x.state = 'leased'
+    ORDER BY x.message_id, x.no FOR NO KEY UPDATE OF x) AS k
+WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no
 RETURNING s.message_id, s.no;
 
 -- role gateway_engine
@@ -3137,9 +3139,11 @@ UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, n
             JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = m.app_id
                 AND date_trunc('milliseconds', r.made_at) <= m.accepted_at
             WHERE m.tenant_id = $1 AND m.message_id = s.message_id)) THEN s.route_version END
-FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
-WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
-    AND s.owner = $5 AND s.state = 'leased';
+FROM (SELECT x.message_id, x.no FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS u(message_id, no, epoch)
+    JOIN gateway.slice x ON x.tenant_id = $1 AND x.message_id = u.message_id AND x.no = u.no
+    WHERE x.epoch = u.epoch AND x.owner = $5 AND x.state = 'leased'
+    ORDER BY x.message_id, x.no FOR NO KEY UPDATE OF x) AS k
+WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no;
 
 -- role gateway_engine
 UPDATE gateway.tenant SET pushes_per_second = $2

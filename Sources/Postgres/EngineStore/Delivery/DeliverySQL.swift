@@ -39,12 +39,19 @@ enum DeliverySQL {
         """
     )
 
+    /// The slices that the owner `$5` holds under these epochs, locked in the order of their keys: a command that pauses or cancels a message locks slices too.
+    private static let held = """
+        SELECT x.message_id, x.no FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS u(message_id, no, epoch)
+            JOIN gateway.slice x ON x.tenant_id = $1 AND x.message_id = u.message_id AND x.no = u.no
+            WHERE x.epoch = u.epoch AND x.owner = $5 AND x.state = 'leased'
+            ORDER BY x.message_id, x.no FOR NO KEY UPDATE OF x
+        """
+
     static let renew = StoreSQL.tenant(
         """
         UPDATE gateway.slice s SET next_at = now() + $6::interval
-        FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
-        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
-            AND s.owner = $5 AND s.state = 'leased'
+        FROM (\(held)) AS k
+        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no
         RETURNING s.message_id, s.no
         """
     )
@@ -63,9 +70,8 @@ enum DeliverySQL {
                     JOIN gateway.route_set r ON r.tenant_id = $1 AND r.app_id = m.app_id
                         AND date_trunc('milliseconds', r.made_at) <= m.accepted_at
                     WHERE m.tenant_id = $1 AND m.message_id = s.message_id)) THEN s.route_version END
-        FROM unnest($2::uuid[], $3::integer[], $4::bigint[]) AS k(message_id, no, epoch)
-        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epoch = k.epoch
-            AND s.owner = $5 AND s.state = 'leased'
+        FROM (\(held)) AS k
+        WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no
         """
     )
 

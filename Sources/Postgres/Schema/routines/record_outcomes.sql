@@ -85,8 +85,7 @@ BEGIN
             WHERE tenant_id = p_tenant AND message_id = p_message AND no = p_no;
         -- The message's other slices would find no free capacity either, so they are delayed without being read. Slices that gave up or are held are not due.
         IF p_disposition = 'crowded' AND v_control IS NULL THEN
-            -- A slice that is locked is just claimed, or its lease is renewed. It is not waited for: a renewal takes the slices of a node in any order, so that it
-            -- may wait for this one.
+            -- A slice that is locked is just claimed, or its lease is renewed. It is not waited for: a renewal that has locked it may wait for this one.
             UPDATE gateway.slice o SET next_at = v_next FROM (
                     SELECT x.no FROM gateway.slice x
                     WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state = 'ready' AND x.kind = 'deliver' AND x.next_at <= now()
