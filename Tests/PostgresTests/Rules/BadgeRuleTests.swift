@@ -199,6 +199,31 @@ import Testing
         #expect(try await world.marks() == ["1 user:kim", "2 user:hong", "2 user:kim"], "those that stay")
     }
 
+    // A message of the native API reaches devices of a dialect, whose SDK reports the read with a badge.
+    @Test(arguments: [false, true])
+    func erasingUsersOfADialectErasesTheirMarksOfOtherMessages(_ isKnownElsewhere: Bool) async throws {
+        let world = try await RuleWorld.make()
+        let reader = try await world.reader("hong")
+        try await world.readNative(reader.identities, reader.holder)
+        if isKnownElsewhere {
+            let (key, token) = (world.newKey(), world.newToken())
+            _ = try await world.register(key, token: token, user: "hong", vendor: world.inbox.vendor)
+        }
+        #expect(try await world.marks() == [" user:hong"], "the mark of the read")
+        #expect(try await world.run(EraseUsers(world.scope, ["hong"], by: "test")) == 1)
+        #expect(try await world.marks() == (isKnownElsewhere ? [" user:hong"] : []), "after the erasure")
+    }
+
+    @Test func erasingADeviceErasesItsMarksOfOtherMessages() async throws {
+        let world = try await RuleWorld.make()
+        let key = world.newKey()
+        let made = try #require(try await world.register(key, token: world.newToken()))
+        try await world.readNative([made.identity], BadgeHolder(key: key))
+        #expect(try await world.marks() == [" key:\(key.rawValue)"], "the mark of the read")
+        try await world.erase(.device(made.device))
+        #expect(try await world.marks().isEmpty, "after the erasure")
+    }
+
     @Test func aMessageCountsOncePerHolderAndARetryCarriesTheSameBadge() async throws {
         let world = try await RuleWorld.make()
         let reader = try await world.reader("hong")
@@ -359,6 +384,15 @@ extension RuleWorld {
         message.content.badgeStep = step
         _ = try await accept(message)
         return handover(message)
+    }
+
+    /// Sends a message of the native API to devices of the dialect, and reads it in the dialect with a badge of 3.
+    func readNative(_ identities: [IdentityID], _ holder: BadgeHolder) async throws {
+        let lease = try await counted(to: identities, step: 1, in: AppScope(app: app, vendor: .native))
+        _ = try await deliveries.record(progress(lease, .sent, .finished), by: "node")
+        let message = AcknowledgeMessage.Reference.id(lease.key.message)
+        let read = AcknowledgeMessage(scope, message, holder, .read, .set(3), at: now())
+        #expect(try await run(read) == Acknowledgement(reply: .recorded, badge: 3), "the read")
     }
 
     /// The numbers and holders of the tenant's marks.

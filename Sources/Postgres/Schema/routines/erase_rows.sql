@@ -7,6 +7,8 @@ DECLARE
     v_phones text[];
     v_texts text[];
     v_messages uuid[];
+    -- The holders that no other dialect of the app knows.
+    v_gone text[];
     g record;
 BEGIN
     SELECT coalesce(array_agg(i.identity_id), '{}'), coalesce(array_agg(i.phone) FILTER (WHERE i.phone IS NOT NULL), '{}'),
@@ -41,12 +43,20 @@ BEGIN
     DELETE FROM gateway.verification WHERE tenant_id = p_tenant AND phone = ANY (v_phones);
     -- Marks before badges, the order in which every function takes them.
     FOR g IN
-        SELECT i.app_id, i.vendor, array_agg('key:' || i.key ORDER BY i.key) AS holders FROM gateway.identity i
+        SELECT i.app_id, i.vendor, array_agg(i.key ORDER BY i.key) AS keys, array_agg('key:' || i.key ORDER BY i.key) AS holders
+        FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_identities) GROUP BY i.app_id, i.vendor ORDER BY i.app_id, i.vendor
     LOOP
+        -- As in `erase_users`: messages of other dialects have marks of these devices too.
+        v_gone := ARRAY(
+            SELECT 'key:' || u.key FROM unnest(g.keys) AS u(key) WHERE NOT EXISTS (
+                SELECT FROM gateway.identity o
+                WHERE o.tenant_id = p_tenant AND o.app_id = g.app_id AND o.key = u.key AND o.identity_id <> ALL (v_identities)
+                OFFSET 0));
         DELETE FROM gateway.badge_mark k USING gateway.message m
             WHERE k.tenant_id = p_tenant AND k.holder = ANY (g.holders)
-                AND m.tenant_id = p_tenant AND m.message_id = k.message_id AND m.app_id = g.app_id AND m.vendor = g.vendor;
+                AND m.tenant_id = p_tenant AND m.message_id = k.message_id AND m.app_id = g.app_id
+                AND (m.vendor = g.vendor OR k.holder = ANY (v_gone));
         DELETE FROM gateway.badge b
             WHERE b.tenant_id = p_tenant AND b.app_id = g.app_id AND b.vendor = g.vendor AND b.holder = ANY (g.holders);
     END LOOP;

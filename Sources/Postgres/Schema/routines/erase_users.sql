@@ -7,6 +7,8 @@ DECLARE
     v_known text[];
     v_expected text[];
     v_keys text[];
+    -- The holders that no other dialect of the app knows.
+    v_gone text[];
     g record;
 BEGIN
     WITH r AS (
@@ -53,10 +55,14 @@ BEGIN
             AND m.tenant_id = p_tenant AND m.message_id = v.message_id AND m.app_id = p_app AND m.vendor = p_vendor;
     DELETE FROM gateway.user_profile
         WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor AND user_id = ANY (p_users);
+    -- A message of the native API, or of another dialect, has a mark too if it was read in this one. It stays if it can be that of other devices of the user.
+    v_gone := ARRAY(
+        SELECT 'user:' || u FROM unnest(p_users) AS u WHERE NOT EXISTS (
+            SELECT FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.user_id = u OFFSET 0));
     -- Marks before badges, the order in which every function takes them.
     DELETE FROM gateway.badge_mark k USING gateway.message m
         WHERE k.tenant_id = p_tenant AND k.holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u))
-            AND m.tenant_id = p_tenant AND m.message_id = k.message_id AND m.app_id = p_app AND m.vendor = p_vendor;
+            AND m.tenant_id = p_tenant AND m.message_id = k.message_id AND m.app_id = p_app AND (m.vendor = p_vendor OR k.holder = ANY (v_gone));
     DELETE FROM gateway.badge WHERE tenant_id = p_tenant AND app_id = p_app AND vendor = p_vendor
         AND holder = ANY (ARRAY(SELECT 'user:' || u FROM unnest(p_users) AS u));
     DELETE FROM gateway.campaign_mark
