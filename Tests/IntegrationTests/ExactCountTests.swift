@@ -307,8 +307,9 @@ struct ExactCountTests {
             SELECT count(*) AS number FROM c
             """
         try await eventually("the counts are folded") { try await stage.cluster.number(changed) == 1 }
+        // Users are erased meanwhile, so that others write the audit too. Without the correction, `pending` is below zero in every comparison that follows.
         let recount = try await stage.world.command(["analytics", "recount"])
-        #expect(recount.status == 0 && recount.log.contains("accepted -1000"), "\(recount.log)")
+        try #require(recount.status == 0 && recount.log.contains("accepted -1000"), "\(recount.log)")
         let state = try await stage.call("GET", "/v1/messages/\(campaign)").json?["state"]
         #expect(state == "sending" || state == "expanding", "the campaign had ended before the recount")
         try await stage.world.clearScript()
