@@ -1,4 +1,4 @@
-package package import Model
+package import Model
 
 /// Distributes a node's capacity so that no tenant and no campaign starves another. It is counted in targets, so that many small slices may wait for slow
 /// answers together.
