@@ -16,10 +16,12 @@ package enum HexCoding {
         return low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10
     }
 
-    /// The lower-case hex of `bytes`.
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    /// The lower-case hex of `bytes`; of a UUID with its dashes, before the bytes 4, 6, 8 and 10.
+    package static func encode(_ bytes: some Sequence<UInt8>, isUUID: Bool = false) -> String {
         var out: [UInt8] = []
-        for byte in bytes {
+        out.reserveCapacity(2 * bytes.underestimatedCount + 4)
+        for (index, byte) in bytes.enumerated() {
+            if isUUID, (4...10).contains(index), index.isMultiple(of: 2) { out.append(UInt8(ascii: "-")) }
             out.append(digit(byte >> 4))
             out.append(digit(byte))
         }

@@ -91,7 +91,7 @@ extension UUIDIdentifier {
     }
 
     package var description: String { rawValue.lowercased }
-    package static func < (left: Self, right: Self) -> Bool { left.description < right.description }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// One installation of one app on one platform and environment.
@@ -131,9 +131,7 @@ extension MessageID {
 
     /// The moment that the id contains.
     package var time: Timestamp {
-        let bytes = rawValue.uuid
-        let parts = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5]
-        return Timestamp(milliseconds: parts.reduce(Int64(0)) { $0 << 8 | Int64($1) })
+        Timestamp(milliseconds: rawValue.bytes.prefix(6).reduce(Int64(0)) { $0 << 8 | Int64($1) })
     }
 }
 
@@ -148,8 +146,8 @@ extension TargetID {
 }
 
 extension UUID {
-    /// The canonical lower-case text, which all wire formats here require.
-    package var lowercased: String { uuidString.lowercased() }
+    /// The canonical lower-case text, which all wire formats here require. Foundation formats `uuidString` with printf.
+    package var lowercased: String { HexCoding.encode(bytes, isUUID: true) }
 
     /// The sixteen bytes, in the order of the text.
     package var bytes: [UInt8] {

@@ -31,6 +31,13 @@ struct IdentifierTests {
         #expect(UUID(bytes: [1, 2, 3]) == nil)
     }
 
+    /// The same text as Foundation's, and the order of the texts.
+    @Test func textAndOrderAreThoseOfFoundation() {
+        let ids = (0..<200).map { _ in MessageID(UUID()) }
+        for id in ids { #expect(id.description == id.rawValue.uuidString.lowercased()) }
+        #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
+    }
+
     @Test func addressesSurviveTheirCanonicalText() {
         for address in [Address.phone("0101"), .deviceKey("a:b"), .user("kim"), .device(DeviceID(UUID()))] {
             #expect(Address(canonical: address.canonical) == address)
