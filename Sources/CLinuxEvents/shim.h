@@ -25,3 +25,10 @@ static inline long gateway_raise_file_limit(void) {
 }
 // The allocator's limits (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD).
 #include <malloc.h>
+#include <stdint.h>
+#include <sys/random.h>
+// 1: all words are random. At most 256 bytes are never returned in part (random(7)).
+static inline int gateway_random(uint64_t *words, size_t count) {
+    const size_t bytes = count * sizeof(uint64_t);
+    return getrandom(words, bytes, 0) == (ssize_t)bytes;
+}

@@ -1,5 +1,6 @@
 import Crypto
 package import FoundationEssentials
+import HTTP2
 package import Model
 
 /// Creates identifiers with the system's random number generator and digests with swift-crypto.
@@ -7,7 +8,7 @@ package struct SystemIdentifiers: IdentifierSource {
     package init() {}
 
     package func uuid(at time: Timestamp) -> UUID {
-        var generator = SystemRandomNumberGenerator()
+        var generator = BlockRandom()
         return UUID.v7(at: time, using: &generator)
     }
 
