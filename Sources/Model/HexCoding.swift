@@ -30,17 +30,8 @@ package enum HexCoding {
 
     /// The bytes that `text` spells, or nil when it is not an even run of hex digits.
     package static func decode(_ text: String) -> [UInt8]? {
-        var out: [UInt8] = []
-        var high: UInt8?
-        for byte in text.utf8 {
-            guard let digit = value(of: byte) else { return nil }
-            if let first = high {
-                out.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
-        }
-        return high == nil ? out : nil
+        let digits = text.utf8.compactMap { value(of: $0) }
+        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

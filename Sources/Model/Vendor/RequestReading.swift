@@ -3,13 +3,21 @@ import Synchronization
 
 /// Caches the result of an adapter's parsing of a request, so that `locate`, `decode` and `encode` of one call parse it once. It does not take part in
 /// comparisons of the request, and is dropped when the request changes.
-@usableFromInline
-final class RequestReading: Sendable {
-    private let value = Mutex<(any Sendable)?>(nil)
+package final class RequestReading: Sendable {
+    private let value = Mutex<(any AnyObject & Sendable)?>(nil)
 
-    @usableFromInline var kept: (any Sendable)? { value.withLock { $0 } }
+    package var kept: (any AnyObject & Sendable)? { value.withLock { $0 } }
 
-    @usableFromInline func keep(_ value: any Sendable) { self.value.withLock { $0 = value } }
+    package func keep(_ value: any AnyObject & Sendable) { self.value.withLock { $0 = value } }
+}
+
+/// The result of an adapter's parsing. An object, because a cast to it compares a pointer, and an adapter that names the type needs no metadata at run time.
+package final class KeptReading<Value: Sendable>: Sendable {
+    package let result: Swift.Result<Value, AdapterError>
+
+    package init(_ request: VendorRequest, _ read: (VendorRequest) throws(AdapterError) -> Value) {
+        do throws(AdapterError) { result = .success(try read(request)) } catch { result = .failure(error) }
+    }
 }
 
 extension VendorRequest {
@@ -18,15 +26,13 @@ extension VendorRequest {
     /// - Parameter read: must depend on nothing but the request, and must have one result type per adapter.
     /// - Returns: the new or the cached result.
     /// - Throws: the new or the cached error of `read`. So the answer to a large body that is refused does not read it again.
-    @inlinable
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value
     {
-        if let known = reading.kept as? Swift.Result<Value, AdapterError> { return try known.get() }
-        let result: Swift.Result<Value, AdapterError>
-        do throws(AdapterError) { result = .success(try read(self)) } catch { result = .failure(error) }
-        reading.keep(result)
-        return try result.get()
+        if let known = reading.kept as? KeptReading<Value> { return try known.result.get() }
+        let made = KeptReading(self, read)
+        reading.keep(made)
+        return try made.result.get()
     }
 
     /// The body as a JSON object.

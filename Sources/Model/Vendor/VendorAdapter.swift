@@ -147,7 +147,7 @@ package struct VendorRequest: Sendable {
     /// The time on the database's clock.
     package var receivedAt: Timestamp
     /// The adapter's cached reading of the request.
-    @usableFromInline var reading = RequestReading()
+    package private(set) var reading = RequestReading()
 
     package init(
         route: String,
