@@ -92,9 +92,11 @@ final class CachedDirectory: CallDirectory, Sendable {
     }
 
     func remembered(_ key: BindingKey) -> BoundCall?? {
-        guard let known = state.withLockedValue({ $0.bindings[key] }), .now - known.readAt < Self.lifetime
-        else { return nil }
-        return .some(known.value)
+        let now = ContinuousClock.now
+        return state.withLockedValue { state -> BoundCall?? in
+            guard let known = state.bindings[key], now - known.readAt < Self.lifetime else { return nil }
+            return .some(known.value)
+        }
     }
 
     func lastKnown(_ key: BindingKey) -> BoundCall? { state.withLockedValue { $0.routed[key] } }

@@ -1,10 +1,12 @@
 package import Model
 
 /// The tenant, app and settings that belong to a binding's key.
-package struct BoundCall: Sendable, Hashable {
-    package var tenant: TenantID
-    package var app: AppID
-    package var settings: BindingSettings
+///
+/// A class, because each call takes it from the cache and hands it on: a copy of its parts would count a dozen references each time.
+package final class BoundCall: Sendable {
+    package let tenant: TenantID
+    package let app: AppID
+    package let settings: BindingSettings
     /// Read once for all calls.
     package let senders: SenderSettings
     /// Nil: the app has no keys for tokens of its users.
