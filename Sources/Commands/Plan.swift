@@ -15,12 +15,19 @@ extension StoreRequest where Answer == Plan {
     static func refused(_ refusal: Refusal) -> UserPlan { .settled(Plan.refused(refusal)) }
 }
 
-/// The values that a rule may use in addition to the command.
-struct RuleContext: Sendable {
-    var call: CallScope
-    var now: Timestamp
-    var identifiers: any IdentifierSource
-    var policy: CommandPolicy
+/// The values that a rule may use in addition to the command. A class, so that a call which waits, and the plans of its commands, do not copy them.
+final class RuleContext: Sendable {
+    let call: CallScope
+    let now: Timestamp
+    let identifiers: any IdentifierSource
+    let policy: CommandPolicy
+
+    init(call: CallScope, now: Timestamp, identifiers: any IdentifierSource, policy: CommandPolicy) {
+        self.call = call
+        self.now = now
+        self.identifiers = identifiers
+        self.policy = policy
+    }
 
     /// The settings of the call's binding about users.
     var identities: IdentitySettings { IdentitySettings(call.settings) }
