@@ -108,6 +108,13 @@ import Testing
         #expect(code { try row.ints("t") } == .typeMismatch)
     }
 
+    @Test func aColumnThatWasLookedUpIsReadLikeItsName() async throws {
+        let set = try await pool().run(Statement("SELECT 'a' AS t, 7 AS n", []), tenant: nil)
+        let row = try set.only()
+        #expect(try row.text(set.column("t")) == "a" && row.int(set.column("n")) == 7)
+        #expect(set.column("n").label == "#1" && set.column("missing").label == "missing")
+    }
+
     @Test func errorsNeverQuoteValues() async throws {
         let pool = try await pool()
         let attempts = [

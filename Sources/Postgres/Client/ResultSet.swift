@@ -56,6 +56,12 @@ package struct ResultSet: Sendable {
         guard rowCount == 1 else { throw PostgresError(.unexpectedRowCount) }
         return Row(set: self, index: 0)
     }
+
+    /// A column by its number, for readers of many rows: a name is compared with those of all columns before it. A name that no column has stays a name, which
+    /// the getters report.
+    package func column(_ name: String) -> ColumnReference {
+        shape.names.firstIndex(of: name).map { ColumnReference.index($0) } ?? ColumnReference.name(name)
+    }
 }
 
 extension ResultSet: RandomAccessCollection {

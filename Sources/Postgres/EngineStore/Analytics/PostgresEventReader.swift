@@ -138,7 +138,8 @@ package struct PostgresEventReader: Sendable {
         let range = try Self.range(try results.result(0), lease, limit)
         var page = Page(through: range.through, lost: range.from - lease.cursor)
         if results.count > 1 {
-            for row in results[1] { if let event = try LoggedEventRow.read(row) { page.events.append(event) } }
+            let reader = LoggedEventRow(results[1])
+            for row in results[1] { if let event = try reader.read(row) { page.events.append(event) } }
         }
         return page
     }
