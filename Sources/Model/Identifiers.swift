@@ -152,9 +152,7 @@ extension UUID {
     /// The sixteen bytes, in the order of the text.
     package var bytes: [UInt8] {
         let u = uuid
-        return [
-            u.0, u.1, u.2, u.3, u.4, u.5, u.6, u.7, u.8, u.9, u.10, u.11, u.12, u.13, u.14, u.15,
-        ]
+        return [u.0, u.1, u.2, u.3, u.4, u.5, u.6, u.7, u.8, u.9, u.10, u.11, u.12, u.13, u.14, u.15]
     }
 
     /// The UUID of sixteen bytes; nil for any other number of bytes.

@@ -124,7 +124,7 @@ final class CachedDirectory: CallDirectory, Sendable {
 
     func binding(_ key: BindingKey) async throws(StoreError) -> BoundCall? {
         // The store refuses such a text, and has no key with it.
-        if key.value.utf8.contains(0) || key.host?.utf8.contains(0) == true { return nil }
+        if key.value.hasByte(0) || key.host?.hasByte(0) == true { return nil }
         let now = ContinuousClock.now
         let (known, generation) = state.withLockedValue { ($0.bindings[key], $0.generation) }
         if let known, now - known.readAt < Self.lifetime { return known.value }

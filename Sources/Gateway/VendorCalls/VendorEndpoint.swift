@@ -139,7 +139,7 @@ final class VendorEndpoint: Sendable {
         let adapter = match.adapter
         guard match.methodFits else { return refused(.methodNotAllowed, call, adapter, &record) }
         // No client sends a fragment. The query would end there, so that an upstream got another one than the caller wrote.
-        if request.head.path?.utf8.contains(UInt8(ascii: "#")) == true {
+        if request.head.path?.hasByte(UInt8(ascii: "#")) == true {
             return refused(.invalid, call, adapter, &record)
         }
         // RFC 9112 §3.2. HTTPTypes takes the first Host line out of the fields: a server in front may have admitted another one than the adapters would read.

@@ -5,11 +5,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses `text`: four decimal numbers without leading zeros, or RFC 4291 text without a zone. Nil for any other text.
     package init?(_ text: String) {
-        guard let bytes = text.utf8.contains(UInt8(ascii: ":")) ? Self.v6(text) : Self.v4(text) else { return nil }
+        guard let bytes = text.hasByte(UInt8(ascii: ":")) ? Self.v6(text) : Self.v4(text) else { return nil }
         self.bytes = bytes
     }
-
-    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// 4 or 16 bytes in network order; nil for another number.
     package init?(networkOrder bytes: some Collection<UInt8>) {
@@ -24,7 +22,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         guard bytes.count == 16, bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
             return self
         }
-        return IPAddress(bytes: Array(bytes.suffix(4)))
+        return IPAddress(networkOrder: bytes.suffix(4)) ?? self
     }
 
     package var description: String {

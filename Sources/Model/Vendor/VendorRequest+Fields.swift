@@ -6,9 +6,8 @@ extension VendorRequest {
             request.query = rest.isEmpty ? nil : String(decoding: rest, as: UTF8.self)
         }
         if let first = body.first(where: { !Self.isSpace($0) }) {
-            let rest =
-                first == UInt8(ascii: "{")
-                ? Self.members(body, without: isDropped) : Self.pairs(body, without: isDropped)
+            let isObject = first == UInt8(ascii: "{")
+            let rest = isObject ? Self.members(body, without: isDropped) : Self.pairs(body, without: isDropped)
             if let rest { request.body = rest }
         }
         return request

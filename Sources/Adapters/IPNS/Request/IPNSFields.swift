@@ -146,7 +146,7 @@ package struct IPNSFields: Sendable {
         switch value(key) {
         case nil, .null: return nil
         case .string(let text), .number(let text):
-            guard text.utf8.count <= limit, !text.utf8.contains(0) else { throw invalid(key) }
+            guard text.utf8.count <= limit, !text.hasByte(0) else { throw invalid(key) }
             return text.isEmpty ? nil : text
         case .bool, .array, .object: throw invalid(key)
         }
@@ -199,7 +199,7 @@ package struct IPNSFields: Sendable {
         var texts: [String] = []
         for entry in entries {
             guard let text = entry.lenientString, !text.isEmpty, text.utf8.count <= IPNSLimits.identifierBytes,
-                !text.utf8.contains(0)
+                !text.hasByte(0)
             else { throw invalid(key) }
             texts.append(text)
         }
@@ -218,7 +218,7 @@ package struct IPNSFields: Sendable {
             }
         guard let text, !text.isEmpty else { return nil }
         guard text.utf8.count <= limit else { throw AdapterError(.tooLarge, field: key.rawValue) }
-        guard !text.utf8.contains(0) else { throw invalid(key) }
+        guard !text.hasByte(0) else { throw invalid(key) }
         return text
     }
 

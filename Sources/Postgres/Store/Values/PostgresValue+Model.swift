@@ -39,7 +39,7 @@ extension PostgresValue {
     package static func document(_ value: JSON?) -> PostgresValue { .untyped(value.map(DocumentText.of)) }
 
     private static func cleaned(_ text: String) -> String {
-        guard text.utf8.contains(0) else { return text }
+        guard text.hasByte(0) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }))
     }
 
