@@ -122,7 +122,7 @@ final class VendorEndpoint: Sendable {
     /// Restores the Host field, which HTTPTypes converts to `:authority`; adapters read the field.
     static func headersWithHost(_ request: Request) -> HTTPFields {
         var headers = request.headers
-        if let host = hostField, headers[host] == nil, let authority = request.head.authority {
+        if let host = hostField, !headers.contains(host), let authority = request.head.authority {
             headers[host] = authority
         }
         return headers
@@ -143,7 +143,7 @@ final class VendorEndpoint: Sendable {
             return refused(.invalid, call, adapter, &record)
         }
         // RFC 9112 §3.2. HTTPTypes takes the first Host line out of the fields: a server in front may have admitted another one than the adapters would read.
-        if let host = Self.hostField, request.head.authority != nil, request.headers[host] != nil {
+        if let host = Self.hostField, request.head.authority != nil, request.headers.contains(host) {
             return refused(.invalid, call, adapter, &record)
         }
         do {

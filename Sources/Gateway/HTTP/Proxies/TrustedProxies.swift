@@ -38,7 +38,11 @@ package struct TrustedProxies: Sendable, Hashable {
         guard let address = peer.flatMap({ IPAddress($0)?.unmapped }) else {
             return ClientAddress(text: peer, isKnown: false)
         }
-        guard isTrusted(address) else { return ClientAddress(text: address.description, isKnown: true) }
+        // The text of an IPv4 address is the one that was read, unless it was in the form of an IPv6 address.
+        guard isTrusted(address) else {
+            let isItsText = address.isV4 && peer?.hasByte(UInt8(ascii: ":")) == false
+            return ClientAddress(text: isItsText ? peer : address.description, isKnown: true)
+        }
         guard let client = forwarded(headers) else { return ClientAddress(text: address.description, isKnown: false) }
         return ClientAddress(text: client.description, isKnown: true)
     }
