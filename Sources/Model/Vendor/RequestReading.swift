@@ -24,7 +24,6 @@ extension VendorRequest {
     /// Returns the result of `read` for this request, which is computed at its first use.
     ///
     /// - Parameter read: must depend on nothing but the request, and must have one result type per adapter.
-    /// - Returns: the new or the cached result.
     /// - Throws: the new or the cached error of `read`. So the answer to a large body that is refused does not read it again.
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value
@@ -61,6 +60,7 @@ extension VendorRequest {
     package static func bareHost(_ host: some StringProtocol) -> String {
         // An IPv6 literal keeps its brackets: the colons in it do not separate a port.
         let text = host.lowercased()
-        return text.hasPrefix("[") ? String(text.prefix { $0 != "]" }) + "]" : String(text.prefix { $0 != ":" })
+        if text.hasPrefix("[") { return String(text.prefix { $0 != "]" }) + "]" }
+        return String(Substring(text.utf8.prefix { $0 != UInt8(ascii: ":") }))
     }
 }
