@@ -30,6 +30,9 @@ package enum IPNSCall: String, Sendable, CaseIterable {
         }
     ) { first, _ in first }
 
+    /// Names in their documented spelling, which most callers use.
+    private static let spelled = Dictionary(allCases.map { ($0.rawValue, $0) }) { first, _ in first }
+
     /// The operation with this name, ignoring case, underscores and dashes.
     package init?(name: String) {
         guard let operation = Self.named[IPNSFields.folded(name)] else { return nil }
@@ -61,12 +64,17 @@ package enum IPNSCall: String, Sendable, CaseIterable {
     ///   - path: the path of the request, which is split by bytes.
     ///   - names: the binding's names, folded.
     init?(lastSegmentOf path: String, names: [String: IPNSCall]) {
-        let segment = path.utf8.split(separator: UInt8(ascii: "/")).last?.prefix { $0 != UInt8(ascii: ".") }
-        guard let segment, let operation = Self.operation(String(Substring(segment)), names) else { return nil }
+        let bytes = path.utf8
+        guard let end = bytes.lastIndex(where: { $0 != UInt8(ascii: "/") }) else { return nil }
+        let slash = bytes[...end].lastIndex(of: UInt8(ascii: "/"))
+        let start = slash.map { bytes.index(after: $0) } ?? bytes.startIndex
+        let segment = bytes[start...end].prefix { $0 != UInt8(ascii: ".") }
+        guard let operation = Self.operation(String(Substring(segment)), names) else { return nil }
         self = operation
     }
 
     private static func operation(_ name: String, _ names: [String: IPNSCall]) -> IPNSCall? {
+        if names.isEmpty, let operation = spelled[name] { return operation }
         let name = IPNSFields.folded(name)
         return names[name] ?? named[name]
     }
