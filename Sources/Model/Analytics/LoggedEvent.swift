@@ -102,8 +102,8 @@ package struct LoggedDelivery: Sendable, Hashable {
     }
 
     /// Whether it was accepted, or nobody knows and it may have been.
-    package var isReached: Bool { ["sent", "received", "read"].contains(state) }
-    package var isReceived: Bool { ["received", "read"].contains(state) }
+    package var isReached: Bool { state == "sent" || isReceived }
+    package var isReceived: Bool { state == "received" || isRead }
     package var isRead: Bool { state == "read" }
 }
 
