@@ -8,15 +8,29 @@ package struct JSONLogHandler: LogHandler {
     /// 2 KiB per value: a log line must stay below the limit of a log collector, whatever a peer sends.
     package static let valueLimitBytes = 2048
 
-    package var logLevel: Logger.Level
+    /// The parts that hardly change, by reference: the web framework copies the handler for each call, and three words are copied without an allocation.
+    private final class Origin: Sendable {
+        let label: String
+        let provider: Logger.MetadataProvider?
+
+        init(label: String, provider: Logger.MetadataProvider?) {
+            self.label = label
+            self.provider = provider
+        }
+    }
+
     package var metadata: Logger.Metadata = [:]
-    package var metadataProvider: Logger.MetadataProvider?
-    private let label: String
+    private var origin: Origin
+    package var logLevel: Logger.Level
+
+    package var metadataProvider: Logger.MetadataProvider? {
+        get { origin.provider }
+        set { origin = Origin(label: origin.label, provider: newValue) }
+    }
 
     package init(label: String, level: Logger.Level, metadataProvider: Logger.MetadataProvider? = nil) {
-        self.label = label
-        self.logLevel = level
-        self.metadataProvider = metadataProvider
+        origin = Origin(label: label, provider: metadataProvider)
+        logLevel = level
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -29,7 +43,7 @@ package struct JSONLogHandler: LogHandler {
         object["time"] = .string(Self.timestamp())
         object["level"] = .string(event.level.rawValue)
         object["message"] = .string(event.message.description)
-        object["label"] = .string(label)
+        object["label"] = .string(origin.label)
         let known = (metadataProvider?.get() ?? [:]).merging(metadata, uniquingKeysWith: { $1 })
         for (key, value) in known.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }).sorted(by: {
             $0.key < $1.key
