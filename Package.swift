@@ -595,7 +595,7 @@ var parts: [Part] = [
         "OutgoingTests",
         [
             .ours("Model"), .ours("Outgoing"), .ours("TestKit"), .ours("UpstreamSupport"), certificates, crypto,
-            httpTypes, locks, nioCore,
+            httpClient, httpTypes, locks, nioCore,
             nioHTTP1, nioHTTP2, nioPosix, nioSSL, .product("SwiftASN1", .asn1),
         ]
     ),

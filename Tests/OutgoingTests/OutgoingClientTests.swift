@@ -54,6 +54,24 @@ import UpstreamSupport
         await upstream.stop()
     }
 
+    // The client keeps what it has read of a URL; fields and bodies are those of each call.
+    @Test func callsOfOneURLShareNothingElse() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)/base")
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: try #require(HTTPField.Name("X-First")), value: "1"))
+        #expect(try await caller.call("/a", method: .put, fields: fields, body: [1, 2]).get().status == 200)
+        #expect(try await caller.call("/a", method: .put, body: [3]).get().status == 200)
+        #expect(try await caller.call("/a", method: .delete).get().status == 200)
+        let requests = upstream.requests
+        let lines = requests.map { $0.head.first }
+        #expect(lines == ["PUT /base/a HTTP/1.1", "PUT /base/a HTTP/1.1", "DELETE /base/a HTTP/1.1"])
+        #expect(requests.map(\.body) == [[1, 2], [3], []])
+        #expect(requests.map { $0.field("X-First") } == ["1", nil, nil])
+        #expect(requests.prefix(2).map { $0.field("Content-Length") } == ["2", "1"])
+        await upstream.stop()
+    }
+
     @Test func callsThatFollowEachOtherUseOneConnection() async throws {
         let upstream = try await RawServer.start()
         let caller = try Caller("http://127.0.0.1:\(upstream.port)")

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import FoundationEssentials
 import HTTPTypes
 package import Model
 import NIOCore
@@ -18,6 +17,7 @@ package final class OutgoingClient: Sendable {
     private let addresses: HostAddresses
     private let gate: CallGate
     private let pinned: PinnedClients
+    private let forms = RequestForms()
 
     /// - Parameters:
     ///   - addressGuard: decides to which addresses calls may go.
@@ -77,7 +77,7 @@ package final class OutgoingClient: Sendable {
         guard addressGuard.permits(address), server.url.isSecure || addressGuard.allows(address) else {
             throw .forbidden
         }
-        let prepared = try Self.prepared(request, to: server, exchange)
+        let prepared = try prepared(request, to: server, exchange)
         let pin = pinned.client(try Self.key(of: server, at: address)) { client(for: server, at: address) }
         let call = pin.client.execute(request: prepared, delegate: exchange, deadline: deadline)
         let timer = call.eventLoop.scheduleTask(deadline: deadline) { exchange.expire() }
@@ -91,44 +91,34 @@ package final class OutgoingClient: Sendable {
         return call
     }
 
-    /// The request as the client sends it. Its URL must be the text that was asked for: the client would escape other characters, and leave out a fragment.
-    private static func prepared(
+    /// The request as the client sends it.
+    private func prepared(
         _ request: OutgoingRequest,
         to server: OutgoingServer,
         _ exchange: OutgoingExchange
     ) throws(OutgoingError) -> HTTPClient.Request {
-        let base = server.url.url.hasSuffix("/") ? String(server.url.url.dropLast()) : server.url.url
+        var prepared = try forms.form(of: request, to: server)
         var headers = HTTPHeaders()
+        // The client adds two: host and length.
+        headers.reserveCapacity(request.fields.count + 2)
         // The host is that of the server.
-        for field in request.fields where field.name.rawName.lowercased() != "host" {
+        for field in request.fields where field.name.canonicalName != "host" {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        var body: HTTPClient.Body?
-        if !request.body.isEmpty {
-            let buffer = ByteBuffer(bytes: request.body)
-            body = .stream(contentLength: Int64(buffer.readableBytes)) { writer in
-                exchange.bodyLeaves()
-                return writer.write(.byteBuffer(buffer))
-            }
+        prepared.headers = headers
+        guard !request.body.isEmpty else { return prepared }
+        let buffer = ByteBuffer(bytes: request.body)
+        prepared.body = .stream(contentLength: Int64(buffer.readableBytes)) { writer in
+            exchange.bodyLeaves()
+            return writer.write(.byteBuffer(buffer))
         }
-        guard request.target.hasPrefix("/"), !request.target.contains("#"),
-            let prepared = try? HTTPClient.Request(
-                url: base + request.target,
-                method: HTTPMethod(rawValue: request.method.rawValue),
-                headers: headers,
-                body: body
-            ), prepared.host == server.url.host || prepared.host == "[\(server.url.host)]",
-            prepared.url.absoluteString == base + request.target
-        else { throw .invalid }
         return prepared
     }
 
     private static func key(of server: OutgoingServer, at address: IPAddress) throws(OutgoingError) -> PinnedClients.Key
     {
         guard server.trustRoots == nil || server.roots != nil else { throw .invalid }
-        let (tenant, credential) = (server.credential.tenant, server.credential.credential)
-        let name = "\(tenant)/\(credential) \(server.url.origin) \(server.rootsDigest)"
-        return PinnedClients.Key(name: name, address: address)
+        return PinnedClients.Key(name: server.connections, address: address)
     }
 
     private func client(for server: OutgoingServer, at address: IPAddress) -> HTTPClient {

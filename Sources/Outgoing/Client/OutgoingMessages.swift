@@ -15,8 +15,10 @@ package struct OutgoingServer: Sendable, Hashable {
     package let trustRoots: [UInt8]?
     /// The certificates of `trustRoots`, at least one. Nil: there are no trust roots, or they cannot be read.
     let roots: [NIOSSLCertificate]?
-    /// SHA-256 of `trustRoots` in hexadecimal digits; empty: there are none.
-    let rootsDigest: String
+    /// The URL without the slash at its end. Targets follow it.
+    let base: String
+    /// The name of its connections: all that makes them differ, except the address.
+    let connections: String
 
     /// Reads the trust roots once; a server whose roots cannot be read refuses every call.
     package init(credential: CredentialKey, url: OutgoingURL, trustRoots: [UInt8]? = nil) {
@@ -24,7 +26,9 @@ package struct OutgoingServer: Sendable, Hashable {
         self.url = url
         self.trustRoots = trustRoots
         roots = trustRoots.flatMap { Self.certificates($0) }
-        rootsDigest = trustRoots.map { HexCoding.encode(Array(SHA256.hash(data: $0))) } ?? ""
+        base = url.url.hasSuffix("/") ? String(url.url.dropLast()) : url.url
+        let digest = trustRoots.map { HexCoding.encode(Array(SHA256.hash(data: $0))) } ?? ""
+        connections = "\(credential.tenant)/\(credential.credential) \(url.origin) \(digest)"
     }
 
     /// Whether a text contains certificates in PEM, and nothing that cannot be read as one.

@@ -29,10 +29,15 @@ package final class PinnedClients: Sendable {
         }
     }
 
+    private struct Entry {
+        let pin: Pin
+        /// The number of its last use.
+        var use: UInt64
+    }
+
     private struct State {
-        var pins: [Key: Pin] = [:]
-        /// The keys in the order of their last use.
-        var order: [Key] = []
+        var entries: [Key: Entry] = [:]
+        var uses: UInt64 = 0
     }
 
     private let limit: Int
@@ -44,12 +49,16 @@ package final class PinnedClients: Sendable {
     /// The client of `key`, made by `make` if none is kept.
     package func client(_ key: Key, _ make: () -> HTTPClient) -> Pin {
         state.withLockedValue { state in
-            state.order.removeAll { $0 == key }
-            state.order.append(key)
-            if let pin = state.pins[key] { return pin }
+            state.uses += 1
+            if let index = state.entries.index(forKey: key) {
+                state.entries.values[index].use = state.uses
+                return state.entries.values[index].pin
+            }
             let pin = Pin(make())
-            state.pins[key] = pin
-            if state.order.count > limit { state.pins[state.order.removeFirst()] = nil }
+            state.entries[key] = Entry(pin: pin, use: state.uses)
+            if state.entries.count > limit, let oldest = state.entries.min(by: { $0.value.use < $1.value.use }) {
+                state.entries[oldest.key] = nil
+            }
             return pin
         }
     }
