@@ -129,6 +129,8 @@ package final class OutgoingClient: Sendable {
         configuration.connectionPool.idleTimeout = .milliseconds(limits.idle.milliseconds)
         // A connection for each call in flight, where the upstream speaks HTTP/1.1 only.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.inFlight
+        // The library's only way to its pipeline.
+        configuration.http1_1ConnectionDebugInitializer = { FlushJoiner.join($0) }
         return HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
             configuration: configuration

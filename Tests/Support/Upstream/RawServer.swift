@@ -31,6 +31,7 @@ package final class RawServer: Sendable {
     private struct State {
         var requests: [Request] = []
         var connections = 0
+        var reads = 0
         var written = 0
         /// The last one repeats.
         var answers: [Answer]
@@ -44,6 +45,8 @@ package final class RawServer: Sendable {
     package var port: Int { channel.localAddress?.port ?? 0 }
     package var requests: [Request] { state.withLockedValue { $0.requests } }
     package var connections: Int { state.withLockedValue { $0.connections } }
+    /// How often bytes have arrived.
+    package var reads: Int { state.withLockedValue { $0.reads } }
     /// The bytes of endless bodies that the peer has taken.
     package var written: Int { state.withLockedValue { $0.written } }
 
@@ -99,6 +102,7 @@ package final class RawServer: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             bytes += unwrapInboundIn(data).readableBytesView
+            state.withLockedValue { $0.reads += 1 }
             while let request = next() {
                 let answer = state.withLockedValue { state in
                     state.requests.append(request)
