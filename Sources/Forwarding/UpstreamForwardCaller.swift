@@ -53,7 +53,11 @@ package struct UpstreamForwardCaller: ForwardCaller {
             return .refused("not a call of this upstream")
         }
         do throws(OutgoingError) {
-            let response = try await client.call(request, to: target.server)
+            let response = try await client.call(
+                request,
+                to: target.server,
+                collecting: OutgoingLimits.collectedBytes
+            )
             let status = response.status
             var answer = VendorResponse(status: status, headers: response.fields)
             // A longer answer ends the call; its status is the answer.

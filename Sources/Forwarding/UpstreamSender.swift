@@ -41,7 +41,11 @@ package struct UpstreamSender: UpstreamTransport {
             let request = request(of: call, adapter, target)
         else { return UpstreamResult(.unsent(TransportError(.noCredential, "the upstream is not open")), for: call) }
         do throws(OutgoingError) {
-            let response = try await client.call(request, to: target.server)
+            let response = try await client.call(
+                request,
+                to: target.server,
+                collecting: OutgoingLimits.collectedBytes
+            )
             let body = try await response.body.bytes(upTo: Self.answerBytes)
             let answer = VendorResponse(status: response.status, headers: response.fields, body: body)
             return Self.whole(adapter.outcome(of: call, response: answer), for: call)

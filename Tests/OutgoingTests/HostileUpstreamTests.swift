@@ -31,19 +31,40 @@ import UpstreamSupport
         await upstream.stop()
     }
 
-    @Test func slowBytesEndWithTheTimeOfTheCall() async throws {
+    @Test(arguments: [Int?.none, 100_000]) func slowBytesEndWithTheTimeOfTheCall(_ collecting: Int?) async throws {
         let upstream = try await RawServer.start([.dripping])
         let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(700) }
         let start = ContinuousClock.now
-        #expect(await caller.failure() == .indeterminate(.timeout))
+        #expect(await caller.failure(collecting: collecting) == .indeterminate(.timeout))
         #expect(ContinuousClock.now - start < .seconds(30))
         await upstream.stop()
     }
 
-    @Test func anAnswerThatEndsTooEarlyIsAnError() async throws {
+    @Test(arguments: [Int?.none, 100]) func anAnswerThatEndsTooEarlyIsAnError(_ collecting: Int?) async throws {
         let upstream = try await RawServer.start([.closing("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")])
         let caller = try Caller("http://127.0.0.1:\(upstream.port)")
-        #expect(await caller.failure() == .indeterminate(.closed))
+        #expect(await caller.failure(collecting: collecting) == .indeterminate(.closed))
+        await upstream.stop()
+    }
+
+    // Its head may matter although its body does not arrive.
+    @Test func theHeadOfABrokenAnswerIsReturned() async throws {
+        let upstream = try await RawServer.start([.closing("HTTP/1.1 202 OK\r\nContent-Length: 100\r\n\r\nshort")])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        let request = OutgoingRequest(method: .get, target: "/")
+        let response = try await caller.client.call(request, to: caller.server, collecting: 100)
+        #expect(response.status == 202)
+        await #expect(throws: OutgoingError.indeterminate(.closed)) { try await response.body.bytes(upTo: 100) }
+        await upstream.stop()
+    }
+
+    @Test func anAnswerOfUnknownLengthIsNotCollected() async throws {
+        let upstream = try await RawServer.start([.endless])
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.bodyBytes = .max }
+        let request = OutgoingRequest(method: .get, target: "/")
+        let response = try await caller.client.call(request, to: caller.server, collecting: Int.max)
+        var parts = response.body.makeAsyncIterator()
+        #expect(try await parts.next() != nil)
         await upstream.stop()
     }
 
@@ -99,7 +120,9 @@ import UpstreamSupport
         let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .milliseconds(100) }
         for _ in 0..<150 {
             upstream.script([.bytes(mutated(good, &random))])
-            if case .success(let answer) = await caller.call() { #expect(answer.body.utf8.count <= 1000) }
+            let collecting: Int? = Bool.random(using: &random) ? 1000 : nil
+            let result = await caller.call(collecting: collecting)
+            if case .success(let answer) = result { #expect(answer.body.utf8.count <= 1000) }
         }
         try await caller.rests()
         await upstream.stop()

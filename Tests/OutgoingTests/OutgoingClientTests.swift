@@ -236,6 +236,18 @@ import UpstreamSupport
         await upstream.stop()
     }
 
+    // It is in memory, so that its call has ended.
+    @Test func aCollectedAnswerFreesItsPlaceBeforeItIsRead() async throws {
+        let upstream = try await RawServer.start()
+        let caller = try Caller("http://127.0.0.1:\(upstream.port)")
+        let request = OutgoingRequest(method: .get, target: "/")
+        let response = try await caller.client.call(request, to: caller.server, collecting: 2)
+        try await caller.rests()
+        #expect(try await response.body.bytes(upTo: 2) == Array("ok".utf8))
+        await #expect(throws: OutgoingError.indeterminate(.tooLong)) { try await response.body.bytes(upTo: 1) }
+        await upstream.stop()
+    }
+
     @Test func aShortAnswerThatIsHeldEndsWithTheTimeOfTheCall() async throws {
         let upstream = try await RawServer.start()
         let caller = try Caller("http://127.0.0.1:\(upstream.port)") { $0.call = .seconds(5) }

@@ -63,11 +63,12 @@ struct Caller {
         method: HTTPRequest.Method = .get,
         fields: HTTPFields = HTTPFields(),
         body: [UInt8] = [],
-        upTo limit: Int = 1 << 20
+        upTo limit: Int = 1 << 20,
+        collecting: Int? = nil
     ) async -> Result<(status: Int, version: String, body: String), OutgoingError> {
         do throws(OutgoingError) {
             let request = OutgoingRequest(method: method, target: target, fields: fields, body: body)
-            let response = try await client.call(request, to: server)
+            let response = try await client.call(request, to: server, collecting: collecting)
             let bytes = try await response.body.bytes(upTo: limit)
             return .success((response.status, response.version, String(decoding: bytes, as: UTF8.self)))
         } catch {
@@ -81,8 +82,9 @@ struct Caller {
     }
 
     /// Only the error.
-    func failure(_ target: String = "/", body: [UInt8] = []) async -> OutgoingError? {
-        if case .failure(let error) = await call(target, method: body.isEmpty ? .get : .post, body: body) {
+    func failure(_ target: String = "/", body: [UInt8] = [], collecting: Int? = nil) async -> OutgoingError? {
+        let method: HTTPRequest.Method = body.isEmpty ? .get : .post
+        if case .failure(let error) = await call(target, method: method, body: body, collecting: collecting) {
             return error
         }
         return nil

@@ -83,8 +83,8 @@ enum ProxiedCall {
         )
     }
 
-    /// 64 KiB: an answer up to this length is read whole and sent in one piece, which costs less than a stream.
-    static let wholeBytes = 64 << 10
+    /// An answer up to this length is read whole and sent in one piece, which costs less than a stream.
+    static let wholeBytes = OutgoingLimits.collectedBytes
 
     /// The length of an answer that is read whole; nil: it is streamed.
     static func wholeLength(_ status: Int, _ fields: HTTPFields, of method: HTTPRequest.Method) -> Int? {

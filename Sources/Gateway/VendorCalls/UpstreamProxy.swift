@@ -88,8 +88,8 @@ final class UpstreamProxy: Sendable {
         let credential = server.credential
         let started = ContinuousClock.now
         do throws(OutgoingError) {
-            let response = try await client.call(request, to: server, within: limit)
-            counts.record(ContinuousClock.now - started, of: credential)
+            let response = try await client.call(request, to: server, within: limit, collecting: ProxiedCall.wholeBytes)
+            counts.record(response.arrivedAt - started, of: credential)
             guard ProxiedCall.isStatus(response.status) else { return fails(.unreadable, credential, kind) }
             let head = VendorResponse(status: response.status, headers: ProxyHeaders.answer(response.fields))
             guard let length = ProxiedCall.wholeLength(response.status, head.headers, of: request.method) else {

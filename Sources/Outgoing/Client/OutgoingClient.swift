@@ -38,23 +38,39 @@ package final class OutgoingClient: Sendable {
     /// The calls of a credential that are in flight.
     package func inFlight(_ credential: CredentialKey) -> Int { gate.count(of: credential) }
 
-    /// Makes one call and returns when the head of the answer has arrived. The body follows within the time of the call.
+    /// Makes one call and returns when the head of the answer has arrived, or the whole answer if it is collected. Otherwise the body follows within the time of
+    /// the call.
     ///
     /// - Parameters:
     ///   - request: the call.
     ///   - server: the upstream.
     ///   - limit: a shorter time for the whole call than `OutgoingLimits.call`; nil: that time.
-    /// - Returns: the head of the answer, with its body as it arrives.
+    ///   - collectedBytes: an answer whose stated length is not above this is returned as a whole, which costs less than a stream. If it breaks, its head is
+    ///     returned, and reading its body throws. Nil: every answer is streamed.
+    /// - Returns: the head of the answer, with its body.
     /// - Throws: `OutgoingError`. `isUnsent` says whether the upstream may have received the request.
     package func call(
         _ request: OutgoingRequest,
         to server: OutgoingServer,
-        within limit: Duration? = nil
+        within limit: Duration? = nil,
+        collecting collectedBytes: Int? = nil
     ) async throws(OutgoingError) -> OutgoingResponse {
         guard gate.begin(server.credential) else { throw .busy }
-        let exchange = OutgoingExchange(hasBody: !request.body.isEmpty, bodyLimitBytes: limits.bodyBytes)
+        // That of the caller if it runs on one: nothing of the call changes threads then.
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let time = min(limit ?? limits.call, limits.call)
+        let deadline = NIODeadline.now() + .milliseconds(time.milliseconds)
+        let exchange = OutgoingExchange(
+            on: loop,
+            hasBody: !request.body.isEmpty,
+            bodyLimitBytes: limits.bodyBytes,
+            collectedBytes: collectedBytes,
+            deadline: deadline
+        )
         let call: HTTPClient.Task<Void>
-        do throws(OutgoingError) { call = try await start(request, to: server, exchange, within: limit) } catch {
+        do throws(OutgoingError) {
+            call = try await start(request, to: server, exchange, on: loop, until: deadline)
+        } catch {
             exchange.abandon()
             gate.end(server.credential)
             throw error
@@ -67,10 +83,9 @@ package final class OutgoingClient: Sendable {
         _ request: OutgoingRequest,
         to server: OutgoingServer,
         _ exchange: OutgoingExchange,
-        within limit: Duration?
+        on loop: any EventLoop,
+        until deadline: NIODeadline
     ) async throws(OutgoingError) -> HTTPClient.Task<Void> {
-        let time = min(limit ?? limits.call, limits.call)
-        let deadline = NIODeadline.now() + .milliseconds(time.milliseconds)
         guard let address = await addresses.address(of: server.url.host, within: limits.connect) else {
             throw .unresolved
         }
@@ -79,12 +94,16 @@ package final class OutgoingClient: Sendable {
         }
         let prepared = try prepared(request, to: server, exchange)
         let pin = pinned.client(try Self.key(of: server, at: address)) { client(for: server, at: address) }
-        let call = pin.client.execute(request: prepared, delegate: exchange, deadline: deadline)
-        let timer = call.eventLoop.scheduleTask(deadline: deadline) { exchange.expire() }
+        let call = pin.client.execute(
+            request: prepared,
+            delegate: exchange,
+            eventLoop: .delegate(on: loop),
+            deadline: deadline
+        )
         let (gate, key) = (gate, server.credential)
         // The client lives at least as long as its call.
-        call.futureResult.whenComplete { [pin] _ in
-            timer.cancel()
+        call.futureResult.whenComplete { [pin] result in
+            exchange.ended(result)
             gate.end(key)
             withExtendedLifetime(pin) {}
         }

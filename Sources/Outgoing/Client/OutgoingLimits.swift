@@ -16,5 +16,8 @@ package struct OutgoingLimits: Sendable {
     /// 256 clients per node. Each holds the connections of one upstream and one address.
     package var clients = 256
 
+    /// 64 KiB: an answer up to this stated length is collected for callers that read it whole.
+    package static let collectedBytes = 64 << 10
+
     package init() {}
 }

@@ -63,6 +63,8 @@ package struct OutgoingResponse: Sendable {
     package var fields: HTTPFields
     /// The version of HTTP that the upstream spoke: `1.1`, `2.0`.
     package var version: String
+    /// When its head arrived.
+    package var arrivedAt: ContinuousClock.Instant
     /// Ends within the limits of the call. Dropping it ends the call.
     package var body: OutgoingBody
 }
@@ -112,41 +114,73 @@ package enum OutgoingError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The body of an answer in parts as they arrive. A part is read from the connection when the one before it was taken, so a slow reader makes the upstream wait.
+/// The body of an answer: in parts as they arrive, or as a whole if the call has collected it. A part is read from the connection when the one before it was
+/// taken, so a slow reader makes the upstream wait.
 package struct OutgoingBody: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
-    let parts: AsyncThrowingStream<BodyPart, any Error>
-    /// Whether the last byte of the answer has been read. The parts of a read that was cancelled end without an error.
-    let isComplete: NIOLockedValueBox<Bool>
+
+    enum Source: Sendable {
+        /// `isComplete`: whether the last byte of the answer has been read. The parts of a read that was cancelled end without an error.
+        case parts(AsyncThrowingStream<BodyPart, any Error>, isComplete: NIOLockedValueBox<Bool>)
+        /// `failure`: why the rest is missing; nil: nothing is.
+        case collected(ByteBuffer, failure: OutgoingError?)
+    }
+
+    let source: Source
 
     package struct AsyncIterator: AsyncIteratorProtocol {
-        var parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator
-        private let isComplete: NIOLockedValueBox<Bool>
+        private var parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator?
+        private let isComplete: NIOLockedValueBox<Bool>?
         private var last: BodyPart?
+        private var collected: ByteBuffer?
+        private let failure: OutgoingError?
 
-        init(_ parts: AsyncThrowingStream<BodyPart, any Error>.AsyncIterator, _ isComplete: NIOLockedValueBox<Bool>) {
-            self.parts = parts
-            self.isComplete = isComplete
+        init(_ source: Source) {
+            switch source {
+            case .parts(let parts, let isComplete):
+                self.parts = parts.makeAsyncIterator()
+                self.isComplete = isComplete
+                failure = nil
+            case .collected(let bytes, let failure):
+                isComplete = nil
+                collected = bytes.readableBytes > 0 ? bytes : nil
+                self.failure = failure
+            }
         }
 
         /// - Throws: `OutgoingError`: `.indeterminate(.cancelled)` if the parts end before the answer does.
         package mutating func next() async throws -> ByteBuffer? {
+            guard let isComplete else { return try nextCollected() }
             last?.release()
-            last = try await parts.next()
+            last = try await parts?.next()
             guard let last else {
                 guard isComplete.withLockedValue({ $0 }) else { throw OutgoingError.indeterminate(.cancelled) }
                 return nil
             }
             return last.buffer
         }
+
+        private mutating func nextCollected() throws -> ByteBuffer? {
+            if let bytes = collected {
+                collected = nil
+                return bytes
+            }
+            if let failure { throw failure }
+            return nil
+        }
     }
 
-    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(parts.makeAsyncIterator(), isComplete) }
+    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
     /// Reads the whole body.
     ///
     /// - Throws: `OutgoingError`: `.indeterminate(.tooLong)` above `limit` bytes, `.indeterminate(.cancelled)` if the task is cancelled before the end.
     package func bytes(upTo limit: Int) async throws(OutgoingError) -> [UInt8] {
+        if case .collected(let bytes, let failure) = source {
+            guard bytes.readableBytes <= limit else { throw .indeterminate(.tooLong) }
+            if let failure { throw failure }
+            return Array(bytes.readableBytesView)
+        }
         var bytes: [UInt8] = []
         do {
             for try await part in self {
