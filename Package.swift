@@ -9,16 +9,15 @@ let only = Context.environment["GATEWAY_ONLY"].map { Set($0.split(separator: ","
 /// Adds the benchmark executables, which are no part of a normal build.
 let withBenchmarks = Context.environment["GATEWAY_BENCHMARKS"] != nil
 
-/// How packaged programs are linked (`scripts/package`). Swift exports every symbol of a static program, for libraries that are loaded later: there are none, and
-/// the names are 7 MB. Relocations are 4 MB that each start reads; only the linker of the toolchain packs them.
+/// How programs and tests are linked: the toolchain's linker takes seconds for what the system's takes ten times as long for.
+let linking: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
+
+/// How packaged programs are linked in addition (`scripts/package`). Swift exports every symbol of a static program, for libraries that are loaded later: there
+/// are none, and the names are 7 MB. Relocations are 4 MB that each start reads; only the linker of the toolchain packs them.
 let packageLinking: [LinkerSetting] =
     Context.environment["GATEWAY_PACKAGE"] == nil
     ? []
-    : [
-        .unsafeFlags([
-            "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-        ])
-    ]
+    : [.unsafeFlags(["-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"])]
 
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -176,7 +175,7 @@ struct Part {
                 path: path,
                 resources: resources,
                 swiftSettings: settings,
-                linkerSettings: packageLinking
+                linkerSettings: linking + packageLinking
             )
         case .test:
             return .testTarget(
@@ -184,7 +183,8 @@ struct Part {
                 dependencies: dependencies,
                 path: path,
                 resources: resources,
-                swiftSettings: settings
+                swiftSettings: settings,
+                linkerSettings: linking
             )
         case .system(let pkgConfig, let apt):
             return .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
