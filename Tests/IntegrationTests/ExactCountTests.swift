@@ -11,16 +11,18 @@ import Testing
 
 /// Every count of the analytics equals what a separate program (`exact_counts.py`) counts in the raw rows, after a run over five vendors with faults and kills.
 ///
-/// Each run has 6,000 deliveries; `scripts/soak counts` sets the number of a long run.
+/// Each run has 50,000 deliveries; `scripts/soak counts` sets the number of a long run.
 @Suite(.serialized, .timeLimit(.minutes(120)))
 struct ExactCountTests {
-    static let deliveries = Soak.size("EXACT_DELIVERIES") ?? 6_000
+    static let deliveries = Soak.size("EXACT_DELIVERIES") ?? 50_000
     static let kills = Soak.size("EXACT_KILLS") ?? 2
     static let databaseKills = Soak.size("EXACT_DATABASE_KILLS") ?? 1
     static let seed = Soak.size("EXACT_SEED") ?? Int.random(in: 1...1_000_000)
     static let filters = Soak.size("EXACT_FILTERS") ?? 1000
     /// Of each of six dialects.
     private static let devices = min(max(deliveries / 60, 200), 4000)
+    /// Messages to everyone that are canceled while they are being sent. Most of their deliveries need no push: a debug build sends some hundred per second.
+    private static let stopped = 6
 
     /// The push service is slow enough that pushes are in progress when a node is killed.
     private static let simulator = ["--mode", "script", "--latency-ms", "50", "--max-streams", "20"]
@@ -76,6 +78,7 @@ struct ExactCountTests {
     /// Sends messages that end in every way. Returns the number of targets that stay open.
     private func endings(_ stage: ExactStage) async throws -> Int {
         let world = stage.world
+        let inFlight = try await sendEarly(stage)
         try await suppressions(stage)
         try await refusals(stage)
         // Canceled before it was due, and while it was being sent.
@@ -85,10 +88,7 @@ struct ExactCountTests {
         // 30 of the devices have no token any more.
         try await stage.settle(canceled, 60)
         _ = try await stage.send(ExactStage.keys(60..<100), tomorrow)
-        try await world.script([["token": "d*", "status": 200, "latencyMs": 400]])
-        let stopped = try await stage.send(["everyone": true])
-        try await eventually("some are sent") { try await stage.settled(stopped) > 10 }
-        try await stage.control(stopped, "cancel")
+        let stopped = try await stop(stage)
         // Expired: 20 without an attempt, because the message is paused, and 20 after one.
         try await world.script([["token": "d00*", "status": 503, "retryAfter": 600]])
         let paused = try await stage.send(ExactStage.keys(100..<120), ["sendAt": Self.time(in: 2)])
@@ -112,7 +112,7 @@ struct ExactCountTests {
         }
         try await world.clearScript()
         for number in 120..<125 { #expect(try await stage.report(tried, number, "received") == "recorded") }
-        try await early(stage)
+        try await settleEarly(stage, inFlight)
         try await retries(stage)
         // Paused, and resumed.
         let later = try await stage.send(ExactStage.keys(140..<160), tomorrow)
@@ -124,12 +124,33 @@ struct ExactCountTests {
         let small = try await stage.send(ExactStage.keys(20..<30), app: "desk", ["campaign": "desk"])
         try await stage.settle(small, 10)
         try await stage.report(small, 21, "read", app: "desk")
-        try await eventually("the canceled message has ended") {
+        try await eventually("the canceled messages have ended", within: Self.limit) {
             try await stage.cluster.number(
-                "SELECT count(*) AS number FROM gateway.slice WHERE state <> 'done' AND message_id = '\(stopped)'"
+                "SELECT count(*) AS number FROM gateway.slice WHERE state <> 'done' AND message_id IN (\(stopped))"
             ) == 0
         }
         return 40 + 20 + 20
+    }
+
+    /// Sends messages to everyone, and cancels them while they are being sent. Returns their IDs as a list of SQL.
+    private func stop(_ stage: ExactStage) async throws -> String {
+        // So slow that few pushes are sent before all messages have all their targets.
+        try await stage.world.script([["token": "d*", "status": 200, "latencyMs": 2000]])
+        var stopped: [String] = []
+        for _ in 0..<Self.stopped { stopped.append(try await stage.send(["everyone": true])) }
+        let list = stopped.map { "'\($0)'" }.joined(separator: ", ")
+        try await eventually("all targets are known", within: Self.limit) {
+            try await stage.cluster.number(
+                "SELECT count(*) AS number FROM gateway.message WHERE state = 'sending' AND message_id IN (\(list))"
+            ) == Self.stopped
+        }
+        try await eventually("some are sent") {
+            try await stage.cluster.number(
+                "SELECT count(*) AS number FROM gateway.delivery WHERE sent_at IS NOT NULL AND message_id IN (\(list))"
+            ) > 10
+        }
+        for message in stopped { try await stage.control(message, "cancel") }
+        return list
     }
 
     /// A script of the push service with one entry per device.
@@ -173,8 +194,8 @@ struct ExactCountTests {
     }
 
     /// Receipts before the answer of the push service: some of the pushes are then accepted and some refused. The answer takes most of the 20 seconds for which
-    /// a node waits, so that the receipts are early on a busy machine too.
-    private func early(_ stage: ExactStage) async throws {
+    /// a node waits, so that the receipts are early on a busy machine too. Returns the message, which is in flight.
+    private func sendEarly(_ stage: ExactStage) async throws -> String {
         try await stage.world.script(
             Self.entries(160..<180) { number in
                 [
@@ -189,10 +210,18 @@ struct ExactCountTests {
                 try await stage.report(message, number, number % 4 == 0 ? "read" : "received") == "recorded"
             }
         }
+        // The script decides about a push when it arrives.
+        try await eventually("all pushes have arrived", within: .seconds(10)) {
+            (try await stage.world.stats()["streams"]?.int ?? 0) >= 20
+        }
         #expect(try await stage.settled(message) == 0, "the receipts were not early")
+        try await stage.world.clearScript()
+        return message
+    }
+
+    private func settleEarly(_ stage: ExactStage, _ message: String) async throws {
         try await stage.settle(message, 20)
         for number in 160..<172 { try await stage.report(message, number, "read") }
-        try await stage.world.clearScript()
     }
 
     /// Pushes that succeed after some attempts, and a message that gave up and is requeued.
@@ -246,8 +275,10 @@ struct ExactCountTests {
             return Task { await Self.report(stage, load, stop, lane, random) }
         }
         let audience = Self.devices * ExactStage.dialects.count
-        // Rounded up, so that the run has the deliveries that it is asked for.
-        let count = (Self.deliveries + audience - 1) / audience
+        // All messages to everyone. A twentieth more, because refused and erased devices leave everyone.
+        let everyone = (Self.deliveries * 21 / 20 + audience - 1) / audience
+        // One of them had retries.
+        let count = max(everyone - Self.stopped - 1, 4)
         var kills = Array(repeating: true, count: Self.kills) + Array(repeating: false, count: Self.databaseKills)
         kills.shuffle(using: &chance)
         for number in 0..<count {
