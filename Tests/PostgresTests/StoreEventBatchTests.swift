@@ -136,6 +136,18 @@ import Testing
         #expect(try sizes.only().int("count") < StoreSQL.batchLimit)
     }
 
+    @Test func aMessageThatAllEventsHaveIsStoredOnce() async throws {
+        let fixture = try await StoreFixture.make()
+        let admin = try await fixture.database.admin()
+        let message = UUID()
+        let messages = "array_fill('\(message)'::uuid, ARRAY[200])"
+        try await admin.script(log("ARRAY['read']", messages: messages, targets: targets(200), tenant: fixture.acme))
+        #expect(try await batches(admin, fixture.acme) == ["read 200 200 1 200 - S1"])
+        let events = try await fixture.log()
+        #expect(events.count == 200 && events.allSatisfy { $0.subject.message == MessageID(message) })
+        #expect(Set(events.compactMap(\.subject.target)).count == 200)
+    }
+
     @Test func changesAreGroupedByKind() async throws {
         let fixture = try await StoreFixture.make()
         let admin = try await fixture.database.admin()

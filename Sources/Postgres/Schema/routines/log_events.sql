@@ -17,6 +17,9 @@ DECLARE
     g record;
 BEGIN
     IF coalesce(cardinality(p_kinds), 0) = 0 THEN RETURN; END IF;
+    -- Many receipts are of one message.
+    IF p_messages[1] = ALL (p_messages) THEN p_messages := p_messages[1:1]; END IF;
+    IF p_due_days[1] = ALL (p_due_days) THEN p_due_days := p_due_days[1:1]; END IF;
     -- Few reasons differ. Without any, the column is null.
     IF cardinality(v_reasons) = 0 THEN
         v_reasons := NULL;

@@ -24,19 +24,19 @@ BEGIN
     v_day := greatest(v_day, v_last_day);
     v_last := coalesce(v_last, 0) + p_count;
     INSERT INTO gateway.event_position (tenant_id, last, day) VALUES (p_tenant, v_last, v_day);
-    IF p_count = 1 THEN
-        INSERT INTO gateway.event_batch
-                (tenant_id, last, at, day, count, app_id, vendor, sender_id, kind, before, messages, due_days, targets, reasons,
-                identities, devices, data)
-            VALUES (p_tenant, v_last, v_at, v_day, 1, p_app, p_vendor, p_sender, p_kind, p_before, p_messages, p_due_days, p_targets,
-                p_reasons, p_identities, p_devices, p_data);
-        RETURN v_last;
-    END IF;
-
     -- A row stays on one page.
     IF cardinality(p_messages) > 1 OR cardinality(p_reasons) > 1 OR cardinality(p_identities) > 1 OR cardinality(p_data) > 1 THEN
         v_size := 160;
     END IF;
+    IF p_count <= v_size THEN
+        INSERT INTO gateway.event_batch
+                (tenant_id, last, at, day, count, app_id, vendor, sender_id, kind, before, messages, due_days, targets, reasons,
+                identities, devices, data)
+            VALUES (p_tenant, v_last, v_at, v_day, p_count, p_app, p_vendor, p_sender, p_kind, p_before, p_messages, p_due_days, p_targets,
+                p_reasons, p_identities, p_devices, p_data);
+        RETURN v_last;
+    END IF;
+
     FOR v_from IN 1 .. p_count BY v_size LOOP
         v_to := least(v_from + v_size - 1, p_count);
         INSERT INTO gateway.event_batch
