@@ -84,6 +84,10 @@ import Testing
             pairs("PERFORM gateway.lock_name(p_tenant, 'key', p_key); UPDATE gateway.app SET x = 1;")
                 == ["f: name:key before app"]
         )
+        #expect(
+            pairs("v_count := gateway.lock_names(p_tenant, 'key', p_keys); UPDATE gateway.app SET x = 1;")
+                == ["f: name:key before app"]
+        )
     }
 
     @Test func readsAndNewRowsAreNotLocks() {

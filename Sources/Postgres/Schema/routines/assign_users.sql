@@ -13,8 +13,7 @@ DECLARE
     v_count bigint;
     v_now timestamptz := now();
 BEGIN
-    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
-        SELECT p_app || chr(31) || p_vendor || chr(31) || u.key AS name FROM unnest(p_keys) AS u(key) ORDER BY 1) AS n;
+    PERFORM gateway.lock_names(p_tenant, 'key', ARRAY(SELECT p_app || chr(31) || p_vendor || chr(31) || u.key FROM unnest(p_keys) AS u(key)));
     -- A user that appears twice in the arrays has two devices, whichever comes first.
     SELECT array_agg(i.identity_id ORDER BY u.o) AS ids,
             array_agg(CASE u.change WHEN 'set' THEN u.user_id WHEN 'keep' THEN i.user_id END ORDER BY u.o) AS users,

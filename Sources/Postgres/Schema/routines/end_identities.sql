@@ -12,8 +12,8 @@ BEGIN
     -- The locks of registrations, in their order: a concurrent registration may set a later end.
     v_names := ARRAY(
         SELECT i.app_id || chr(31) || i.vendor || chr(31) || i.key AS name FROM gateway.identity i
-        WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids) ORDER BY 1);
-    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM unnest(v_names) WITH ORDINALITY AS n(name, o) ORDER BY n.o;
+        WHERE i.tenant_id = p_tenant AND i.identity_id = ANY (v_ids));
+    PERFORM gateway.lock_names(p_tenant, 'key', v_names);
     -- A separate statement, so that it sees what earlier holders of the locks have committed.
     FOR g IN
         SELECT i.app_id, i.vendor, i.key FROM gateway.identity i

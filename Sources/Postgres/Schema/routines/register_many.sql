@@ -17,6 +17,9 @@ LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable
 #variable_conflict use_column
 DECLARE
     v record;
+    v_names text[];
+    -- Whether two rows bring one token.
+    v_repeats boolean;
     v_new text[];
     v_kinds text[] := '{}';
     v_whos uuid[] := '{}';
@@ -32,11 +35,11 @@ DECLARE
     v_count bigint;
 BEGIN
     -- All keys before all tokens, as in register_identity, each in their order, so that two calls cannot deadlock.
-    PERFORM gateway.lock_name(p_tenant, 'key', n.name) FROM (
-        SELECT p_app || chr(31) || p_vendor || chr(31) || u.key AS name FROM unnest(p_keys) AS u(key) ORDER BY 1) AS n;
-    PERFORM gateway.lock_name(p_tenant, 'token', n.name) FROM (
-        SELECT DISTINCT p_app || chr(31) || u.platform || chr(31) || u.token AS name FROM unnest(p_platforms, p_tokens) AS u(platform, token)
-        WHERE u.token IS NOT NULL ORDER BY 1) AS n;
+    PERFORM gateway.lock_names(p_tenant, 'key', ARRAY(SELECT p_app || chr(31) || p_vendor || chr(31) || u.key FROM unnest(p_keys) AS u(key)));
+    v_names := ARRAY(
+        SELECT p_app || chr(31) || u.platform || chr(31) || u.token FROM unnest(p_platforms, p_tokens) AS u(platform, token)
+        WHERE u.token IS NOT NULL);
+    v_repeats := gateway.lock_names(p_tenant, 'token', v_names) < cardinality(v_names);
 
     v_expects := p_assurance < 2
         AND coalesce((SELECT true FROM gateway.expected_user e WHERE e.tenant_id = p_tenant AND e.app_id = p_app LIMIT 1), false);
@@ -56,7 +59,9 @@ BEGIN
                 SELECT FROM gateway.identity o
                 WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.phone = u.phone OFFSET 0) AS has_phone,
             CASE
-                WHEN u.token IS NULL OR count(*) OVER (PARTITION BY u.platform, u.token) > 1 THEN NULL
+                WHEN u.token IS NULL OR v_repeats AND (
+                    SELECT count(*) FROM unnest(p_platforms, p_tokens) AS s(platform, token)
+                    WHERE s.platform = u.platform AND s.token = u.token) > 1 THEN NULL
                 WHEN v_expects AND EXISTS (
                     SELECT FROM gateway.expected_user e
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL

@@ -2,7 +2,7 @@
 enum LockAct: Equatable, Sendable {
     /// Writes rows of a table.
     case write(String)
-    /// Locks rows of a table (`FOR UPDATE`, `FOR SHARE`), or a name (`name:key` for `lock_name(…, 'key', …)`).
+    /// Locks rows of a table (`FOR UPDATE`, `FOR SHARE`), or names (`name:key` for `lock_name(…, 'key', …)` and `lock_names(…, 'key', …)`).
     case lock(String)
     /// Locks rows of a table that no other transaction has locked (`SKIP LOCKED`).
     case lockFree(String)
@@ -93,7 +93,7 @@ enum LockAct: Equatable, Sendable {
 
         private mutating func addCall(_ place: Int) {
             let name = String(words[place].dropFirst("gateway.".count))
-            guard name == "lock_name" else {
+            guard name == "lock_name" || name == "lock_names" else {
                 found.append(.call(name))
                 return
             }
@@ -102,7 +102,7 @@ enum LockAct: Equatable, Sendable {
         }
 
         private mutating func addAdvisory(_ place: Int) {
-            // The body of `lock_name` itself has no literal.
+            // The bodies of `lock_name` and `lock_names` have no literal.
             guard let name = words[place...].prefix(6).first(where: { $0.hasPrefix("'") }) else { return }
             found.append(.lock("name:" + name.dropFirst().dropLast()))
         }

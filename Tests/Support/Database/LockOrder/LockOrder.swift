@@ -3,7 +3,7 @@
 /// Two transactions that lock in one order cannot deadlock. `LockWalk` finds what each transaction can lock; this is the list that it must keep,
 /// with the places that may deviate from it.
 package struct LockOrder: Sendable {
-    /// Tables, and names of `lock_name` (`name:key`), in the order in which a transaction takes them.
+    /// Tables, and names of `lock_name` and `lock_names` (`name:key`), in the order in which a transaction takes them.
     package static let declared: [String] = """
         name:answer idempotency name:webhooks name:campaign name:template name:capture name:verification name:expected name:gateway.delivery~partitions
         tenant account account_role console_session account_invitation account_attempt
