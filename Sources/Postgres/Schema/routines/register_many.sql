@@ -45,13 +45,13 @@ BEGIN
         AND coalesce((SELECT true FROM gateway.expected_user e WHERE e.tenant_id = p_tenant AND e.app_id = p_app LIMIT 1), false);
 
     -- `way` is new, kept, or null (must register alone). `has_user` and `has_phone`: whether any identity has the new user or phone; `is_taken` then decides.
-    SELECT array_agg(w.way ORDER BY w.o) AS ways, array_agg(w.identity ORDER BY w.o) AS identities, array_agg(w.device ORDER BY w.o) AS devices,
-            array_agg(w.is_new_token ORDER BY w.o) AS new_tokens, array_agg(w.user_id ORDER BY w.o) AS users, array_agg(w.phone ORDER BY w.o) AS phones,
-            array_agg(w.client ORDER BY w.o) AS clients, array_agg(w.number ORDER BY w.o) AS numbers,
-            array_agg(w.has_user ORDER BY w.o) AS has_users, array_agg(w.has_phone ORDER BY w.o) AS has_phones
+    -- `holders`: the devices that have the token, or one with its digest; `own`: whether the identity's device is one.
+    SELECT array_agg(w.way) AS ways, array_agg(w.identity) AS identities, array_agg(w.device) AS devices, array_agg(w.is_new_token) AS new_tokens,
+            array_agg(w.user_id) AS users, array_agg(w.phone) AS phones, array_agg(w.client) AS clients, array_agg(w.number) AS numbers,
+            array_agg(w.has_user) AS has_users, array_agg(w.has_phone) AS has_phones
         INTO v FROM (
-        SELECT u.o, i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, i.client,
-            i.client_number AS number, t.holders IS NULL AS is_new_token,
+        SELECT i.identity_id AS identity, i.device_id AS device, i.user_id, i.phone, i.client,
+            i.client_number AS number, t.holders = 0 AS is_new_token,
             p_moves <> 'allow' AND u.user_id IS DISTINCT FROM i.user_id AND EXISTS (
                 SELECT FROM gateway.identity o
                 WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.user_id = u.user_id OFFSET 0) AS has_user,
@@ -65,21 +65,22 @@ BEGIN
                 WHEN v_expects AND EXISTS (
                     SELECT FROM gateway.expected_user e
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL
-                WHEN i.identity_id IS NULL THEN CASE WHEN t.holders IS NULL THEN 'new' END
-                WHEN p_keeps_owner AND t.holders IS NULL AND i.user_id <> coalesce(u.user_id, '') THEN NULL
+                WHEN i.identity_id IS NULL THEN CASE WHEN t.holders = 0 THEN 'new' END
+                WHEN p_keeps_owner AND t.holders = 0 AND i.user_id <> coalesce(u.user_id, '') THEN NULL
                 WHEN i.state <> 'active' OR EXISTS (
                     SELECT FROM gateway.identity o
                     WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
                         AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
-                WHEN t.holders IS NULL OR t.holders = ARRAY[i.device_id] AND t.tokens = ARRAY[u.token] THEN 'kept'
+                WHEN t.holders = 0 OR t.holders = 1 AND t.own = 1 THEN 'kept'
             END AS way
         FROM unnest(p_keys, p_platforms, p_tokens, p_users, p_phones) WITH ORDINALITY AS u(key, platform, token, user_id, phone, o)
         LEFT JOIN LATERAL (
             SELECT x.identity_id, x.device_id, x.state, x.user_id, x.phone, x.client, x.client_number FROM gateway.identity x
             WHERE x.tenant_id = p_tenant AND x.app_id = p_app AND x.vendor = p_vendor AND x.key = u.key OFFSET 0) AS i ON true
         LEFT JOIN LATERAL (
-            SELECT array_agg(y.device_id) AS holders, array_agg(y.token) AS tokens FROM gateway.device y
-            WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true) AS w;
+            SELECT count(*) AS holders, count(*) FILTER (WHERE y.device_id = i.device_id AND y.token = u.token) AS own FROM gateway.device y
+            WHERE y.tenant_id = p_tenant AND y.app_id = p_app AND y.platform = u.platform AND y.token_digest = md5(u.token)) AS t ON true
+        ORDER BY u.o) AS w;
 
     -- The places of the calls that are left out, for `forward_calls`.
     IF array_position(v.ways, NULL) IS NOT NULL THEN
