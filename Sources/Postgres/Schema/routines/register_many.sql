@@ -134,16 +134,16 @@ BEGIN
     END IF;
 
     IF 'kept' = ANY (v.ways) THEN
-        -- Locked in one order, because other calls lock devices too.
-        PERFORM FROM gateway.device d
-            WHERE d.tenant_id = p_tenant AND d.device_id IN (SELECT k.device FROM unnest(v.devices, v.ways) AS k(device, way) WHERE k.way = 'kept')
-            ORDER BY d.device_id FOR UPDATE;
+        -- In one order, because other calls lock devices too.
         WITH r AS (
             UPDATE gateway.device d SET token = u.token, platform = u.platform, environment = coalesce(u.environment, d.environment),
                     token_state = 'active', token_reason = NULL, seen_at = greatest(d.seen_at, u.at),
                     token_registered_at = CASE WHEN d.token = u.token THEN greatest(d.token_registered_at, u.at) ELSE u.at END
-                FROM unnest(v.devices, v.ways, p_platforms, p_environments, p_tokens, p_at) AS u(device, way, platform, environment, token, at)
-                WHERE u.way = 'kept' AND d.tenant_id = p_tenant AND d.device_id = u.device
+                FROM (
+                    SELECT x.device, x.platform, x.environment, x.token, x.at
+                    FROM unnest(v.devices, v.ways, p_platforms, p_environments, p_tokens, p_at) AS x(device, way, platform, environment, token, at)
+                    WHERE x.way = 'kept' ORDER BY x.device) AS u
+                WHERE d.tenant_id = p_tenant AND d.device_id = u.device
                 RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
         -- As in `seat_token`.
