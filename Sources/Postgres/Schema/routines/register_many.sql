@@ -67,7 +67,9 @@ BEGIN
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL
                 WHEN i.identity_id IS NULL THEN CASE WHEN t.holders = 0 THEN 'new' END
                 WHEN p_keeps_owner AND t.holders = 0 AND i.user_id <> coalesce(u.user_id, '') THEN NULL
-                WHEN i.state <> 'active' OR EXISTS (
+                -- In the same statement, because every identity that is visible here has set `shares_devices` before.
+                WHEN i.state <> 'active' OR (
+                    SELECT a.shares_devices FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app) AND EXISTS (
                     SELECT FROM gateway.identity o
                     WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
                         AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
