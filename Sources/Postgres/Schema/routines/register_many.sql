@@ -32,6 +32,9 @@ DECLARE
     v_clients jsonb[];
     v_expects boolean;
     v_numbers bigint[];
+    -- The facts whose number is looked up, and their numbers.
+    v_facts jsonb[];
+    v_known bigint[];
     v_count bigint;
 BEGIN
     -- All keys before all tokens, as in register_identity, each in their order, so that two calls cannot deadlock.
@@ -93,13 +96,24 @@ BEGIN
             true);
     END IF;
 
-    v_clients := ARRAY(
-        SELECT CASE WHEN u.client IS NULL THEN u.old ELSE gateway.client_after(u.old, u.client::jsonb) END
-        FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
-    v_numbers := ARRAY(
-        SELECT CASE WHEN u.way IS NOT NULL AND (u.client IS DISTINCT FROM u.old OR u.number = 0)
-                THEN gateway.client_number(p_tenant, p_app, u.client) ELSE u.number END
-        FROM unnest(v_clients, v.clients, v.numbers, v.ways) WITH ORDINALITY AS u(client, old, number, way, o) ORDER BY u.o);
+    v_clients := v.clients;
+    v_numbers := v.numbers;
+    IF cardinality(array_remove(p_clients, NULL)) > 0 OR 0 = ANY (v.numbers) THEN
+        v_clients := ARRAY(
+            SELECT CASE WHEN u.client IS NULL THEN u.old ELSE gateway.client_after(u.old, u.client::jsonb) END
+            FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
+        -- Rows of a set often have the same facts.
+        v_facts := ARRAY(
+            SELECT u.client FROM unnest(v_clients, v.clients, v.numbers, v.ways) WITH ORDINALITY AS u(client, old, number, way, o)
+            WHERE u.way IS NOT NULL AND (u.client IS DISTINCT FROM u.old OR u.number = 0) AND u.client IS NOT NULL
+            GROUP BY u.client ORDER BY min(u.o));
+        v_known := ARRAY(
+            SELECT gateway.client_number(p_tenant, p_app, u.client) FROM unnest(v_facts) WITH ORDINALITY AS u(client, o) ORDER BY u.o);
+        v_numbers := ARRAY(
+            SELECT CASE WHEN u.way IS NOT NULL AND (u.client IS DISTINCT FROM u.old OR u.number = 0)
+                    THEN v_known[array_position(v_facts, u.client)] ELSE u.number END
+            FROM unnest(v_clients, v.clients, v.numbers, v.ways) WITH ORDINALITY AS u(client, old, number, way, o) ORDER BY u.o);
+    END IF;
 
     -- Nothing has moved if no row brings a user or phone that an identity or another row has.
     IF p_moves <> 'allow' AND (true = ANY (v.has_users || v.has_phones)
