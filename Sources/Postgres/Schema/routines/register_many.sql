@@ -100,7 +100,8 @@ BEGIN
     v_numbers := v.numbers;
     IF cardinality(array_remove(p_clients, NULL)) > 0 OR 0 = ANY (v.numbers) THEN
         v_clients := ARRAY(
-            SELECT CASE WHEN u.client IS NULL THEN u.old ELSE gateway.client_after(u.old, u.client::jsonb) END
+            SELECT CASE WHEN u.client IS NULL OR u.old IS NOT NULL AND u.old || u.client::jsonb = u.old THEN u.old
+                ELSE gateway.client_after(u.old, u.client::jsonb) END
             FROM unnest(v.clients, p_clients) WITH ORDINALITY AS u(old, client, o) ORDER BY u.o);
         -- Rows of a set often have the same facts.
         v_facts := ARRAY(
