@@ -98,6 +98,55 @@ struct RendererTests {
         }
     }
 
+    // MARK: Outlines
+
+    @Test(arguments: Language.allCases)
+    func pagesDoNotDependOnThoseBefore(_ language: Language) throws {
+        let first = full(language, "Word")
+        let second = full(language, "<Other>")
+        #expect(full(language, "Word") == first)
+        // Made by a renderer that has written nothing before.
+        #expect(try RendererTests().full(language, "<Other>") == second)
+    }
+
+    @Test func viewsOfOneShapeDifferInTheirTexts() {
+        func facts(_ text: String, isMono: Bool, link: View) -> String {
+            let fact = View.fields(["label": .text(text), "value": "b", "isMono": .flag(isMono), "link": link])
+            return renderer.markup("facts", .fields(["facts": .list([fact])])).html
+        }
+        let plain = "<dl class=\"facts\"><div><dt>a</dt><dd>b</dd></div></dl>"
+        let other = "<dl class=\"facts\"><div><dt>&lt;</dt><dd>b</dd></div></dl>"
+        let mono = "<dl class=\"facts\"><div><dt></dt><dd class=\"mono\"><a href=\"c\">b</a></dd></div></dl>"
+        #expect(facts("a", isMono: false, link: .none) == plain)
+        #expect(facts("<", isMono: false, link: .none) == other)
+        #expect(facts("", isMono: true, link: .fields(["href": "c"])) == mono)
+        #expect(facts("a", isMono: false, link: .none) == plain)
+    }
+
+    @Test func aTextLikeAMarkStaysText() {
+        let text = "\u{FFFF}1\u{FFFF}{{text}}\u{FFFF}"
+        #expect(renderer.markup("text", .fields(["text": .text(text)])).html == "<p class=\"prose\">\(text)</p>")
+    }
+
+    @Test func outlinesAreDroppedBeforeTheyNeedMoreThanTheLimit() {
+        let outlines = Outlines(limitBytes: 1000)
+        var made: [Int] = []
+        func ask(_ number: Int) {
+            _ = outlines.outline("\(number)") {
+                made.append(number)
+                return Outline(String(repeating: "a", count: 100))
+            }
+        }
+        for number in 0..<100 {
+            ask(number)
+            // It is kept.
+            ask(number)
+        }
+        #expect(made == Array(0..<100))
+        ask(0)
+        #expect(made.count == 101)
+    }
+
     // MARK: Addresses
 
     @Test func linksStayBelowTheTenantAndKeepTheRange() {

@@ -10,7 +10,10 @@ package struct Renderer: Sendable {
     private let library: MustacheLibrary
     /// Writes what a template lacks into the page, for tests.
     private let check: TemplateCheck?
+    private let outlines = Outlines(limitBytes: Self.outlineBytes)
 
+    /// 16 MiB: some thousand shapes. All pages have several hundred; charts have one for each number of moments.
+    private static let outlineBytes = 16 << 20
     /// The beginning of what a strict renderer writes where a template references a field that its view lacks.
     package static let faultMark = "⟦template: "
 
@@ -45,11 +48,22 @@ package struct Renderer: Sendable {
 
     /// Renders one template.
     func markup(_ template: String, _ view: View) -> Markup {
-        var html = library.render(view.written, withTemplate: template) ?? ""
+        let shape = ViewShape(template, view)
+        let outline = outlines.outline(shape.key) { rendered(template, view) }
+        return outline.filled(shape.texts)
+    }
+
+    /// What a template writes around the texts of views that differ from this one only in their texts.
+    func outline(_ template: String, _ view: View) -> Outline {
+        outlines.outline(ViewShape(template, view).key) { rendered(template, view) }
+    }
+
+    private func rendered(_ template: String, _ view: View) -> Outline {
+        var html = library.render(view.marked.written, withTemplate: template) ?? ""
         if let check {
             for fault in check.faults(template, view) { html += Escaping.text("\(Self.faultMark)\(fault)⟧") }
         }
-        return Markup(trusted: html)
+        return Outline(html)
     }
 
     // MARK: Pages

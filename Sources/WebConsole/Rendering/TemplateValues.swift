@@ -83,6 +83,9 @@ extension View {
 }
 
 extension Markup {
+    /// A text as it is written.
+    init(text: String) { self.init(trusted: Escaping.text(text)) }
+
     /// Several pieces, one behind the other.
     init(_ pieces: [Markup]) { self.init(trusted: pieces.map(\.html).joined()) }
 }
