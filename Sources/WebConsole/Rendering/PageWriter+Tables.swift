@@ -1,9 +1,6 @@
 import Model
 
 extension PageWriter {
-    /// Texts above this number of characters are cut by the styles after a few lines, until they have the focus.
-    private static let longText = 160
-
     func table(_ table: Table) -> Markup {
         if table.rows.isEmpty, let state = table.empty { return empty(state) }
         let sort = place.query.first { $0.name == "sort" }?.value
@@ -19,9 +16,7 @@ extension PageWriter {
                         "href": .optional(column.sort.map { place.href(changing: [.init("sort", $0)]) }),
                     ])
                 },
-                "rows": .each(table.rows) { row in
-                    .fields(["id": .optional(row.id), "cells": cells(row, table.columns)])
-                },
+                "rows": .markup(rows(table)),
                 "none": table.rows.isEmpty ? .text(text(CommonText.noRows)) : .none,
                 "next": link(table.next),
                 "new": .text(text(CommonText.newRows)),
@@ -29,45 +24,14 @@ extension PageWriter {
         )
     }
 
-    /// A cell without a column has an empty label.
-    private func cells(_ row: Table.Row, _ columns: [Table.Column]) -> View {
-        .each(row.cells.enumerated()) { place, cell in
-            let column = place < columns.count ? columns[place] : Table.Column(label: "")
-            return .fields([
-                "label": .text(column.label), "isNumber": .flag(column.isNumber), "content": .markup(content(cell)),
-            ])
-        }
-    }
-
-    private func content(_ cell: Table.Cell) -> Markup {
-        var fields: [String: View] = [
-            "text": .none, "long": .none, "strong": .none, "mono": .none, "link": .none, "tag": .none, "bar": .none,
-            "actions": .none, "isEmpty": .flag(false),
-        ]
-        switch cell {
-        case .text(let text): fields[text.count > Self.longText ? "long" : "text"] = .text(text)
-        case .strong(let text): fields["strong"] = .text(text)
-        case .mono(let text): fields["mono"] = .text(text)
-        case .link(let link): fields["link"] = self.link(link)
-        case .tag(let mark, let text): fields["tag"] = .fields(["style": .text(mark.rawValue), "text": .text(text)])
-        case .bar(let segments, let words): fields["bar"] = bar(segments, words)
-        case .actions(let actions): fields["actions"] = .fields(["actions": self.actions(actions)])
-        case .none: fields["isEmpty"] = .flag(true)
-        }
-        return markup("cell", fields)
-    }
-
-    private func bar(_ segments: [Table.Segment], _ words: String) -> View {
-        var start = 0.0
-        let parts = segments.map { segment in
-            let width = Drawing.share(segment.share, of: 120)
-            defer { start += width }
-            return View.fields([
-                "style": .text(segment.style.rawValue), "x": .text(Drawing.number(min(start, 120))),
-                "width": .text(Drawing.number(min(width, 120 - min(start, 120)))),
-            ])
-        }
-        return .fields(["words": .text(words), "segments": .list(parts)])
+    private func rows(_ table: Table) -> Markup {
+        if table.rows.isEmpty { return Markup([]) }
+        let writer = CellWriter(self, table.columns)
+        return Markup(
+            table.rows.map { row in
+                markup("row", ["id": .optional(row.id), "cells": .markup(writer.cells(row))])
+            }
+        )
     }
 
     func funnel(_ funnel: FunnelChart) -> Markup {
