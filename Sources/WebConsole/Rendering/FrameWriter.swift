@@ -4,10 +4,13 @@ import Model
 struct FrameWriter: Sendable {
     let writer: PageWriter
     let request: PageRequest
+    /// The pages of the menu that the account may open.
+    private let shown: [any ConsolePage]
 
     init(_ writer: PageWriter, _ request: PageRequest) {
         self.writer = writer
         self.request = request
+        shown = Pages.all.filter { $0.menu != nil && request.account.may($0.permission) }
     }
 
     private var place: WritingPlace { writer.place }
@@ -46,11 +49,6 @@ struct FrameWriter: Sendable {
     }
 
     // MARK: Menu
-
-    /// The pages that the account may open.
-    private var shown: [any ConsolePage] {
-        Pages.all.filter { $0.menu != nil && request.account.may($0.permission) }
-    }
 
     /// Whether a page is the one that is shown, or above it.
     private func isCurrent(_ page: any ConsolePage) -> Bool {
