@@ -147,6 +147,28 @@ struct RendererTests {
         #expect(made.count == 101)
     }
 
+    // MARK: Cells
+
+    @Test func cellsHaveTheLabelsOfTheirColumns() {
+        func row(_ cells: Table.Cell...) -> String {
+            let columns = [Table.Column(label: "<A>"), Table.Column(label: "B", isNumber: true)]
+            let table = Table(caption: "T", columns: columns, rows: [Table.Row(cells: cells, id: "1")])
+            let content = PageContent(title: "T", sentence: Sentence(text: "S"), blocks: [Block(body: [.table(table)])])
+            return html(content, Sample.request())
+        }
+        #expect(
+            row(.text("x&"), .none, .strong("z")).contains(
+                "<tr data-row=\"1\"><td data-label=\"&lt;A&gt;\"><div class=\"cell\"><span>x&amp;</span></div></td>"
+                    + "<td data-label=\"B\" class=\"num\"><div class=\"cell\"><span class=\"muted\">–</span></div></td>"
+                    + "<td data-label=\"\"><div class=\"cell\"><span class=\"strong\">z</span></div></td></tr>"
+            )
+        )
+        // A character has up to four bytes, and more with its marks.
+        #expect(row(.text(String(repeating: "가", count: 160))).contains("<span>가"))
+        #expect(row(.text(String(repeating: "가", count: 161))).contains("<span class=\"clip\" tabindex=\"0\">가"))
+        #expect(row(.tag(.ok, "t")).contains("<span class=\"tag ok\">t</span>"))
+    }
+
     // MARK: Addresses
 
     @Test func linksStayBelowTheTenantAndKeepTheRange() {
