@@ -78,13 +78,17 @@ import Testing
     /// The browser opens the next stream by itself. It has every part of the page, also one that changed while no stream was open.
     @Test func aStreamThatIsOverIsFollowedByOneWithEveryPart() async throws {
         let figure = NIOLockedValueBox("1")
+        let page = SharedPage()
         var limits = PageFollower.Limits()
         (limits.length, limits.interval, limits.heartbeat) = (.zero, .zero, .seconds(3600))
         let follower = PageFollower(
             limits: limits,
             head: { 7 },
-            fragments: { (_, _) in
-                [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: figure.withLockedValue { $0 })]
+            page: { head, since in
+                await page.current(at: head, since: since, pace: LivePace(shortest: .zero)) { _ in
+                    let html = figure.withLockedValue { $0 }
+                    return [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: html)]
+                }
             },
             isOpen: { false }
         )
@@ -99,9 +103,9 @@ import Testing
     /// The control: an open stream sends what has changed, and only the end of the session ends the page.
     @Test func anOpenStreamSendsWhatHasChanged() async throws {
         let readings = NIOLockedValueBox<Int64>(0)
+        let page = SharedPage()
         var limits = PageFollower.Limits()
-        (limits.length, limits.renewal) = (.seconds(3600), .seconds(3600))
-        (limits.interval, limits.heartbeat) = (.zero, .zero)
+        (limits.length, limits.interval, limits.heartbeat) = (.seconds(3600), .zero, .zero)
         let follower = PageFollower(
             limits: limits,
             head: {
@@ -110,8 +114,10 @@ import Testing
                     return readings
                 }
             },
-            fragments: { (head, _) in
-                [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: "\(head)")]
+            page: { head, since in
+                await page.current(at: head, since: since, pace: LivePace(shortest: .zero)) { _ in
+                    [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: "\(head)")]
+                }
             },
             isOpen: { readings.withLockedValue { $0 } < 3 }
         )

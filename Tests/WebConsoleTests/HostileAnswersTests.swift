@@ -136,6 +136,30 @@ struct HostileAnswersTests {
         }
     }
 
+    /// Parts that people with the same rights share have no form and no name of a viewer, in any state of a message.
+    @Test func sharedPartsHaveNoToken() throws {
+        let renderer = try Renderer.bundled()
+        let shared: [any ConsolePage] = [
+            OverviewPage(), MessagesPage(), MessagePage(), SentPage(), LivePage(), NodesPage(),
+        ]
+        #expect(shared.allSatisfy { $0.sharing == .page })
+        func parts(_ page: any ConsolePage, _ state: MessageState) throws -> String {
+            var request = ReadPages.request(["message": "m"])
+            request.account = ConsoleAccount(name: "viewer-name", role: .owner)
+            (request.formToken, request.onceToken) = ("form-secret", "once-secret")
+            guard let content = try content(page, request, Self.body(state.rawValue, 7)) else { return "" }
+            return renderer.fragments(content, request, path: page.path).map(\.html).joined()
+        }
+        for state in [MessageState.scheduled, .sending, .paused, .dead, .awaitingApproval, .done] {
+            for page in shared {
+                let html = try parts(page, state)
+                #expect(!html.contains("-secret") && !html.contains("viewer-name"), "\(page.path): \(state)")
+            }
+        }
+        let approvals = try parts(ApprovalsPage(), .awaitingApproval)
+        #expect(approvals.contains("form-secret"), "the control")
+    }
+
     @Test(arguments: [
         JSON.null, .bool(true), .number("1e400"), .string("x"), .array([]), .object(JSONObject()), .int(Int64.min),
         .int(Int64.max),

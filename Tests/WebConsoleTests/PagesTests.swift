@@ -26,6 +26,17 @@ struct PagesTests {
         }
     }
 
+    /// The pages whose viewers share what is written. Written by hand: each is looked at for forms and names in its sentence and its blocks.
+    @Test func pagesAreSharedOnPurpose() {
+        func paths(_ sharing: UpdateSharing) -> Set<String> {
+            Set(Pages.all.filter { $0.sharing == sharing }.map(\.path))
+        }
+        #expect(
+            paths(.page) == ["", "messages", "messages/{message}", "compose/sent/{message}", "live", "nodes"]
+        )
+        #expect(paths(.answers) == ["approvals"])
+    }
+
     /// The pages without an export, and those whose data the native API writes as CSV too. Written by hand.
     @Test func pagesHaveExports() {
         func paths(_ format: FileFormat) -> [String] {

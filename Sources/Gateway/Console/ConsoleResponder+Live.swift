@@ -40,7 +40,7 @@ extension ConsoleResponder {
             headers: headers,
             body: ResponseBody { writer in
                 defer { permit.release() }
-                try await stream.run(into: writer) { parts in try await followed.follower.run(into: &parts) }
+                try await stream.run(into: writer) { parts in try await followed.run(into: &parts) }
             }
         )
     }

@@ -12,6 +12,8 @@ package protocol ConsolePage: Sendable {
     var menu: MenuEntry? { get }
     /// The forms that post to it.
     var forms: [any ConsoleForm] { get }
+    /// The part of the work that is done once for all viewers while it updates itself.
+    var sharing: UpdateSharing { get }
 
     /// The calls to perform next. It is asked again with the answers, until it returns none: a second round may need an id of the first.
     /// At most `ConsoleLimits.roundsPerPage` rounds and `ConsoleLimits.callsPerPage` calls.
@@ -25,6 +27,7 @@ package protocol ConsolePage: Sendable {
 extension ConsolePage {
     package var menu: MenuEntry? { nil }
     package var forms: [any ConsoleForm] { [] }
+    package var sharing: UpdateSharing { .nothing }
     package func export(_ request: PageRequest) -> APICall? { nil }
 
     /// The call of an export in one format; nil: the page has none.
@@ -35,6 +38,16 @@ extension ConsolePage {
         // The native API writes an answer as CSV only if the call says so, and few pages have such a call.
         return format == .json || call.query.contains(format.answered) ? call : nil
     }
+}
+
+/// The part of the work for a page that updates itself that is done once for all viewers with the same rights.
+package enum UpdateSharing: Sendable, Hashable {
+    case nothing
+    /// The answers of its calls. Its sentence or its blocks have forms, or name the person.
+    case answers
+    /// The answers and the writing: calls, sentence and blocks do not depend on the person and have no forms. In the request, tokens are empty, and so are
+    /// names, except those of authors, who have rights on own messages.
+    case page
 }
 
 /// A format in which the data of a page can be exported.

@@ -12,10 +12,24 @@ struct FollowedPage: Sendable {
     let context: CallContext
     let hash: [UInt8]
 
-    var follower: PageFollower {
+    /// Writes until the stream is over.
+    ///
+    /// - Throws: when the peer is gone.
+    func run(into writer: inout ResponseStream.Writer) async throws {
+        let key = PageKey(caller, match, request)
+        let page = parts.live.pages.join(key)
+        defer { parts.live.pages.leave(key) }
+        try await follower(of: page, key).run(into: &writer)
+    }
+
+    private func follower(of page: SharedPage, _ key: PageKey) -> PageFollower {
         PageFollower(
             head: { await parts.live.head(of: caller.tenant) },
-            fragments: { head, fresh in await fragments(at: head, since: fresh) },
+            page: { head, since in
+                await page.current(at: head, since: since, pace: parts.live.pages.pace) { oldest in
+                    await fragments(key, at: head, since: oldest)
+                }
+            },
             isOpen: { try await isOpen() }
         )
     }
@@ -26,27 +40,28 @@ struct FollowedPage: Sendable {
         return session?.roles == caller.session.roles
     }
 
-    private func fragments(at head: Int64, since fresh: ContinuousClock.Instant?) async -> [Fragment] {
-        let view = LiveUpdates.View(
-            tenant: caller.tenant,
-            path: match.path,
-            query: request.query.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }
-                .joined(separator: "&"),
-            role: caller.account.role,
-            isMember: caller.isMember,
-            zone: request.zone,
-            head: head
-        )
-        var page = request
-        page.now = parts.clock.now()
+    private func fragments(
+        _ key: PageKey,
+        at head: Int64,
+        since: ContinuousClock.Instant
+    ) async -> [Fragment]? {
+        let began = ContinuousClock.now
+        defer { parts.live.pages.note(key, ContinuousClock.now - began) }
+        let page = key.request(request, at: parts.clock.now())
         // The page's first reading has its rows of the audit.
         var context = context
         context.isRepetition = true
-        let (reader, asked) = (PageReader(calls: parts.calls, caller: caller, context: context), page)
-        let answers = await parts.live.answers.value(view, maxAge: LiveUpdates.interval, since: fresh) { [match] in
-            await reader.answers(of: match.page, asked)
+        let reader = PageReader(calls: parts.calls, caller: caller, context: context)
+        let answers: Answers
+        if match.page.sharing == .answers {
+            let view = LiveUpdates.View(page: key.ofAnswers(for: caller.account), head: head)
+            answers = await parts.live.answers.value(view, maxAge: LiveUpdates.interval, since: since) { [match] in
+                await reader.answers(of: match.page, page)
+            }
+        } else {
+            answers = await reader.answers(of: match.page, page)
         }
-        guard let content = try? match.page.content(page, answers) else { return [] }
+        guard let content = try? match.page.content(page, answers) else { return nil }
         return parts.renderer.fragments(content, page, path: match.path)
     }
 }

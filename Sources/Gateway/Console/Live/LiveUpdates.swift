@@ -5,22 +5,17 @@ import WebConsole
 
 /// The pages that are open and update themselves: how many, and what they share. Safe to call from any task.
 package final class LiveUpdates: Sendable {
-    /// 256 pages on a node and 224 of a tenant, each about 60 KB: the parts of the page as it was sent last.
+    /// 256 pages on a node and 224 of a tenant. The parts of a page as it was sent last are about 100 KB, once for all people who see the same.
     static let perNode = 256
     package static let perTenant = 224
     /// 16 pages of one account: the tabs of a person.
     package static let perAccount = 16
-    /// 2 s between updates. People read no faster, and a campaign changes everything all the time.
+    /// 2 s between updates at least. People read no faster, and a campaign changes everything all the time.
     static let interval = Duration.seconds(2)
 
-    /// The facts on which the answers of a page's calls depend. People with the same role see the same page.
+    /// The facts on which shared answers of a page's calls depend.
     struct View: Hashable, Sendable {
-        var tenant: TenantID
-        var path: String
-        var query: String
-        var role: Role
-        var isMember: Bool
-        var zone: String
+        var page: PageKey
         /// The last offset of the event log: what was read before a change does not count after it.
         var head: Int64
     }
@@ -32,7 +27,9 @@ package final class LiveUpdates: Sendable {
     )
     private let metrics: ConsoleCounts
     let heads = SharedReads<TenantID, Int64?>()
+    /// Of pages whose answers are the same for people with the same role, and whose parts are not.
     let answers = SharedReads<View, Answers>()
+    let pages = SharedPages()
     /// The last offset of a tenant's event log.
     private let readHead: @Sendable (TenantID) async throws(StoreError) -> Int64
 

@@ -2,7 +2,6 @@ import GatewayHTTP
 import Model
 import NIOCore
 import ServiceLifecycle
-import WebConsole
 
 /// Sends the parts of one open page that have changed, as server-sent events, until the session ends.
 ///
@@ -15,17 +14,15 @@ struct PageFollower: Sendable {
         var length = Duration.seconds(300)
         /// 15 s between looks at the session, and at most between lines that keep the connection open.
         var heartbeat = Duration.seconds(15)
-        /// 30 s: what depends on the time changes without an event.
-        var renewal = Duration.seconds(30)
-        /// Between updates.
+        /// Between looks at the page.
         var interval = LiveUpdates.interval
     }
 
     var limits = Limits()
     /// The last offset of the event log; nil: it cannot be read now.
     let head: @Sendable () async -> Int64?
-    /// The parts of the page at an offset of the event log, not read before an instant.
-    let fragments: @Sendable (_ head: Int64, _ since: ContinuousClock.Instant?) async -> [Fragment]
+    /// The page at an offset of the event log, not read before an instant; nil: it is not read yet.
+    let page: @Sendable (_ head: Int64, _ since: ContinuousClock.Instant) async -> SharedPage.State?
     /// Whether the person may still see the page.
     let isOpen: @Sendable () async throws -> Bool
 
@@ -35,23 +32,17 @@ struct PageFollower: Sendable {
     func run(into writer: inout ResponseStream.Writer) async throws {
         let began = ContinuousClock.now
         let end = began + limits.length
-        var shown: [String: String] = [:]
+        var shown = 0
         var position: Int64 = -1
-        var renewed = began - limits.renewal
         var checked = began
         // 3 s until the browser connects again.
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
         repeat {
-            let offset = await head() ?? position
-            if offset != position || ContinuousClock.now - renewed >= limits.renewal {
-                // The page is newer than what others have read before, such as after a change by this person.
-                let fresh = position < 0 ? began : nil
-                for fragment in await fragments(offset, fresh) where shown[fragment.id] != fragment.html {
-                    shown[fragment.id] = fragment.html
-                    try await writer.write(ByteBuffer(bytes: fragment.event(id: "\(offset)")))
-                }
-                position = offset
-                renewed = .now
+            position = await head() ?? position
+            // The page is newer than what others have read before, such as after a change by this person.
+            if let state = await page(position, began), let events = state.events(after: shown) {
+                shown = state.version
+                try await writer.write(events)
             }
             // However much the page changes: whoever may not see it any longer does not.
             if ContinuousClock.now - checked >= limits.heartbeat {

@@ -6,6 +6,7 @@ struct ApprovalsPage: ConsolePage {
     let permission = Permission.administer
     let menu: MenuEntry? = MenuEntry(.administration, ApprovalText.title, .approvals)
     let forms: [any ConsoleForm] = [ApproveForm(), RejectForm()]
+    let sharing = UpdateSharing.answers
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         Sending.pending([list(request)], answers)

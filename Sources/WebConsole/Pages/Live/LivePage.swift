@@ -7,6 +7,7 @@ struct LivePage: ConsolePage {
     let path = "live"
     let permission = Permission.figures
     let menu: MenuEntry? = MenuEntry(.delivery, LiveText.title, .live, key: "l")
+    let sharing = UpdateSharing.page
 
     /// 1,000 of the latest events are read, so that a filter for rare kinds finds some.
     private static let readBack: Int64 = 1000

@@ -5,6 +5,7 @@ struct MessagePage: ConsolePage {
     let path = "messages/{message}"
     let permission = Permission.figures
     let forms: [any ConsoleForm] = MessageAction.allCases.map { MessageForm(action: $0) }
+    let sharing = UpdateSharing.page
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         let id = request.path["message"] ?? ""

@@ -5,6 +5,7 @@ struct MessagesPage: ConsolePage {
     let path = "messages"
     let permission = Permission.figures
     let menu: MenuEntry? = MenuEntry(.delivery, MessagesText.title, .messages, key: "m")
+    let sharing = UpdateSharing.page
 
     private static let filters: [(name: String, label: Text)] = [
         ("state", ReadingWords.state), ("app", ReadingWords.app), ("vendor", ReadingWords.vendor),

@@ -5,6 +5,7 @@ struct NodesPage: ConsolePage {
     let path = "nodes"
     let permission = Permission.platform
     var menu: MenuEntry? { MenuEntry(.administration, NodesText.title, .nodes) }
+    let sharing = UpdateSharing.page
 
     /// A node reports every few seconds; after a minute without a report it is not trusted to run.
     private static let silence = Duration.seconds(60)

@@ -5,6 +5,7 @@ struct OverviewPage: ConsolePage {
     let path = ""
     let permission = Permission.figures
     var menu: MenuEntry? { MenuEntry(.delivery, OverviewText.title, .overview, key: "o") }
+    let sharing = UpdateSharing.page
 
     /// Messages whose funnel is shown.
     static let messageCount = 5

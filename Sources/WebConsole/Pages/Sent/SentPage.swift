@@ -5,6 +5,7 @@ struct SentPage: ConsolePage {
     let path = "compose/sent/{message}"
     let permission = Permission.send
     let forms: [any ConsoleForm] = [UndoForm()]
+    let sharing = UpdateSharing.page
 
     /// A message that is due within so many seconds can be undone; a later one is scheduled and can be canceled.
     static let soonSeconds: Int64 = 30
