@@ -38,6 +38,9 @@ struct LivePageTests {
         #expect(query == ["after=4000", "limit=1000", "kinds=received,read", "app=shop"])
         let (_, early) = SendingWorld.load(page, request, table([], head: 3))
         #expect(early.last?.query.first?.value == "0")
+        // Offsets grow by one: without a filter, more would not be shown.
+        let (_, all) = SendingWorld.load(page, SendingWorld.request(), table([]))
+        #expect(all.last?.query.map { "\($0.name)=\($0.value)" } == ["after=4950", "limit=1000"])
         var removed = table([])
         removed["events"] = SendingWorld.problem(410, "PG-1009")
         removed["oldest"] = SendingWorld.answer([Self.event(4500)])

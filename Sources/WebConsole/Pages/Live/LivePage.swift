@@ -9,14 +9,18 @@ struct LivePage: ConsolePage {
     let menu: MenuEntry? = MenuEntry(.delivery, LiveText.title, .live, key: "l")
     let sharing = UpdateSharing.page
 
-    /// 1,000 of the latest events are read, so that a filter for rare kinds finds some.
+    /// 1,000 of the latest events are read with a filter, so that one for rare kinds finds some. Without one, each offset is a row.
     private static let readBack: Int64 = 1000
+    private static let filters = ["kind", "app", "vendor"]
+
+    private static func isFiltered(_ request: PageRequest) -> Bool { filters.contains { request.value($0) != nil } }
 
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         guard let end = answers["end"] else { return [APICall("end", .get, "events", query: [.init("limit", "1")])] }
         guard end.isSuccess, let head = end.eventHead else { return [] }
         guard let events = answers["events"] else {
-            return [page("events", after: max(0, head - Self.readBack), request)]
+            let rows = Self.isFiltered(request) ? Self.readBack : Int64(ConsoleLimits.rows)
+            return [page("events", after: max(0, head - rows), request)]
         }
         // 410: the log begins later.
         guard events.status == 410, !answers.has("oldest") else { return [] }
@@ -74,7 +78,7 @@ struct LivePage: ConsolePage {
 
     private func sentence(_ latest: JSON?, isPaused: Bool, _ request: PageRequest) -> Sentence {
         let language = request.language
-        let isFiltered = ["kind", "app", "vendor"].contains { request.value($0) != nil }
+        let isFiltered = Self.isFiltered(request)
         guard let latest, let time = latest.time("at") else {
             return Sentence(mark: .idle, text: (isFiltered ? LiveText.noneFiltered : LiveText.none)(language))
         }
