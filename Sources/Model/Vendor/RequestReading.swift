@@ -21,9 +21,8 @@ package final class KeptReading<Value: Sendable>: Sendable {
 }
 
 extension VendorRequest {
-    /// Returns the result of `read` for this request, which is computed at its first use.
-    ///
     /// - Parameter read: must depend on nothing but the request, and must have one result type per adapter.
+    /// - Returns: the result of `read` for this request, which is computed at its first use.
     /// - Throws: the new or the cached error of `read`. So the answer to a large body that is refused does not read it again.
     package func once<Value: Sendable>(_ read: (VendorRequest) throws(AdapterError) -> Value) throws(AdapterError)
         -> Value

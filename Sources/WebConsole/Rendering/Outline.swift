@@ -98,6 +98,7 @@ extension View {
     }
 
     /// - Parameter count: the number of marks before this view. The order is that of `ViewShape`.
+    /// - Returns: the view with marks in place of its texts.
     private func withMarks(_ count: inout Int) -> View {
         switch self {
         case .text, .markup:
