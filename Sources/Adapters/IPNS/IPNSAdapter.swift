@@ -77,7 +77,7 @@ package struct IPNSAdapter: VendorAdapter {
 
     /// The request, read with the field names of docs/contracts/ipns.md.
     static func documented(_ request: VendorRequest) throws(AdapterError) -> IPNSReading {
-        // What `once` does, without code that is generic at run time: a receipt asks three times.
+        // As `once`, without code that is generic at run time: a receipt asks three times.
         if let known = request.reading.kept as? KeptReading<IPNSReading> { return try known.result.get() }
         let made = KeptReading(request) { (request) throws(AdapterError) in try IPNSReading(request) }
         request.reading.keep(made)

@@ -7,7 +7,7 @@ struct EngineState: Sendable {
         var lease: SliceLease
         /// Nil for an expansion, which queries the store instead of receiving events.
         var inbox: AsyncStream<SliceEvent>.Continuation?
-        /// What it counts as, unchanged until it ends: a newer lease has the same targets.
+        /// The targets for which it counts, unchanged until it ends: a newer lease has the same ones.
         let targets: Int
         /// Whether a tick may have something to do in its machine.
         var needsTicks = true

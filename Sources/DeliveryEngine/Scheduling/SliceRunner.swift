@@ -16,7 +16,7 @@ struct SliceRunner: Sendable {
         (events, inbox) = AsyncStream.makeStream(of: SliceEvent.self)
     }
 
-    /// What the engine knows of a machine.
+    /// The facts about a machine that the engine keeps.
     struct Shown: Equatable {
         var open = OpenWork()
         var needsTicks = true
@@ -32,7 +32,7 @@ struct SliceRunner: Sendable {
         var isOver = false
         /// Calls to upstreams that have not ended.
         var openCalls = 0
-        /// What the engine was last shown.
+        /// The facts that the engine was last shown.
         var shown = Shown()
     }
 

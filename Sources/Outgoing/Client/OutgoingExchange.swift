@@ -16,7 +16,7 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
     /// The answer is longer than permitted.
     private struct TooLong: Error {}
 
-    /// What the caller waits for.
+    /// The answer for which the caller waits.
     struct Answer: Sendable {
         let head: HTTPResponseHead
         let arrivedAt: ContinuousClock.Instant

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What a template writes around the texts of all views of one shape.
+/// The markup that a template writes around the texts of all views of one shape.
 ///
-/// Two views that differ only in their texts are written alike but for these texts. So the template library, which looks each name of a view up
+/// Two views that differ only in their texts are written alike except for these texts. So the template library, which looks each name of a view up
 /// with several casts, renders a template once for each shape, with marks in place of the texts.
 struct Outline: Sendable {
     private struct Piece: Sendable {
@@ -46,13 +46,13 @@ struct Outline: Sendable {
         return Markup(trusted: html)
     }
 
-    /// What stands for a text while the library renders.
+    /// The mark that stands for a text while the library renders.
     fileprivate static func marked(_ number: Int) -> Markup {
         Markup(trusted: "\(mark)\(number)\(mark)")
     }
 }
 
-/// What views have in common that differ only in their texts.
+/// The structure that views have in common if they differ only in their texts.
 struct ViewShape {
     /// The template, and the view without its texts.
     private(set) var key: String

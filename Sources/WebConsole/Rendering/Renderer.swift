@@ -53,7 +53,7 @@ package struct Renderer: Sendable {
         return outline.filled(shape.texts)
     }
 
-    /// What a template writes around the texts of views that differ from this one only in their texts.
+    /// The markup that a template writes around the texts of views that differ from this one only in their texts.
     func outline(_ template: String, _ view: View) -> Outline {
         outlines.outline(ViewShape(template, view).key) { rendered(template, view) }
     }
