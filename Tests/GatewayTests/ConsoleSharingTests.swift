@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    private static let often = LivePace(shortest: .zero)
+    private static let often = LivePace(shortest: .zero, renewal: .seconds(3600))
     private static let rarely = LivePace(shortest: .seconds(3600), longest: .seconds(3600), renewal: .seconds(3600))
 
     private func state(
