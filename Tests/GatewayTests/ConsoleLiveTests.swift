@@ -123,8 +123,8 @@ import Testing
         )
         let all = try await sent(by: follower)
         let expected = [
-            "retry: 3000\n\n", event("sentence", "same", at: 1), event("block-0", "1", at: 1), ": \n\n",
-            event("block-0", "2", at: 2), ": \n\n", event("block-0", "3", at: 3), "event: ended\ndata: {}\n\n",
+            "retry: 3000\n\n", ": \n\n", event("sentence", "same", at: 1), event("block-0", "1", at: 1), ": \n\n",
+            event("block-0", "2", at: 2), "event: ended\ndata: {}\n\n",
         ]
         #expect(all == expected.joined(), "\(all)")
     }

@@ -186,6 +186,9 @@ import Testing
             { $0.tenant = "other" }, { $0.role = .owner }, { $0.role = .analyst }, { $0.role = .author },
             { $0.isMember = false }, { $0.isPlatform = true }, { $0.path = ["messages", "m-1"] },
             { $0.query = [PageRequest.Parameter("state", "sending")] }, { $0.language = .ko }, { $0.zone = "UTC" },
+            // Equal texts with other bytes.
+            { $0.query = [PageRequest.Parameter("text", "\u{AC00}")] },
+            { $0.query = [PageRequest.Parameter("text", "\u{1100}\u{1161}")] },
         ]
         let others = try changes.map { try key($0).key }
         #expect(!others.contains(one) && Set(others).count == others.count)
@@ -275,7 +278,7 @@ import Testing
         async let refused = sent(of: page, figures, isOpen: false)
         async let kept = sent(of: page, figures, isOpen: true)
         let (ended, going) = try await (refused, kept)
-        #expect(ended.hasSuffix("event: ended\ndata: {}\n\n") && ended.contains("event: fragment\n"), "\(ended)")
+        #expect(ended.hasSuffix("event: ended\ndata: {}\n\n") && !ended.contains("event: fragment\n"), "\(ended)")
         #expect(!going.contains("event: ended") && going.contains("event: fragment\n"), "\(going)")
     }
 }

@@ -48,7 +48,9 @@ extension ConsoleResponder {
         let isPlatform = session.roles.contains { $0.role == .platform }
         let role = session.roles.first { $0.tenant.rawValue == tenant }?.role.pageRole
         let names = try await tenantNames(session)
-        guard names.contains(tenant), role != nil || isPlatform else { throw ConsoleRefusal(.notFound) }
+        // By bytes, as the store compares them: a text that Swift holds for equal may have others.
+        let isKnown = names.contains { $0.utf8.elementsEqual(tenant.utf8) }
+        guard isKnown, role != nil || isPlatform else { throw ConsoleRefusal(.notFound) }
         let account = ConsoleAccount(
             name: session.name,
             role: role ?? .analyst,

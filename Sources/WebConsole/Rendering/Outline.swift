@@ -142,7 +142,7 @@ final class Outlines: Sendable {
         let size = key.utf8.count + made.sizeBytes
         kept.withLock { kept in
             // Another task may have kept it meanwhile.
-            guard kept.outlines[key] == nil else { return }
+            guard size <= limitBytes, kept.outlines[key] == nil else { return }
             if kept.sizeBytes + size > limitBytes { kept = Kept() }
             kept.outlines[key] = made
             kept.sizeBytes += size

@@ -40,10 +40,7 @@ struct PageFollower: Sendable {
         repeat {
             position = await head() ?? position
             // The page is newer than what others have read before, such as after a change by this person.
-            if let state = await page(position, began), let events = state.events(after: shown) {
-                shown = state.version
-                try await writer.write(events)
-            }
+            let state = await page(position, began)
             // However much the page changes: whoever may not see it any longer does not.
             if ContinuousClock.now - checked >= limits.heartbeat {
                 guard try await isOpen() else {
@@ -51,6 +48,10 @@ struct PageFollower: Sendable {
                 }
                 try await writer.write(ByteBuffer(string: ": \n\n"))
                 checked = .now
+            }
+            if let state, let events = state.events(after: shown) {
+                shown = state.version
+                try await writer.write(events)
             }
             try await Task.sleep(for: limits.interval)
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully && !Task.isCancelled

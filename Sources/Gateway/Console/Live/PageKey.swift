@@ -15,7 +15,8 @@ struct PageKey: Hashable, Sendable {
     var tenant: TenantID
     /// With its values, percent-coded: it names the page and the fields of its path.
     var path: String
-    var query: [PageRequest.Parameter]
+    /// Percent-coded, too: texts that Swift holds for equal may have other bytes, such as composed and decomposed Hangul, and the store compares bytes.
+    var query: String
     var language: Language
     var zone: String
     /// The rights of the account, from which masking follows too.
@@ -27,7 +28,8 @@ struct PageKey: Hashable, Sendable {
     init(_ caller: ConsoleCaller, _ match: PageMatch, _ request: PageRequest) {
         tenant = caller.tenant
         path = match.path
-        query = request.query
+        query = request.query.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }
+            .joined(separator: "&")
         language = request.language
         zone = request.zone
         role = caller.account.role
@@ -73,7 +75,7 @@ struct PageKey: Hashable, Sendable {
             onceToken: ""
         )
         page.path = own.path
-        page.query = query
+        page.query = own.query
         return page
     }
 }

@@ -62,6 +62,8 @@ actor SharedPage {
         _ read: @escaping Reading
     ) async -> State? {
         while let reading = running {
+            // Whoever has the page asks again soon: a slow reading keeps nobody from the look at the session.
+            if let last, last.began >= since { return last }
             let state = await reading.task.value
             if reading.began >= since { return state }
         }
@@ -70,7 +72,7 @@ actor SharedPage {
             let age = now - last.began
             if last.began < since {
                 // The viewer has a page that is newer than the last reading.
-                if age < pace.shortest { return nil }
+                if age < pace.interval { return nil }
             } else {
                 let isUnchanged = last.head == head && last.version > 0
                 if age < (isUnchanged ? pace.renewal : pace.interval) { return last }
