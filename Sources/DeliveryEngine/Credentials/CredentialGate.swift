@@ -46,6 +46,11 @@ package struct CredentialGate: Sendable {
         }
     }
 
+    private struct Refusal {
+        var at: Timestamp
+        var by: CredentialKey
+    }
+
     /// A change that must be recorded for the operator.
     package struct Change: Sendable, Hashable {
         package var change: CredentialBreaker.Change
@@ -63,8 +68,8 @@ package struct CredentialGate: Sendable {
 
     private let policy: EnginePolicy
     private var entries: [CredentialKey: Entry] = [:]
-    /// When a credential last turned a slice away because of its limit; removed when the last slice leaves it.
-    private var turnedAway: [Waiter: Timestamp] = [:]
+    /// The last refusal of a slice because of the limit of a credential; removed when the last slice leaves that credential.
+    private var turnedAway: [Waiter: Refusal] = [:]
     private var topics: [PushRoute: CredentialBreaker] = [:]
 
     package init(policy: EnginePolicy) { self.policy = policy }
@@ -120,7 +125,7 @@ package struct CredentialGate: Sendable {
         if topics[route]?.isWaiting(now) ?? false { return topicPermit(route, lane: lane, now: now) }
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         if !isHolder && isFull(entry[lane], route, capacity) {
-            turnedAway[Waiter(key.tenant, lane)] = now
+            turnedAway[Waiter(key.tenant, lane)] = Refusal(at: now, by: key)
             // A credential with a rate will have a free place soon.
             guard capacity == nil else { return .full(for: policy.fullRetry) }
             let since = entry.fullSince ?? now
@@ -166,7 +171,7 @@ package struct CredentialGate: Sendable {
     /// The number of slices that the tenant may start, which runs `slices`. While one of its credentials turns slices away, only a few may be without a place:
     /// others would be read, and put back after a second.
     package func room(for tenant: TenantID, in lane: Lane, running slices: Int, now: Timestamp) -> Int {
-        guard let last = turnedAway[Waiter(tenant, lane)], now >= last, now - last <= policy.fullRetry else {
+        guard let last = turnedAway[Waiter(tenant, lane)]?.at, now >= last, now - last <= policy.fullRetry else {
             return .max
         }
         var places = 0
@@ -178,7 +183,8 @@ package struct CredentialGate: Sendable {
     package mutating func leave(_ key: CredentialKey, lane: Lane, targets: Int = SliceLease.targetLimit) {
         guard var entry = entries[key] else { return }
         entry[lane].leave(targets)
-        if entry[lane].slices == 0 { turnedAway[Waiter(key.tenant, lane)] = nil }
+        let waiter = Waiter(key.tenant, lane)
+        if entry[lane].slices == 0, turnedAway[waiter]?.by == key { turnedAway[waiter] = nil }
         entry.fullSince = nil
         entries[key] = entry.isUnused ? nil : entry
     }

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// Counts calls for the gates of migrations, and adds its counts to the store once per interval: no call waits for it, and no row is written per call.
 final class FigureCounts: Service {
-    /// 10,000 counts: six of each app that has an upstream. Further apps are not counted, which holds their migrations.
+    /// 10,000 counts: six of each app that has an upstream, for each interval that the store has not taken yet. Further ones are only in `parity_total`.
     static let limit = 10_000
 
     /// The counts that are not stored yet, by the interval in which the calls arrived. Pure.

@@ -5,6 +5,8 @@ import NIOHTTP1
 /// and a segment, and the upstream would read twice.
 ///
 /// All flushes of one turn of the event loop become one at its end. A body that is written in later turns is flushed then.
+///
+/// A connection whose reset has arrived and has not been read yet fails at that flush, after the body was asked for: the request counts as perhaps received.
 final class FlushJoiner: ChannelOutboundHandler {
     typealias OutboundIn = IOData
 

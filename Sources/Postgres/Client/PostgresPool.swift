@@ -88,13 +88,21 @@ package final class PostgresPool: Sendable {
 
     /// Runs independent transactions, each with its own tenant, commit and outcome, in one round trip if none has steps.
     ///
+    /// - Parameters:
+    ///   - pipeline: the transactions.
+    ///   - timeout: the time for all of them; nil: that of the configuration.
+    ///   - sharesFlush: whether one flush to disk may cover all of them, where the pool shares flushes; at most 128 transactions then.
+    /// - Returns: an outcome per transaction.
     /// - Throws: only when nothing could be sent.
-    package func run(pipeline: [Transaction], timeout: Duration? = nil) async throws(PostgresError)
-        -> [Result<[ResultSet], PostgresError>]
-    {
+    package func run(
+        pipeline: [Transaction],
+        timeout: Duration? = nil,
+        sharesFlush: Bool = false
+    ) async throws(PostgresError) -> [Result<[ResultSet], PostgresError>] {
         guard !pipeline.isEmpty else { return [] }
         pipeline.forEach(show)
-        return try await perform(pipeline, until: .now + (timeout ?? configuration.batchTimeout))
+        let deadline = ContinuousClock.now + (timeout ?? configuration.batchTimeout)
+        return try await perform(pipeline, asGroup: sharesFlush && configuration.sharesFlush, until: deadline)
     }
 
     /// Refuses new calls and waits until the running calls have ended. Each of them has a deadline.

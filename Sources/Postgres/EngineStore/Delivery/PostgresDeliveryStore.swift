@@ -62,6 +62,9 @@ package struct PostgresDeliveryStore: DeliveryStore {
         }
     }
 
+    /// The tenants whose leases are renewed with one flush to disk: as many as calls in a group.
+    private static let tenantsPerFlush = 128
+
     package func renew(
         _ leases: [SliceLease],
         by node: NodeID,
@@ -74,7 +77,12 @@ package struct PostgresDeliveryStore: DeliveryStore {
         }
         return try await asStore { () throws(PostgresError) in
             var held: Set<SliceKey> = []
-            let outcomes = try await engine.run(pipeline: pipeline)
+            var outcomes: [Result<[ResultSet], PostgresError>] = []
+            // With a flush for each tenant, the renewal of thousands of small slices would take longer than their leases.
+            for start in stride(from: 0, to: pipeline.count, by: Self.tenantsPerFlush) {
+                let part = Array(pipeline[start...].prefix(Self.tenantsPerFlush))
+                outcomes += try await engine.run(pipeline: part, sharesFlush: true)
+            }
             for (group, outcome) in zip(byTenant, outcomes) {
                 for row in try outcome.get().result(0) {
                     held.insert(

@@ -49,7 +49,7 @@ BEGIN
     LOOP
         -- As in `erase_users`: messages of other dialects have marks of these devices too.
         v_gone := ARRAY(
-            SELECT 'key:' || u.key FROM unnest(g.keys) AS u(key) WHERE NOT EXISTS (
+            SELECT 'key:' || u.key FROM unnest(g.keys::text[]) AS u(key) WHERE NOT EXISTS (
                 SELECT FROM gateway.identity o
                 WHERE o.tenant_id = p_tenant AND o.app_id = g.app_id AND o.key = u.key AND o.identity_id <> ALL (v_identities)
                 OFFSET 0));

@@ -70,9 +70,7 @@ BEGIN
                     WHERE e.tenant_id = p_tenant AND e.app_id = p_app AND e.user_id = u.user_id AND e.ends_at > now() OFFSET 0) THEN NULL
                 WHEN i.identity_id IS NULL THEN CASE WHEN t.holders = 0 THEN 'new' END
                 WHEN p_keeps_owner AND t.holders = 0 AND i.user_id <> coalesce(u.user_id, '') THEN NULL
-                -- In the same statement, because every identity that is visible here has set `shares_devices` before.
-                WHEN i.state <> 'active' OR (
-                    SELECT a.shares_devices FROM gateway.app a WHERE a.tenant_id = p_tenant AND a.app_id = p_app) AND EXISTS (
+                WHEN i.state <> 'active' OR EXISTS (
                     SELECT FROM gateway.identity o
                     WHERE o.tenant_id = p_tenant AND o.device_id = i.device_id AND o.app_id = p_app AND o.vendor = p_vendor
                         AND o.state = 'active' AND o.identity_id <> i.identity_id OFFSET 0) THEN NULL
@@ -201,6 +199,10 @@ BEGIN
 
     v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v.ways) AS u(key, way) WHERE u.way = 'new');
     IF cardinality(v_new) > 0 THEN
+        -- As in `register_identity`: a back end may bring the first key of a device from an export.
+        IF array_to_string(p_attributes, '') LIKE '%$rolloutKey%' THEN
+            UPDATE gateway.app SET has_first_keys = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT has_first_keys;
+        END IF;
         -- RETURNING keeps Citus from turning the INSERT into a COPY, which row-level security refuses.
         WITH r AS (
             INSERT INTO gateway.device
@@ -213,9 +215,10 @@ BEGIN
         WITH r AS (
             INSERT INTO gateway.identity
                 (tenant_id, identity_id, app_id, vendor, key, device_id, state, user_id, name, phone, raw_phone, attributes,
-                registered_at, created_at, assurance, user_since, client, client_number)
+                registered_at, created_at, assurance, user_since, client, client_number, first_key)
             SELECT p_tenant, u.identity, p_app, p_vendor, u.key, u.device, 'active', u.user_id, u.name, u.phone, u.raw_phone,
-                coalesce(u.attributes, '{}')::json, u.at, u.at, p_assurance, u.at, u.client, u.number
+                coalesce(u.attributes, '{}')::json, u.at, u.at, p_assurance, u.at, u.client, u.number,
+                CASE WHEN u.attributes LIKE '%$rolloutKey%' THEN u.attributes::json->>'$rolloutKey' END
             FROM unnest(p_identities, v.ways, p_keys, p_devices, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v_clients,
                     v_numbers)
                 AS u(identity, way, key, device, user_id, name, phone, raw_phone, attributes, at, client, number)

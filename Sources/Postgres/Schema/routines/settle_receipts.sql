@@ -119,7 +119,10 @@ BEGIN
                 count(*) FILTER (WHERE p_kinds[u.o] = 'read') AS read
             FROM unnest((SELECT v_places), (SELECT v_before), (SELECT v_ways), (SELECT v_devices)) AS u(o, before, way, device)
             GROUP BY 1, u.way, u.device) x
-        JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = x.message
+        -- OFFSET 0: a join may read all messages of the tenant.
+        CROSS JOIN LATERAL (
+            SELECT i.vendor, i.due_at, i.is_counted, i.message_id FROM gateway.message i
+            WHERE i.tenant_id = p_tenant AND i.message_id = x.message OFFSET 0) AS m
         GROUP BY 2, m.vendor, 5, 6, 7
         -- Nothing conflicts. On Citus, the rows then do not become a COPY, which row-level security refuses.
         ON CONFLICT DO NOTHING;
@@ -132,7 +135,9 @@ BEGIN
             FROM (
                 SELECT p_messages[n.o] AS message, array_agg(n.o) AS places, array_agg(n.before) AS befores
                 FROM unnest((SELECT v_places), (SELECT v_before)) AS n(o, before) GROUP BY 1) x
-            JOIN gateway.message m ON m.tenant_id = p_tenant AND m.message_id = x.message
+            CROSS JOIN LATERAL (
+                SELECT i.vendor, i.sender_id, i.message_id, i.due_day FROM gateway.message i
+                WHERE i.tenant_id = p_tenant AND i.message_id = x.message OFFSET 0) AS m
             CROSS JOIN LATERAL unnest(x.places, x.befores) AS u(o, before)
             ORDER BY m.vendor, m.sender_id, u.o) y
         GROUP BY y.vendor, y.sender_id ORDER BY min(y.o)
