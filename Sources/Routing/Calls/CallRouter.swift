@@ -77,9 +77,7 @@ package enum CallRouter {
             upstream.kind(of: call, settings: settings) == .send,
             case .targets(let targets) = upstream.named(in: call, settings: settings), targets.count <= deviceLimit
         else { return [] }
-        // A send that the devices' own keys split is served, and the delivery rules know the first keys.
-        guard !find(call, of: .send, upstream, settings, table).isSplit else { return [] }
-        return Array(Set(targets.compactMap(\.device)))
+        return targets.compactMap(\.device)
     }
 
     /// The rule that takes a call whose kind is known.

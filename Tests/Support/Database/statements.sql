@@ -419,6 +419,17 @@ ON CONFLICT (tenant_id, app_id, vendor, name) DO UPDATE SET last = excluded.last
 LOCK TABLE gateway.counter_fold IN SHARE UPDATE EXCLUSIVE MODE;
 
 -- role gateway_engine
+SELECT $2::bigint AS place, i.identity_id, i.app_id, i.vendor, i.key, i.first_key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $3;
+
+-- role gateway_engine
 SELECT $2::bigint AS place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -559,6 +570,9 @@ SELECT * FROM gateway.poll_inbox($1, $2, $3, $4, $5, $6, $7, $8, $9);
 SELECT * FROM gateway.put_template($1, $2, $3, $4, $5, $6, $7);
 
 -- role gateway_call
+SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keeps_owner => $6, p_keys => $7, p_identities => $8, p_devices => $9, p_platforms => $10, p_environments => $11, p_tokens => $12, p_users => $13, p_names => $14, p_phones => $15, p_raw_phones => $16, p_attributes => $17, p_at => $18, p_clients => $19);
+
+-- role gateway_call
 SELECT * FROM gateway.register_many(p_tenant => $1, p_app => $2, p_vendor => $3, p_assurance => $4, p_moves => $5, p_keys => $6, p_identities => $7, p_devices => $8, p_platforms => $9, p_environments => $10, p_tokens => $11, p_users => $12, p_names => $13, p_phones => $14, p_raw_phones => $15, p_attributes => $16, p_at => $17);
 
 -- role gateway_call
@@ -577,6 +591,12 @@ SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3
 SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19);
 
 -- role gateway_call
+SELECT * FROM gateway.register_noted(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_keeps_owner => $20);
+
+-- role gateway_call
+SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_keeps_owner => $20, p_tags => $21);
+
+-- role gateway_call
 SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_tags => $20);
 
 -- role gateway_call
@@ -584,6 +604,9 @@ SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $
 
 -- role gateway_call
 SELECT * FROM gateway.register_tagged(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_tags => $17);
+
+-- role gateway_call
+SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_keeps_owner => $20, p_tags => $21, p_zone => $22, p_from => $23, p_to => $24);
 
 -- role gateway_call
 SELECT * FROM gateway.register_timed(p_tenant => $1, p_app => $2, p_vendor => $3, p_key => $4, p_identity => $5, p_device => $6, p_platform => $7, p_environment => $8, p_token => $9, p_user => $10, p_name => $11, p_phone => $12, p_raw_phone => $13, p_replaces_phone => $14, p_attributes => $15, p_at => $16, p_assurance => $17, p_moves => $18, p_client => $19, p_tags => $20, p_zone => $21, p_from => $22, p_to => $23);
@@ -1224,6 +1247,13 @@ SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state,
 d.time_zone, d.window_from, d.window_to FROM gateway.device d WHERE d.tenant_id = $1 AND d.device_id = ANY ($2);
 
 -- role gateway_call
+SELECT d.device_id, d.app_id, d.platform, d.environment, d.token, d.token_state, d.token_registered_at, d.created_at, d.seen_at,
+d.time_zone, d.window_from, d.window_to, d.token_reason, a.platforms::text AS platforms, a.defaults::text AS defaults, a.retired_at,
+    coalesce((SELECT l.is_paused FROM gateway.lane l WHERE l.tenant_id = $1 AND l.lane = $3), false) AS is_paused, now() AS asked_at
+FROM gateway.device d JOIN gateway.app a ON a.tenant_id = $1 AND a.app_id = d.app_id
+WHERE d.tenant_id = $1 AND d.device_id = $2;
+
+-- role gateway_call
 SELECT d.message_id, d.target_id FROM (SELECT x.* FROM gateway.delivery x
 WHERE x.tenant_id = $1 AND x.due_day >= $2 AND x.due_day <= $3
     AND (x.due_day, x.message_id, x.target_id) > ($2, $4, $5) AND x.message_id < $6
@@ -1251,6 +1281,12 @@ SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d
     ORDER BY x.target_id LIMIT $4) d
 CROSS JOIN (SELECT y.state, y.fallback FROM gateway.message y WHERE y.tenant_id = $1 AND y.message_id = $2) m
 WHERE $5::text IS NULL OR d.state = $5 ORDER BY d.target_id LIMIT $6;
+
+-- role gateway_call
+SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms FROM gateway.delivery d
+JOIN gateway.message m ON m.tenant_id = $1 AND m.message_id = d.message_id
+WHERE d.tenant_id = $1 AND d.device_id = $2 AND NOT m.awaits_approval
+ORDER BY d.message_id DESC LIMIT $3;
 
 -- role gateway_call
 SELECT d.message_id, d.target_id, d.identity_id, d.address, d.state, d.reason, d.sent_at, d.received_at, d.read_at, m.state = 'scheduled' AS is_reserved, m.fallback, d.device_id, d.user_id, d.transport, d.transport_id, d.is_certain, d.attempts, d.payload_bytes, d.reduced, d.device_vendor, d.transport_ms FROM gateway.message m
@@ -1497,6 +1533,39 @@ LEFT JOIN gateway.user_profile p
 WHERE i.tenant_id = $1 AND i.identity_id = ANY ($2);
 
 -- role gateway_call
+SELECT i.identity_id, i.app_id, i.vendor, i.key, i.first_key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to, d.token_reason
+FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+WHERE i.tenant_id = $1 AND i.identity_id = $2;
+
+-- role gateway_call
+SELECT i.identity_id, i.app_id, i.vendor, i.key, i.first_key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to, i.registered_at, i.user_since, i.ends_at, i.denies_push IS TRUE AS denies_push,
+    coalesce(i.client, '{}') AS client,
+    EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = i.app_id AND h.user_id = i.user_id
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') OR EXISTS (
+        SELECT FROM gateway.identity h
+        WHERE h.tenant_id = $1 AND h.app_id = i.app_id AND h.phone = i.phone
+            AND h.assurance > i.assurance AND h.assurance > 0 AND h.state = 'active') AS is_outranked,
+    coalesce(p.opted_in, false) AS opted_in, coalesce(p.consents, '{}')::text AS consents
+FROM gateway.identity i
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id
+LEFT JOIN gateway.user_profile p
+    ON p.tenant_id = $1 AND p.app_id = i.app_id AND p.vendor = i.vendor AND p.user_id = i.user_id
+WHERE i.tenant_id = $1 AND i.device_id = $2
+ORDER BY i.state = 'active' DESC, i.registered_at DESC, i.identity_id LIMIT $3;
+
+-- role gateway_call
 SELECT i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone, i.assurance,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -1608,6 +1677,13 @@ CROSS JOIN LATERAL (
     SELECT r.* FROM gateway.receipt_mark r
     WHERE r.tenant_id = $1 AND r.due_day = u.due_day AND r.message_id = u.message AND r.target_id = u.target LIMIT 1) k
 WHERE EXISTS (SELECT FROM gateway.receipt_mark x WHERE x.tenant_id = $1);
+
+-- role gateway_call
+SELECT k.key, i.first_key FROM unnest($4::text[]) AS k(key)
+CROSS JOIN LATERAL (
+    SELECT x.first_key FROM gateway.identity x
+    WHERE x.tenant_id = $1 AND x.app_id = $2 AND x.vendor = $3 AND x.key = k.key OFFSET 0) AS i
+WHERE i.first_key IS NOT NULL;
 
 -- role gateway_engine
 SELECT k.key_id, k.tenant_id, k.name, k.scopes, k.created_at, k.expires_at, k.is_provisioned, u.last_used_at,
@@ -1819,6 +1895,9 @@ ORDER BY o.last_seen DESC, o.identity_id DESC;
 SELECT ordinal, outcome FROM gateway.record_receipts($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
+SELECT ordinal, outcome FROM gateway.report_numbers($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- role gateway_engine
 SELECT ordinal, outcome FROM gateway.report_numbers($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- role gateway_call
@@ -2448,6 +2527,10 @@ SELECT r.format, r.base::text AS base, r.overlay::text AS overlay, r.upstreams::
 WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version = $3;
 
 -- role gateway_engine
+SELECT r.tenant FROM gateway.account_role r JOIN gateway.account a ON a.account_id = r.account_id
+WHERE a.name = $1 AND r.tenant <> '' ORDER BY r.tenant;
+
+-- role gateway_engine
 SELECT r.version, r.origin, r.actor, r.made_at FROM gateway.route_set r
 WHERE r.tenant_id = $1 AND r.app_id = $2 AND r.version < $3 ORDER BY r.version DESC LIMIT $4;
 
@@ -2641,6 +2724,17 @@ LEFT JOIN gateway.upstream_call c ON c.tenant_id = $1 AND c.message_id = $2 AND 
 GROUP BY t.place;
 
 -- role gateway_engine
+SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.first_key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
 SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.phone,
     i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
     CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
@@ -2671,6 +2765,18 @@ SELECT t.place, i.identity_id, i.app_id, i.vendor, i.key, i.user_id, i.name, i.p
     d.time_zone, d.window_from, d.window_to
 FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
 JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = t.target
+LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
+
+-- role gateway_engine
+SELECT t.place, v.name AS variant, i.attributes::text AS attributes, i.identity_id, i.app_id, i.vendor, i.key, i.first_key, i.user_id, i.name, i.phone, i.assurance, i.client_number,
+    i.accepts_push AND i.denies_push IS NOT TRUE AS accepts_push,
+    CASE WHEN i.ends_at <= now() THEN 'unregistered' ELSE i.state END AS state,
+    d.device_id, coalesce(d.platform, 'ios') AS platform, coalesce(d.environment, 'production') AS environment,
+    d.token, coalesce(d.token_state, 'none') AS token_state, d.token_registered_at,
+    d.time_zone, d.window_from, d.window_to
+FROM unnest($2::bigint[], $3::uuid[]) AS t(place, target)
+JOIN gateway.variant v ON v.tenant_id = $1 AND v.target_id = t.target
+JOIN gateway.identity i ON i.tenant_id = $1 AND i.identity_id = v.identity_id
 LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.device_id = i.device_id;
 
 -- role gateway_engine

@@ -94,6 +94,11 @@ BEGIN
             true);
     END IF;
 
+    -- As in `register_identity`: a back end may bring the first key of a device from an export.
+    IF 'new' = ANY (v.ways) AND array_to_string(p_attributes, '') LIKE '%$rolloutKey%' THEN
+        UPDATE gateway.app SET has_first_keys = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT has_first_keys;
+    END IF;
+
     v_clients := v.clients;
     v_numbers := v.numbers;
     IF cardinality(array_remove(p_clients, NULL)) > 0 OR 0 = ANY (v.numbers) THEN
@@ -199,10 +204,6 @@ BEGIN
 
     v_new := ARRAY(SELECT u.key FROM unnest(p_keys, v.ways) AS u(key, way) WHERE u.way = 'new');
     IF cardinality(v_new) > 0 THEN
-        -- As in `register_identity`: a back end may bring the first key of a device from an export.
-        IF array_to_string(p_attributes, '') LIKE '%$rolloutKey%' THEN
-            UPDATE gateway.app SET has_first_keys = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT has_first_keys;
-        END IF;
         -- RETURNING keeps Citus from turning the INSERT into a COPY, which row-level security refuses.
         WITH r AS (
             INSERT INTO gateway.device

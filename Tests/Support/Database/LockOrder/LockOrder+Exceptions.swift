@@ -59,6 +59,7 @@ extension LockOrder {
         Exception("set_preferences > set_clock", "app", "written once in the life of an app"),
         Exception("import_clocks > set_clock", "app", "written once in the life of an app"),
         Exception("register_identity", "app", after: "name:key name:token", "written once in the life of an app"),
+        Exception("register_many", "app", after: "name:key name:token", "written once in the life of an app"),
         Exception("register_identity > note_sharing", "app", "written once in the life of an app"),
         Exception("register_noted > register_identity", "app", after: "name:key", "written once in the life of an app"),
         Exception(
