@@ -97,7 +97,7 @@ import UpstreamSupport
             #expect(try await isProxied())
             #expect(stage.directory.keyLookUps == 0)
             try await register("app-2")
-            // What is known of a binding is at most a second old.
+            // The facts about a binding are at most a second old.
             try await eventually("the app is known to have first keys") { try await !isProxied() }
             #expect(stage.directory.keyLookUps == 1)
             // A send that names no device has no look-up.
