@@ -36,16 +36,6 @@ package struct CredentialGate: Sendable {
         var isUnused: Bool { campaigns.slices == 0 && pressing.slices == 0 && breaker.isIdle }
     }
 
-    private struct Waiter: Hashable {
-        var tenant: TenantID
-        var isPressing: Bool
-
-        init(_ tenant: TenantID, _ lane: Lane) {
-            self.tenant = tenant
-            isPressing = lane.isPressing
-        }
-    }
-
     private struct Refusal {
         var at: Timestamp
         var by: CredentialKey
@@ -69,7 +59,7 @@ package struct CredentialGate: Sendable {
     private let policy: EnginePolicy
     private var entries: [CredentialKey: Entry] = [:]
     /// The last refusal of a slice because of the limit of a credential; removed when the last slice leaves that credential.
-    private var turnedAway: [Waiter: Refusal] = [:]
+    private var turnedAway: [TenantWork: Refusal] = [:]
     private var topics: [PushRoute: CredentialBreaker] = [:]
 
     package init(policy: EnginePolicy) { self.policy = policy }
@@ -125,7 +115,7 @@ package struct CredentialGate: Sendable {
         if topics[route]?.isWaiting(now) ?? false { return topicPermit(route, lane: lane, now: now) }
         var entry = entries[key] ?? Entry(breaker: CredentialBreaker(policy: policy.retry))
         if !isHolder && isFull(entry[lane], route, capacity) {
-            turnedAway[Waiter(key.tenant, lane)] = Refusal(at: now, by: key)
+            turnedAway[TenantWork(key.tenant, lane)] = Refusal(at: now, by: key)
             // A credential with a rate will have a free place soon.
             guard capacity == nil else { return .full(for: policy.fullRetry) }
             let since = entry.fullSince ?? now
@@ -171,7 +161,7 @@ package struct CredentialGate: Sendable {
     /// The number of slices that the tenant may start, which runs `slices`. While one of its credentials turns slices away, only a few may be without a place:
     /// others would be read, and put back after a second.
     package func room(for tenant: TenantID, in lane: Lane, running slices: Int, now: Timestamp) -> Int {
-        guard let last = turnedAway[Waiter(tenant, lane)]?.at, now >= last, now - last <= policy.fullRetry else {
+        guard let last = turnedAway[TenantWork(tenant, lane)]?.at, now >= last, now - last <= policy.fullRetry else {
             return .max
         }
         var places = 0
@@ -183,8 +173,8 @@ package struct CredentialGate: Sendable {
     package mutating func leave(_ key: CredentialKey, lane: Lane, targets: Int = SliceLease.targetLimit) {
         guard var entry = entries[key] else { return }
         entry[lane].leave(targets)
-        let waiter = Waiter(key.tenant, lane)
-        if entry[lane].slices == 0, turnedAway[waiter]?.by == key { turnedAway[waiter] = nil }
+        let work = TenantWork(key.tenant, lane)
+        if entry[lane].slices == 0, turnedAway[work]?.by == key { turnedAway[work] = nil }
         entry.fullSince = nil
         entries[key] = entry.isUnused ? nil : entry
     }

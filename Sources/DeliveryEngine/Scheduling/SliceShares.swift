@@ -7,24 +7,13 @@ package import Model
 /// and some are always free (Choudhury and Hahne, "Dynamic queue length thresholds", 1998). The size of a slice is unknown before it is claimed, so a limit
 /// may be exceeded by less than one slice. A pure value.
 package struct SliceShares: Sendable {
-    private struct Holder: Hashable {
-        var tenant: TenantID
-        /// Urgent work is counted separately: a tenant's campaign must not delay its own one-time codes.
-        var isPressing: Bool
-
-        init(_ tenant: TenantID, _ lane: Lane) {
-            self.tenant = tenant
-            isPressing = lane.isPressing
-        }
-    }
-
     private struct Share {
         var slices = 0
         var targets = 0
     }
 
     private let policy: EnginePolicy
-    private var held: [Holder: Share] = [:]
+    private var held: [TenantWork: Share] = [:]
     /// The targets of all slices.
     package private(set) var total = 0
 
@@ -37,7 +26,7 @@ package struct SliceShares: Sendable {
 
     /// The number of slices that the tenant may start now, if each is as large as possible. Above zero: it may start one of any size.
     package func quota(of tenant: TenantID, in lane: Lane) -> Int {
-        let own = held[Holder(tenant, lane)]?.targets ?? 0
+        let own = held[TenantWork(tenant, lane)]?.targets ?? 0
         let size = SliceLease.targetLimit
         let left = max(0, policy.targetsPerTenant - own)
         // Each slice that is started is no longer free, and is held.
@@ -46,22 +35,22 @@ package struct SliceShares: Sendable {
     }
 
     /// The number of slices that the tenant runs for work of this lane.
-    package func slices(of tenant: TenantID, in lane: Lane) -> Int { held[Holder(tenant, lane)]?.slices ?? 0 }
+    package func slices(of tenant: TenantID, in lane: Lane) -> Int { held[TenantWork(tenant, lane)]?.slices ?? 0 }
 
     /// The tenant starts a slice that counts as `targets`.
     package mutating func take(_ tenant: TenantID, _ lane: Lane, targets: Int) {
-        held[Holder(tenant, lane), default: Share()].slices += 1
-        held[Holder(tenant, lane), default: Share()].targets += targets
+        held[TenantWork(tenant, lane), default: Share()].slices += 1
+        held[TenantWork(tenant, lane), default: Share()].targets += targets
         total += targets
     }
 
     /// A slice that counts as `targets` has ended.
     package mutating func giveBack(_ tenant: TenantID, _ lane: Lane, targets: Int) {
-        let holder = Holder(tenant, lane)
-        guard var own = held[holder] else { return }
+        let work = TenantWork(tenant, lane)
+        guard var own = held[work] else { return }
         own.slices -= 1
         own.targets -= targets
-        held[holder] = own.slices > 0 ? own : nil
+        held[work] = own.slices > 0 ? own : nil
         total -= targets
     }
 }
