@@ -62,8 +62,19 @@ package struct PostgresDeliveryStore: DeliveryStore {
         }
     }
 
-    /// The tenants whose leases are renewed with one flush to disk: as many as calls in a group.
+    /// As many as calls in a group.
     private static let tenantsPerFlush = 128
+
+    /// Runs a transaction of each tenant, with one flush to disk for 128 of them. With a flush for each, those of thousands of small slices would take longer than
+    /// the leases.
+    private func run(_ pipeline: [Transaction]) async throws(PostgresError) -> [Result<[ResultSet], PostgresError>] {
+        var outcomes: [Result<[ResultSet], PostgresError>] = []
+        for start in stride(from: 0, to: pipeline.count, by: Self.tenantsPerFlush) {
+            let part = Array(pipeline[start...].prefix(Self.tenantsPerFlush))
+            outcomes += try await engine.run(pipeline: part, sharesFlush: true)
+        }
+        return outcomes
+    }
 
     package func renew(
         _ leases: [SliceLease],
@@ -77,13 +88,7 @@ package struct PostgresDeliveryStore: DeliveryStore {
         }
         return try await asStore { () throws(PostgresError) in
             var held: Set<SliceKey> = []
-            var outcomes: [Result<[ResultSet], PostgresError>] = []
-            // With a flush for each tenant, the renewal of thousands of small slices would take longer than their leases.
-            for start in stride(from: 0, to: pipeline.count, by: Self.tenantsPerFlush) {
-                let part = Array(pipeline[start...].prefix(Self.tenantsPerFlush))
-                outcomes += try await engine.run(pipeline: part, sharesFlush: true)
-            }
-            for (group, outcome) in zip(byTenant, outcomes) {
+            for (group, outcome) in zip(byTenant, try await run(pipeline)) {
                 for row in try outcome.get().result(0) {
                     held.insert(
                         SliceKey(
@@ -103,7 +108,7 @@ package struct PostgresDeliveryStore: DeliveryStore {
             Transaction(tenant: nil, [DeliverySQL.release.with(Self.keys(tenant, leases, node))])
         }
         try await asStore { () throws(PostgresError) in
-            for outcome in try await engine.run(pipeline: pipeline) { _ = try outcome.get() }
+            for outcome in try await run(pipeline) { _ = try outcome.get() }
         }
     }
 
