@@ -95,7 +95,7 @@ BEGIN
     END IF;
 
     -- As in `register_identity`: a back end may bring the first key of a device from an export.
-    IF 'new' = ANY (v.ways) AND array_to_string(p_attributes, '') LIKE '%$rolloutKey%' THEN
+    IF EXISTS (SELECT FROM unnest(v.ways, p_attributes) AS u(way, attributes) WHERE u.way = 'new' AND u.attributes LIKE '%$rolloutKey%') THEN
         UPDATE gateway.app SET has_first_keys = true WHERE tenant_id = p_tenant AND app_id = p_app AND NOT has_first_keys;
     END IF;
 
