@@ -172,9 +172,7 @@ extension ConsoleResponder {
     }
 
     private func redirect(_ sent: SentForm, to link: Link, _ notice: Text?) -> Response {
-        let pairs = link.query.filter { !$0.value.isEmpty }.map {
-            "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))"
-        }
+        let pairs = link.query.filter { !$0.value.isEmpty }.map(\.coded)
         let path = ConsoleRequest.safePath(ConsolePaths.tenant(sent.caller.tenant.rawValue) + link.path)
         let target = path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         let cookies = notice.map {

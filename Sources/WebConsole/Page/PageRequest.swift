@@ -116,6 +116,9 @@ package struct PageRequest: Sendable {
             self.name = name
             self.value = value
         }
+
+        /// `name=value`, percent-coded.
+        package var coded: String { "\(PercentCoding.encode(name))=\(PercentCoding.encode(value))" }
     }
 
     package init(

@@ -119,9 +119,7 @@ struct WritingPlace: Sendable {
     var here: String { action(path) + Self.text(of: query) }
 
     static func text(of query: [PageRequest.Parameter]) -> String {
-        let pairs = query.filter { !$0.value.isEmpty }.map {
-            "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))"
-        }
+        let pairs = query.filter { !$0.value.isEmpty }.map(\.coded)
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 

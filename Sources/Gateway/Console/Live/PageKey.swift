@@ -28,8 +28,7 @@ struct PageKey: Hashable, Sendable {
     init(_ caller: ConsoleCaller, _ match: PageMatch, _ request: PageRequest) {
         tenant = caller.tenant
         path = match.path
-        query = request.query.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }
-            .joined(separator: "&")
+        query = request.query.map(\.coded).joined(separator: "&")
         language = request.language
         zone = request.zone
         role = caller.account.role
