@@ -11,6 +11,11 @@ import Testing
 @testable import ConsoleHTTP
 @testable import WebConsole
 
+extension SharedPages {
+    /// The number of different pages.
+    fileprivate var count: Int { entries.withLockedValue { $0.count } }
+}
+
 /// Open pages that several people see: who shares one, and what each is sent.
 @Suite struct ConsoleSharingTests {
     /// The data of a page, which counts how often it is read.

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 
 /// The pages that viewers of this node have open, each once for all viewers with the same key. Safe to call from any task.
 final class SharedPages: Sendable {
-    private struct Entry {
+    struct Entry {
         let page: SharedPage
         var viewers: Int
         /// The time that the page took to read and write the last time.
@@ -10,7 +10,7 @@ final class SharedPages: Sendable {
     }
 
     /// An entry exists only while a viewer has the page open.
-    private let entries = NIOLockedValueBox<[PageKey: Entry]>([:])
+    let entries = NIOLockedValueBox<[PageKey: Entry]>([:])
 
     /// The page of one more viewer, who calls `leave` at the end.
     func join(_ key: PageKey) -> SharedPage {
@@ -39,9 +39,6 @@ final class SharedPages: Sendable {
             entries[key] = entry
         }
     }
-
-    /// The number of different pages.
-    var count: Int { entries.withLockedValue { $0.count } }
 
     /// The times between readings of each page that is open now.
     var pace: LivePace {
