@@ -9,7 +9,7 @@ let only = Context.environment["GATEWAY_ONLY"].map { Set($0.split(separator: ","
 /// Adds the benchmark executables, which are no part of a normal build.
 let withBenchmarks = Context.environment["GATEWAY_BENCHMARKS"] != nil
 
-/// How programs and tests are linked: the toolchain's linker takes seconds for what the system's takes ten times as long for.
+/// How programs and tests are linked: the toolchain's linker takes half the time of the system's.
 let linking: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
 
 /// How packaged programs are linked in addition (`scripts/package`). Swift exports every symbol of a static program, for libraries that are loaded later: there

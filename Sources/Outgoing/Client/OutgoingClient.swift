@@ -56,7 +56,7 @@ package final class OutgoingClient: Sendable {
         collecting collectedBytes: Int? = nil
     ) async throws(OutgoingError) -> OutgoingResponse {
         guard gate.begin(server.credential) else { throw .busy }
-        // That of the caller if it runs on one: nothing of the call changes threads then.
+        // The caller's event loop if it runs on one, so that the call does not change threads.
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let time = min(limit ?? limits.call, limits.call)
         let deadline = NIODeadline.now() + .milliseconds(time.milliseconds)

@@ -24,7 +24,7 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
         var collected: OutgoingBody.Source?
     }
 
-    /// The way of a body to its reader.
+    /// The stream from which a body is read.
     private struct Stream {
         let source: AsyncThrowingStream<BodyPart, any Error>.Continuation
         /// Whether the last byte of the answer has been read.
@@ -171,7 +171,7 @@ final class OutgoingExchange: HTTPClientResponseDelegate {
         return head.headers.first(name: "content-length").flatMap { Int($0) }
     }
 
-    /// Prepares the way of a body to its reader.
+    /// Prepares the stream from which the body is read.
     private func stream(_ call: HTTPClient.Task<Void>) {
         // Unbounded, with at most one part in it: the next part arrives after the last one was taken.
         let (parts, source) = AsyncThrowingStream<BodyPart, any Error>.makeStream()

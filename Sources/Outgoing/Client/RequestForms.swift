@@ -11,7 +11,7 @@ final class RequestForms: Sendable {
         var url: String
     }
 
-    /// 256 requests. Above this number the book starts again.
+    /// 256 requests. Above this number, all are removed.
     private static let limit = 256
     /// 256 bytes: a longer URL mostly differs from call to call.
     private static let keptLength = 256

@@ -12,9 +12,9 @@ struct PageFollower: Sendable {
     struct Limits: Sendable {
         /// 5 minutes: shorter than the time limit of common proxies. The page is read at least once, however short it is.
         var length = Duration.seconds(300)
-        /// 15 s between looks at the session, and at most between lines that keep the connection open.
+        /// 15 s between checks of the session, and at most between lines that keep the connection open.
         var heartbeat = Duration.seconds(15)
-        /// Between looks at the page.
+        /// Between questions for the page.
         var interval = LiveUpdates.interval
     }
 

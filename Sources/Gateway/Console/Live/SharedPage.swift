@@ -62,7 +62,7 @@ actor SharedPage {
         _ read: @escaping Reading
     ) async -> State? {
         while let reading = running {
-            // Whoever has the page asks again soon: a slow reading keeps nobody from the look at the session.
+            // A viewer that has the page asks again soon. A slow reading must not delay the checks of its session.
             if let last, last.began >= since { return last }
             let state = await reading.task.value
             if reading.began >= since { return state }
