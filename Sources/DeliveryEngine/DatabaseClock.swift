@@ -32,10 +32,16 @@ package final class DatabaseClock: WallClock {
     /// A time that never goes back, for the gateway's own deadlines.
     package var uptime: Duration { monotonic() }
 
-    /// The database answered `databaseTime`, and the round trip took `askedFor`. The database is assumed to have read its clock halfway through it.
+    /// The database answered `databaseTime`, and the round trip took `askedFor`: its clock now shows a time between `databaseTime` and `askedFor` later.
+    ///
+    /// An estimate within that is kept, so that a slow answer does not move a good estimate. Any other is replaced by the middle.
     package func adjust(databaseTime: Timestamp, askedFor: Duration) {
         let own = uptime.milliseconds
-        let then = (databaseTime + askedFor / 2).milliseconds
-        offset.withLockedValue { $0 = then.subtractingReportingOverflow(own).partialValue }
+        offset.withLockedValue { offset in
+            let estimate = Timestamp(milliseconds: offset.addingReportingOverflow(own).partialValue)
+            guard estimate < databaseTime || databaseTime + askedFor < estimate else { return }
+            let middle = (databaseTime + askedFor / 2).milliseconds
+            offset = middle.subtractingReportingOverflow(own).partialValue
+        }
     }
 }

@@ -223,6 +223,24 @@ import Testing
         #expect(clock.now() == Timestamp(milliseconds: 1_005_100))
     }
 
+    // The database may have read its clock at any moment of the round trip.
+    @Test func aSlowAnswerDoesNotMoveAGoodEstimate() {
+        let box = ManualTime()
+        let clock = DatabaseClock(monotonic: { box.now })
+        clock.adjust(databaseTime: Timestamp(seconds: 1000), askedFor: .zero)
+        box.advance(.seconds(5))
+        // It read its clock at the beginning, and then at the end.
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_004_600), askedFor: .milliseconds(400))
+        #expect(clock.now() == Timestamp(milliseconds: 1_005_000))
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_005_000), askedFor: .milliseconds(400))
+        #expect(clock.now() == Timestamp(milliseconds: 1_005_000))
+        // A millisecond that neither explains.
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_005_001), askedFor: .milliseconds(400))
+        #expect(clock.now() == Timestamp(milliseconds: 1_005_201))
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_004_800), askedFor: .milliseconds(400))
+        #expect(clock.now() == Timestamp(milliseconds: 1_005_000))
+    }
+
     @Test func invalidTimeDoesNotTrap() {
         let clock = DatabaseClock(monotonic: { .seconds(1) })
         clock.adjust(databaseTime: Timestamp(milliseconds: .min), askedFor: .zero)
