@@ -94,8 +94,9 @@ def answered(cause: Cause, status: int, reason: str) -> None:
     device = register(cause)
     answer = {"token": gateway.token(cause.name), "status": status, "reason": reason}
     if status == 410:
-        # Since when the token is invalid. A later registration would not be affected.
-        answer["timestamp"] = int(gateway.now().timestamp() * 1000)
+        # Since when the token is invalid: since its registration, by the gateway's own clock. A later registration would not be affected.
+        registered = gateway.iso(gateway.need("GET", f"/v1/devices/{device}")["createdAt"])
+        answer["timestamp"] = round(registered.timestamp() * 1000)
     gateway.script(answer)
     found = gateway.settled(message(device))
     assert found["funnel"]["failed"] == 1, found
