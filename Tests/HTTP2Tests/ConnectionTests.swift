@@ -1,4 +1,5 @@
 import HTTP2
+import TestKit
 import Testing
 
 /// The whole connection over real TLS on loopback, against nghttpd.
@@ -152,8 +153,9 @@ struct ConnectionTests {
     // MARK: A peer that is not reachable, or stops being reachable
 
     @Test func closedPortIsConnectFailed() async throws {
-        let port = try Listener().port
-        _ = await harness.open(try configuration(port: port))
+        let port = try ClosedPort()
+        defer { port.release() }
+        _ = await harness.open(try configuration(port: port.number))
         #expect(harness.seen.closeError?.code == .connectFailed)
         #expect(harness.seen.closeError?.isUnsent == true)
     }

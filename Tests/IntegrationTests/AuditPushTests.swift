@@ -145,11 +145,8 @@ struct AuditPushTests {
     }
 
     @Test func administrativeCallsFailClosedWhileThePushIsBehind() async throws {
-        // A port on which nobody listens.
-        let absent = try await SyslogReceiver.tcp()
-        let port = absent.port
-        await absent.close()
-        let syslog = "tcp://127.0.0.1:\(port)"
+        let port = try ClosedPort()
+        let syslog = "tcp://127.0.0.1:\(port.number)"
         let settings = ["--audit-syslog", syslog, "--audit-lag-seconds", "60"]
         try await World.with(serveArguments: settings) { world in
             #expect(try await world.apply().status == 0)
@@ -189,7 +186,8 @@ struct AuditPushTests {
             let key = try await world.command(command, environment: environment)
             #expect(key.status == 1 && key.log.contains("audit.syslog is"), "\(key.log)")
 
-            let receiver = try await SyslogReceiver.tcp(port: port)
+            port.release()
+            let receiver = try await SyslogReceiver.tcp(port: port.number)
             try await eventually("the gate opens again") { try await world.native("GET", "/v1/devices").status == 200 }
             #expect(try await world.command(command, environment: environment).status == 0)
             await receiver.close()

@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Model
+import TestKit
 import Testing
 
 /// Traces at a collector in Python, which decodes them with `opentelemetry-proto` from PyPI.
@@ -161,11 +162,9 @@ struct TracingTests {
     }
 
     @Test func anUnavailableCollectorCostsCallersNothing() async throws {
-        // A port on which nobody listens.
-        let absent = try await SyslogReceiver.tcp()
-        let port = absent.port
-        await absent.close()
-        let arguments = ["--tracing-endpoint", "http://127.0.0.1:\(port)", "--tracing-sample", "1"]
+        let port = try ClosedPort()
+        defer { port.release() }
+        let arguments = ["--tracing-endpoint", "http://127.0.0.1:\(port.number)", "--tracing-sample", "1"]
         try await World.with(serveArguments: arguments) { world in
             try await expectAnswers(world, calls: 200)
             try await eventually("the lost spans are counted", within: .seconds(60)) {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Model
 import Outgoing
+import TestKit
 import Testing
 import UpstreamSupport
 
@@ -177,10 +178,9 @@ import UpstreamSupport
     // MARK: Requests that have left
 
     @Test func aClosedPortMeansThatNothingHasLeft() async throws {
-        let upstream = try await RawServer.start()
-        let port = upstream.port
-        await upstream.stop()
-        let caller = try Caller("http://127.0.0.1:\(port)")
+        let port = try ClosedPort()
+        defer { port.release() }
+        let caller = try Caller("http://127.0.0.1:\(port.number)")
         for body in [[], [UInt8(1)]] {
             #expect(await caller.failure(body: body) == .unsent(.connection))
         }

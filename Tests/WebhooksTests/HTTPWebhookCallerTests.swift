@@ -2,6 +2,7 @@ import Model
 import NIOConcurrencyHelpers
 import NIOHTTP1
 import Outgoing
+import TestKit
 import Testing
 import Webhooks
 
@@ -86,10 +87,9 @@ final class ScriptedResolver: HostResolver {
     }
 
     @Test func aClosedPortIsAFailureAtOnce() async throws {
-        let receiver = try await Receiver.start()
-        let port = receiver.port
-        await receiver.stop()
-        #expect(await caller().post(call("http://127.0.0.1:\(port)/")) == .failed("no connection"))
+        let port = try ClosedPort()
+        defer { port.release() }
+        #expect(await caller().post(call("http://127.0.0.1:\(port.number)/")) == .failed("no connection"))
     }
 
     @Test(arguments: ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"])
