@@ -259,8 +259,7 @@ import Testing
         let drop = MaintenanceSQL.dropForwarded(.id(fixture.acme), .interval(.zero))
         let held = "SELECT FROM gateway.outbox o WHERE o.tenant_id = '\(fixture.acme)' AND o.body = 'held' FOR UPDATE"
         _ = try await race(fixture, behind: held, []) {
-            let removed = try await fixture.engine.run(drop, tenant: nil, timeout: .seconds(30)).affectedRows
-            #expect(removed == 1)
+            #expect(try await fixture.runAlone(Transaction(tenant: nil, [drop])).affectedRows == 1)
         }
         #expect(try await fixture.engine.run(drop, tenant: nil).affectedRows == 1)
     }
@@ -300,7 +299,7 @@ import Testing
             SELECT FROM gateway.slice WHERE tenant_id = '\(fixture.acme)' AND message_id = '\(message.id)' AND no = 1 FOR UPDATE
             """
         _ = try await race(fixture, behind: held, []) {
-            let row = try await fixture.engine.run(record, tenant: nil, timeout: .seconds(30)).only()
+            let row = try await fixture.runAlone(Transaction(tenant: nil, [record])).only()
             #expect(try row.int("count") == 0)
         }
         let delayed = try await fixture.engine.run(
@@ -436,7 +435,7 @@ import Testing
         let parameters: [PostgresValue] = [.id(fixture.acme), .time(now), .uuids(messages.map(\.id.rawValue))]
         let touch = Transaction(tenant: fixture.acme.rawValue, [Statement(history, parameters)])
         let errors = try await race(fixture, behind: earlier, [(.call, touch)]) {
-            let rows = try #require(try await fixture.engine.run(set, timeout: .seconds(30)).first)
+            let rows = try await fixture.runAlone(set)
             #expect(try rows.map { try $0.optionalText("outcome") } == [nil, "recorded"])
         }
         #expect(errors == [nil])
@@ -453,7 +452,7 @@ import Testing
         )
         let row = "gateway.inbox_open o WHERE o.tenant_id = '\(fixture.acme)' AND o.message_id = '\(messages[0].id)'"
         _ = try await race(fixture, behind: "SELECT FROM \(row) FOR UPDATE", []) {
-            let rows = try #require(try await fixture.engine.run(set, timeout: .seconds(30)).first)
+            let rows = try await fixture.runAlone(set)
             #expect(try rows.map { try $0.optionalText("outcome") } == ["recorded", "recorded"])
         }
         // Control: the row was there. The other one is gone, and a poll removes this one.
