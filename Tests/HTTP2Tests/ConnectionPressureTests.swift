@@ -171,10 +171,8 @@ struct ConnectionPressureTests {
         let connection = await harness.open(configuration)
         var batch = harness.batch(1...30, timeout: .milliseconds(300))
         let taken = connection.submit(&batch)
-        let start = ContinuousClock.now
+        // The time limit of the suite ends the wait for a request that never has an outcome.
         await harness.wait { $0.outcomes.count == taken }
-        // The time is that of the deadline and of the report after it; a busy machine may be late.
-        #expect(start.duration(to: .now) < .seconds(2), "\(place)")
         connection.close()
         await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes.count == taken, "\(place)")

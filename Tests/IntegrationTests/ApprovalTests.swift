@@ -108,7 +108,10 @@ struct ApprovalTests {
         let early = try await send("later", "everyone", ["sendAt": .string(soon.rfc3339)])
         let tomorrow = Timestamp(milliseconds: soon.milliseconds + 86_400_000)
         let late = try await send("later", "everyone", ["sendAt": .string(tomorrow.rfc3339)])
-        try await Task.sleep(for: .seconds(2))
+        try await eventually("the first message is due") {
+            let time = "to_timestamp(\(soon.milliseconds) / 1000.0)"
+            return try await world.value("SELECT (clock_timestamp() > \(time))::text AS value") == "true"
+        }
         try await passTime(in: "later", tokens[0])
         #expect(try await pushes(tokens[1]) == 0)
         for id in [early, late] {
