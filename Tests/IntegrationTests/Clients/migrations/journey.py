@@ -226,11 +226,26 @@ class Journey:
         fleet.send_to_each(rounds, during)
         fleet.may_be_refused = False
         self.arrive()
+        if kills:
+            # A send without an answer may have been accepted: its push comes before the phone has another token, and is reported as others are.
+            self.wait_until_idle()
+            fleet.collect()
         fleet.report_all()
 
     def arrive(self) -> None:
         """Waits for every push that must arrive. After a kill, a side may state that it does not know."""
         self.fleet.arrive(self.uncertain if self.killed else None)
+
+    def wait_until_idle(self) -> None:
+        """Waits until neither side has a push to make."""
+
+        def is_idle() -> bool:
+            if any(lane["open"] for lane in self.native.get("/v1/queue")["lanes"]):
+                return False
+            states = self.stub.control.get("/_stub/counts")["pushStates"]
+            return not states.get("waiting") and not states.get("sending")
+
+        eventually("nothing is left to push", is_idle)
 
     def kill(self, victim: str) -> None:
         """Kills one process at a time. Sends of other threads go on meanwhile."""

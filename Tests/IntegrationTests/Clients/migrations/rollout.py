@@ -256,17 +256,6 @@ class Rollout(Journey):
 
     # The count.
 
-    def wait_until_idle(self) -> None:
-        """Waits until neither side has a push to make."""
-
-        def is_idle() -> bool:
-            if any(lane["open"] for lane in self.native.get("/v1/queue")["lanes"]):
-                return False
-            states = self.stub.control.get("/_stub/counts")["pushStates"]
-            return not states.get("waiting") and not states.get("sending")
-
-        eventually("nothing is left to push", is_idle)
-
     def count(self, may_repeat: bool = False) -> None:
         """Each message once per phone by the push service's list, and by the vendor's own: a vendor is asked once, and repeats nothing. The gateway repeats an `apns-id` only after
         a kill of itself or its database, and once for each."""
