@@ -138,9 +138,11 @@ struct BackupTests {
             await world.close()
         } after: {
             try await world.startSimulator()
-            try await world.startGateway()
+            // A gateway signs when it starts, and then once a minute: the tenant is there before.
+            try world.makeMasterKey()
+            try await ClusterTemplate.shared.copy(into: world.material.path("data"))
             #expect(try await world.apply().status == 0)
-            // A gateway signs once a minute.
+            try await world.startGateway()
             let signed = try await first("a checkpoint") {
                 let text = try await world.value(
                     "SELECT coalesce(max(position), 0)::text AS value FROM gateway.audit_checkpoint WHERE tenant_id = 'acme'"
