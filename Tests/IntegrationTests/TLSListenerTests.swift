@@ -71,7 +71,10 @@ import Testing
         try change(&tls)
         // The certificates name no address.
         tls.certificateVerification = .noHostnameVerification
-        let client = HTTPClient(configuration: .init(tlsConfiguration: tls))
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        // A refused handshake is an answer here, and not tried again for ten seconds.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(configuration: configuration)
         let answer = try? await client.execute(
             HTTPClientRequest(url: "https://127.0.0.1:\(port)/"),
             timeout: .seconds(20)
