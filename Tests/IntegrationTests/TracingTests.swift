@@ -177,11 +177,20 @@ struct TracingTests {
 
     private func expectAnswers(_ world: World, calls: Int) async throws {
         let http = world.http
-        var slowest = Duration.zero
-        for _ in 0..<calls {
-            let begun = ContinuousClock.now
-            #expect(try await http.call("GET", "/openapi.jsonx").status == 404)
-            slowest = max(slowest, ContinuousClock.now - begun)
+        let slowest = try await withThrowingTaskGroup(of: Duration.self) { group in
+            let lanes = 8
+            for lane in 0..<lanes {
+                group.addTask {
+                    var slowest = Duration.zero
+                    for _ in stride(from: lane, to: calls, by: lanes) {
+                        let begun = ContinuousClock.now
+                        #expect(try await http.call("GET", "/openapi.jsonx").status == 404)
+                        slowest = max(slowest, ContinuousClock.now - begun)
+                    }
+                    return slowest
+                }
+            }
+            return try await group.reduce(Duration.zero) { max($0, $1) }
         }
         // A call to the collector ends after ten seconds: a caller that waits for one waits as long.
         #expect(slowest < .seconds(10), "\(slowest)")
