@@ -89,7 +89,7 @@ struct CrashTests {
             serveArguments: ["--lease-seconds", "4"]
         ) { world in
             try #require(try await world.apply().status == 0)
-            _ = try await world.register(2500)
+            try await world.makeAudience(2500)
             let id = try await world.sendToEveryone("while the database dies")
             try await reach(300, of: 2500, in: world)
             let postmaster = try world.postgresPID()
@@ -138,7 +138,7 @@ struct CrashTests {
             serveArguments: ["--lease-seconds", "4", "--retry-scale", "0.05"]
         ) { world in
             try #require(try await world.apply().status == 0)
-            _ = try await world.register(2500)
+            try await world.makeAudience(2500)
             let id = try await world.sendToEveryone("while the push service dies")
             try await reach(400, of: 2500, in: world)
             try #require(try await world.metric("apns_connections", #"state="open""#) > 0)
@@ -161,7 +161,7 @@ struct CrashTests {
             serveArguments: ["--drain-seconds", "5"]
         ) { world in
             try #require(try await world.apply().status == 0)
-            _ = try await world.register(2500)
+            try await world.makeAudience(2500)
             let id = try await world.sendToEveryone("during the shutdown")
             try await reach(300, of: 2500, in: world)
             let status = await world.gateway?.stop()

@@ -8,7 +8,6 @@ import Testing
 
 @testable import CommandSupport
 @testable import Gateway
-@testable import GatewayBench
 @testable import Observability
 
 /// Several gateways on one database, as real processes. The first one owns the embedded PostgreSQL; the others get its URL.
@@ -156,11 +155,7 @@ final class Cluster: @unchecked Sendable {
     }
 
     /// Creates devices of the demo's tenant directly in the database.
-    func makeAudience(_ devices: Int) async throws {
-        try await withDatabase { database in
-            try await BenchAudience(engine: database.engine, tenant: "acme", app: "shop").make(devices)
-        }
-    }
+    func makeAudience(_ devices: Int) async throws { try await world.makeAudience(devices) }
 
     /// A number from the database.
     func number(_ sql: String) async throws -> Int {

@@ -4,6 +4,7 @@ import Model
 import Testing
 
 @testable import Gateway
+@testable import GatewayBench
 
 /// Many devices and large messages.
 extension World {
@@ -35,6 +36,13 @@ extension World {
             try await group.waitForAll()
         }
         return tokens
+    }
+
+    /// Creates devices of the demo's tenant directly in the database.
+    func makeAudience(_ devices: Int) async throws {
+        try await withDatabase { database in
+            try await BenchAudience(engine: database.engine, tenant: "acme", app: "shop").make(devices)
+        }
     }
 
     /// Sends to everyone of the app and returns the message's id. Only a 2xx counts as accepted.
