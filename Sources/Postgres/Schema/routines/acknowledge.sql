@@ -55,6 +55,8 @@ BEGIN
             SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)
                 WHERE s.tenant_id = p_tenant AND s.message_id = v_message AND s.state = 'leased' AND u.target = ANY (v_ids)
                 ORDER BY array_position(v_ids, u.target) LIMIT 1;
+            -- Or it was sent, and its slice waits for another try.
+            IF v_target IS NULL THEN v_target := gateway.tried_target(p_tenant, v_message, v_ids); END IF;
         END IF;
     END IF;
     -- A delivery is locked before badges. One without a row is not: `record_outcomes`, which writes it, takes no badges.

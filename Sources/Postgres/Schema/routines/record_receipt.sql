@@ -13,6 +13,7 @@ DECLARE
     d record;
     v_target uuid;
     v_is_read boolean := p_kind = 'read';
+    v_is_tried boolean;
     v_is_corrected boolean;
 BEGIN
     SELECT * INTO i FROM gateway.identity
@@ -48,22 +49,26 @@ BEGIN
                     ARRAY[i.identity_id, i.identity_id]);
                 RETURN 'recorded';
             END IF;
-        -- Only a leased slice can have sent the push without a row for it yet.
-        ELSIF EXISTS (
-            SELECT FROM gateway.slice s
-            WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state = 'leased' AND i.identity_id = ANY (s.targets))
-        THEN
-            INSERT INTO gateway.delivery
-                    (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
-                    received_at, read_at, device_vendor)
-                VALUES (p_tenant, m.due_day, p_message, i.identity_id, p_app, m.vendor, i.identity_id, i.device_id, i.user_id,
-                    p_kind, p_at, CASE WHEN v_is_read THEN p_at END, CASE WHEN i.vendor <> m.vendor OR m.vendor = 'native' THEN i.vendor END)
-                ON CONFLICT DO NOTHING;
-            IF FOUND THEN
-                PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
-                PERFORM gateway.log_events(
-                    p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[i.identity_id]);
-                RETURN 'recorded';
+        ELSE
+            -- The push may have left without a row for it yet: its slice is being sent, or was, and waits for another try.
+            v_is_tried := EXISTS (
+                SELECT FROM gateway.slice s
+                WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state = 'leased' AND i.identity_id = ANY (s.targets));
+            IF NOT v_is_tried THEN v_is_tried := gateway.tried_target(p_tenant, p_message, ARRAY[i.identity_id]) IS NOT NULL; END IF;
+            IF v_is_tried THEN
+                INSERT INTO gateway.delivery
+                        (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
+                        received_at, read_at, device_vendor)
+                    VALUES (p_tenant, m.due_day, p_message, i.identity_id, p_app, m.vendor, i.identity_id, i.device_id, i.user_id,
+                        p_kind, p_at, CASE WHEN v_is_read THEN p_at END,
+                        CASE WHEN i.vendor <> m.vendor OR m.vendor = 'native' THEN i.vendor END)
+                    ON CONFLICT DO NOTHING;
+                IF FOUND THEN
+                    PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
+                    PERFORM gateway.log_events(
+                        p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[i.identity_id]);
+                    RETURN 'recorded';
+                END IF;
             END IF;
         END IF;
         -- `record_outcomes` may have written the outcome between the two lookups.

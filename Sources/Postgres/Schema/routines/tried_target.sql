@@ -1,0 +1,31 @@
+-- The first of p_targets, which have no delivery, whose slice had a lease: its push may have left, and its outcome is not written. The slice is leased,
+-- or waits for another try: after an answer that asks for one, a stop of its node, or a lease that lapsed. Null: none is found.
+--
+-- Searched are the 100 open slices of the message with the highest numbers, where new retry slices are, and then those of `find_queued_targets`. Of groups,
+-- users and variants, a slice with more than 100 newer ones is not found.
+CREATE OR REPLACE FUNCTION gateway.tried_target(p_tenant text, p_message uuid, p_targets uuid[]) RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE
+    q record;
+    v_target uuid;
+BEGIN
+    SELECT u.target INTO v_target FROM (
+            SELECT x.epoch, x.targets FROM gateway.slice x
+            WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state <> 'done' ORDER BY x.no DESC LIMIT 100) AS s
+        CROSS JOIN LATERAL unnest(s.targets) AS u(target)
+        WHERE s.epoch > 0 AND u.target = ANY (p_targets)
+        ORDER BY array_position(p_targets, u.target) LIMIT 1;
+    IF FOUND THEN RETURN v_target; END IF;
+    FOR q IN
+        SELECT x.target_id, x.no FROM gateway.find_queued_targets(p_tenant, p_message, p_targets) x
+        ORDER BY array_position(p_targets, x.target_id)
+    LOOP
+        -- Its slice is unknown.
+        CONTINUE WHEN q.no IS NULL;
+        PERFORM FROM gateway.slice s WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.no = q.no AND s.epoch > 0;
+        IF FOUND THEN RETURN q.target_id; END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION gateway.tried_target FROM PUBLIC, gateway_call, gateway_engine;
+GRANT EXECUTE ON FUNCTION gateway.tried_target TO gateway_call, gateway_engine;
