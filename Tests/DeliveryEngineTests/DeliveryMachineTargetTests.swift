@@ -137,6 +137,18 @@ import Testing
         #expect(bench.results.values.allSatisfy { $0.state == .expired })
     }
 
+    /// Its push may have left under the lease that lapsed: a receipt of it counts.
+    @Test(arguments: [MessageState.canceled, .expired])
+    func aTargetThatEndsAfterALapseHadAnAttempt(_ state: MessageState) {
+        var lapsed = MachineBench.lease(1, epoch: 2)
+        lapsed.followsLapse = true
+        let fresh = MachineBench { $0.state = state }
+        let bench = MachineBench(lease: lapsed) { $0.state = state }
+        #expect(fresh.results[0]?.attempt.count == 0 && bench.results[0]?.attempt.count == 1)
+        let gone = MachineBench(lease: lapsed) { $0.targets[0]?.identityState = .unregistered }
+        #expect(gone.results[0]?.attempt.count == 0, "it may have a push at another name of the device")
+    }
+
     @Test func messageWithoutExpiryDoesNotLiveForEver() {
         let bench = MachineBench { work in
             work.notification.expiresAt = nil

@@ -299,10 +299,11 @@ import Testing
         #expect(delivery.state == .read && !delivery.isCertain)
     }
 
-    @Test func aReceiptOfADeliveryThatExpiredAfterAnAttemptMakesItUncertain() async throws {
+    @Test(arguments: [DeliveryState.expired, .canceled])
+    func aReceiptOfADeliveryThatEndedAfterAnAttemptMakesItUncertain(_ state: DeliveryState) async throws {
         let fixture = try await StoreFixture.make()
         let admin = try await fixture.database.admin()
-        let message = try await failed(fixture, .expired, transport: nil, attempts: 1)
+        let message = try await failed(fixture, state, transport: nil, attempts: 1)
         #expect(try await fixture.receipt(message.id, "k1", .received) == .recorded)
         #expect(try await fixture.counters() == Funnel(recipients: 1, sent: 1, received: 1))
         try await expectExact(fixture, admin)

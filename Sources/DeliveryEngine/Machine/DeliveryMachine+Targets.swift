@@ -319,7 +319,7 @@ extension DeliveryMachine {
             reason: reason,
             attempt: DeliveryAttempt(
                 count: push == nil && calledOver == nil
-                    ? lease.attempts : Int16(clamping: attempt + Int(targets[slot].resends)),
+                    ? earlierAttempts(state) : Int16(clamping: attempt + Int(targets[slot].resends)),
                 transport: push == nil
                     ? calledOver : facts.flatMap { settings.transports[$0.destination.platform] },
                 transportID: push?.id.uuid,
@@ -341,6 +341,13 @@ extension DeliveryMachine {
 }
 
 extension DeliveryMachine {
+    /// The attempts of earlier leases at a target that was not sent in this one. A lease that lapsed may have sent it, so that a receipt of a target that
+    /// expires or is canceled now still counts.
+    private func earlierAttempts(_ state: DeliveryState) -> Int16 {
+        guard lease.followsLapse, state == .expired || state == .canceled else { return lease.attempts }
+        return Int16(clamping: Int(lease.attempts) + 1)
+    }
+
     /// Milliseconds since the push was handed over; nil: it was not.
     private func latency(of slot: Int, now: Timestamp) -> Int32? {
         targets[slot].sentAt.map { Int32(clamping: max(0, (now - $0).milliseconds)) }

@@ -111,6 +111,24 @@ extension DeliveryStoreRuleTests {
         #expect(try await state(devices[0].key, message.id, world) == .read, "state")
     }
 
+    @Test(arguments: [DeliveryState.expired, .canceled], [Int16(0), 1])
+    func aReaderOfAMessageThatEndedCountsIfThereWasAnAttempt(_ end: DeliveryState, _ attempts: Int16) async throws {
+        let world = try await RuleWorld.make()
+        let devices = try await devices(1, world)
+        let message = world.message(to: devices.map(\.identity))
+        _ = try await world.accept(message)
+        guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
+        var progress = world.progress(lease, end, .finished)
+        for index in progress.results.indices {
+            progress.results[index].attempt = DeliveryAttempt(count: attempts)
+        }
+        #expect(try await world.deliveries.record(progress, by: "n1") == .recorded(1), "the outcome")
+        let holder = BadgeHolder(key: devices[0].key)
+        let statement = AcknowledgeMessage(world.scope, .id(message.id), holder, .read, nil, at: world.now())
+        let wanted: ReceiptReply = attempts > 0 ? .recorded : .orphan
+        #expect(try await world.run(statement).reply == wanted, "the receipt")
+    }
+
     /// Without its own delivery, a report by number would mark the message as read on the user's other device.
     @Test func aReportByNumberDoesNotGoToTheUsersOtherDeviceWhileItsOwnSliceWaits() async throws {
         let world = try await RuleWorld.make()

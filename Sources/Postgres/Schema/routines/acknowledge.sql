@@ -33,7 +33,9 @@ BEGIN
     IF v_day IS NOT NULL AND cardinality(v_ids) > 0 THEN
         SELECT x.target_id, x.read_at INTO d FROM gateway.delivery x
             WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = ANY (v_ids)
-                AND (x.state IN ('sent', 'received', 'read') OR x.state IN ('failed', 'expired') AND x.transport IS NOT NULL)
+                -- As in `record_receipt`.
+                AND (x.state IN ('sent', 'received', 'read') OR x.state = 'failed' AND x.transport IS NOT NULL
+                    OR x.state IN ('expired', 'canceled') AND x.attempts > 0)
             ORDER BY array_position(v_ids, x.target_id) LIMIT 1 FOR UPDATE;
         v_target := d.target_id;
         v_first := d.read_at IS NULL;

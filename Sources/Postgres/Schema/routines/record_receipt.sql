@@ -1,7 +1,8 @@
 -- Records a receipt: the first one counts, `read` implies received, and an event follows. A receipt that arrives before the outcome of its delivery
--- creates the row; `record_outcomes` completes it and counts both. A receipt of a rejected delivery, or of one that expired after an attempt, makes it
--- uncertain: the device's report has precedence over the answer of the push service. A message that an upstream sent to targets that its call did not name has a
--- delivery for each device that reports it; its name may be a UUID too. A target of its call that was not known belongs to the first device with its address.
+-- creates the row; `record_outcomes` completes it and counts both. A receipt of a rejected delivery, or of one that expired or was canceled after an attempt,
+-- makes it uncertain: the device's report has precedence over the answer of the push service. A message that an upstream sent to targets that its call did not
+-- name has a delivery for each device that reports it; its name may be a UUID too. A target of its call that was not known belongs to the first device with its
+-- address.
 --
 -- Locks in the order of docs/architecture.md: delivery, inbox, event log.
 CREATE OR REPLACE FUNCTION gateway.record_receipt(
@@ -78,7 +79,7 @@ BEGIN
 
     SELECT state, reason, transport, device_vendor, is_certain, attempts, sent_at, received_at, read_at INTO d FROM gateway.delivery
         WHERE tenant_id = p_tenant AND due_day = m.due_day AND message_id = p_message AND target_id = v_target FOR UPDATE;
-    v_is_corrected := d.state = 'failed' AND d.transport IS NOT NULL OR d.state = 'expired' AND d.attempts > 0;
+    v_is_corrected := d.state = 'failed' AND d.transport IS NOT NULL OR d.state IN ('expired', 'canceled') AND d.attempts > 0;
     IF NOT v_is_corrected AND d.state NOT IN ('sent', 'received', 'read') THEN RETURN 'orphan'; END IF;
     PERFORM gateway.note_sightings(p_tenant, p_app, ARRAY[i.identity_id], now());
     DELETE FROM gateway.inbox_open WHERE tenant_id = p_tenant AND identity_id = i.identity_id AND message_id = p_message;
@@ -94,6 +95,12 @@ BEGIN
             p_uncertain => v_is_corrected::integer, p_received => (v_is_corrected OR d.received_at IS NULL)::integer,
             p_read => v_is_read::integer, p_reasons => CASE WHEN d.state = 'failed' AND d.reason IS NOT NULL
                 THEN json_build_object('rejected:' || d.reason, -1) END);
+        IF d.state = 'canceled' THEN
+            INSERT INTO gateway.counter_delta (tenant_id, quarter, app_id, vendor, device_vendor, transport, message_id, canceled)
+                VALUES (p_tenant, floor(extract(epoch FROM m.due_at) / 900)::integer, p_app, m.vendor,
+                    coalesce(d.device_vendor, CASE WHEN m.vendor <> 'native' THEN m.vendor ELSE '' END), coalesce(d.transport, ''),
+                    CASE WHEN m.is_counted THEN p_message END, -1);
+        END IF;
     END IF;
     PERFORM gateway.log_events(
         p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[v_target], ARRAY[d.state]);
