@@ -17,7 +17,7 @@ import Testing
     /// Begins the transactions one after the other, each in a session of its own, while `blocker` holds its locks; then ends the blocker.
     ///
     /// `meanwhile` runs before the blocker ends. A session runs a transaction once, so a deadlock is its error. Returns the code of each transaction's error.
-    private func race(
+    func race(
         _ fixture: StoreFixture,
         behind blocker: String,
         _ transactions: [(role: GatewayRole, transaction: Transaction)],
@@ -76,7 +76,7 @@ import Testing
         (.engine, Transaction(tenant: nil, [fixture.delivery.recording(progress, by: fixture.node)]))
     }
 
-    private func act(_ fixture: StoreFixture, _ operation: some StoreOperation) -> (GatewayRole, Transaction) {
+    func act(_ fixture: StoreFixture, _ operation: some StoreOperation) -> (GatewayRole, Transaction) {
         let call = StoreCall(tenant: fixture.acme, node: fixture.node)
         return (.call, Transaction(tenant: fixture.acme.rawValue, [operation.statement(call)]))
     }
@@ -186,7 +186,7 @@ import Testing
     }
 
     /// A registration of a new device.
-    private func registration(
+    func registration(
         _ fixture: StoreFixture,
         _ key: VendorDeviceKey,
         of user: UserID,

@@ -1,5 +1,5 @@
 -- Gives a token to the device that has it, or to p_device, or to a new device with the id p_new_device. An older identity of the same vendor on that device
--- is replaced; identities of other vendors share the device.
+-- is replaced; identities of other vendors share the device. The caller has locked the name of the token.
 CREATE OR REPLACE FUNCTION gateway.place_token(
     p_tenant text, p_app text, p_vendor text, p_identity uuid, p_device uuid, p_new_device uuid,
     p_platform text, p_environment text, p_token text, p_at timestamptz,

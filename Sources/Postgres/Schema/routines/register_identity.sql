@@ -9,6 +9,9 @@
 -- An unknown key that brings the token of an identity whose key is `token-…`, which an import made for a device without a key, becomes the key of that identity.
 -- It keeps what it has, and its first key: in `first_key`, by which rollouts know it, and as the attribute `$rolloutKey` for exports (`attributes_after`), from
 -- which a new identity gets its `first_key`.
+--
+-- Locks are taken in this order, each once: the names of key, token and phone, with the expectation before the phone; the devices in the order of their ids,
+-- namely that of the identity and that of the token; the identities in the order of theirs; the count, which is one row (`replace_identities`).
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
@@ -38,13 +41,19 @@ DECLARE
     v_report jsonb;
     -- The key that an imported identity loses; null: none.
     v_first text;
+    v_shares boolean;
+    -- The phone that no other identity keeps; null: no such phone.
+    v_only_phone text;
+    v_is_shared_phone boolean := false;
 BEGIN
     PERFORM gateway.lock_name(p_tenant, 'key', p_app || chr(31) || p_vendor || chr(31) || p_key);
     SELECT i.identity_id, i.device_id, i.state, i.phone, i.user_id, i.assurance, i.client, i.client_number
         INTO v_id, v_old_device, v_state, v_phone, v_user, v_old, v_client, v_number FROM gateway.identity i
         WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key;
-    IF v_id IS NULL AND p_token IS NOT NULL AND p_key NOT LIKE 'token-%' THEN
+    IF p_token IS NOT NULL THEN
         PERFORM gateway.lock_name(p_tenant, 'token', p_app || chr(31) || p_platform || chr(31) || p_token);
+    END IF;
+    IF v_id IS NULL AND p_token IS NOT NULL AND p_key NOT LIKE 'token-%' THEN
         -- The device is the one that `seat_token` finds. Nobody has confirmed that the new key belongs to the user.
         SELECT i.identity_id, i.device_id, i.key, i.state, i.phone, i.user_id, least(i.assurance, 0::smallint), i.client, i.client_number
             INTO v_id, v_old_device, v_first, v_state, v_phone, v_user, v_old, v_client, v_number
@@ -82,22 +91,37 @@ BEGIN
     THEN
         v_device := NULL;
     END IF;
+    v_shares := p_token IS NOT NULL AND coalesce(p_attributes->>'sharesDevice' = 'true', false);
+    -- With a new token it leaves the identities that it shared the old token with.
+    IF v_shares AND EXISTS (
+        SELECT FROM gateway.identity o
+        WHERE o.tenant_id = p_tenant AND o.device_id = v_device AND o.app_id = p_app AND o.vendor = p_vendor
+            AND o.state = 'active' AND o.identity_id <> v_id)
+    THEN
+        v_device := NULL;
+    END IF;
 
-    IF p_token IS NOT NULL AND p_attributes->>'sharesDevice' = 'true' THEN
-        -- With a new token it leaves the identities that it shared the old token with.
-        IF EXISTS (
+    v_only_phone := CASE WHEN p_replaces_phone THEN coalesce(p_phone, v_phone) END;
+    IF v_only_phone IS NOT NULL THEN
+        PERFORM gateway.lock_name(p_tenant, 'phone', p_app || chr(31) || p_vendor || chr(31) || v_only_phone);
+        v_is_shared_phone := EXISTS (
             SELECT FROM gateway.identity o
-            WHERE o.tenant_id = p_tenant AND o.device_id = v_device AND o.app_id = p_app AND o.vendor = p_vendor
-                AND o.state = 'active' AND o.identity_id <> v_id)
-        THEN
-            v_device := NULL;
-        END IF;
+            WHERE o.tenant_id = p_tenant AND o.app_id = p_app AND o.vendor = p_vendor AND o.phone = v_only_phone
+                AND o.state = 'active' AND o.identity_id IS DISTINCT FROM v_id);
+    END IF;
+    -- `seat_token` locks the devices. It does not know a device that the identity leaves, and the identities of a phone are on any devices.
+    IF v_is_shared_phone OR v_device IS DISTINCT FROM v_old_device THEN
+        PERFORM gateway.lock_seats(
+            p_tenant, p_app, p_vendor, v_id, v_old_device, p_platform, p_environment, p_token,
+            CASE WHEN v_is_shared_phone THEN v_only_phone END);
+    END IF;
+
+    IF v_shares THEN
         v_device := gateway.seat_token(p_tenant, p_app, v_device, p_device, p_platform, p_environment, p_token, p_at);
     ELSIF p_token IS NOT NULL THEN
-        SELECT t.o_device, t.o_replaced INTO v_device, v_replaced
-            FROM gateway.place_token(
-                p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, p_device,
-                p_platform, p_environment, p_token, p_at) t;
+        -- As in `place_token`.
+        v_device := gateway.seat_token(p_tenant, p_app, v_device, p_device, p_platform, p_environment, p_token, p_at);
+        v_replaced := gateway.replace_identities(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, NULL);
     ELSIF v_device IS NULL THEN
         INSERT INTO gateway.device (tenant_id, device_id, app_id, platform, environment, created_at, seen_at)
             VALUES (p_tenant, p_device, p_app, p_platform, coalesce(p_environment, 'production'), p_at, p_at);
@@ -162,13 +186,11 @@ BEGIN
     END IF;
     IF v_first IS NOT NULL THEN PERFORM gateway.move_badge(p_tenant, p_app, p_vendor, 'key:' || v_first, 'key:' || p_key); END IF;
     IF v_state IS DISTINCT FROM 'active' THEN
-        PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, ARRAY[p_key], 1);
+        PERFORM gateway.count_identities(p_tenant, p_app, p_vendor, ARRAY[v_id::text], 1);
     END IF;
 
-    v_phone := coalesce(p_phone, v_phone);
-    IF p_replaces_phone AND v_phone IS NOT NULL THEN
-        PERFORM gateway.lock_name(p_tenant, 'phone', p_app || chr(31) || p_vendor || chr(31) || v_phone);
-        v_replaced := v_replaced || gateway.replace_identities(p_tenant, p_app, p_vendor, v_id, NULL, v_phone, v_level);
+    IF v_is_shared_phone THEN
+        v_replaced := v_replaced || gateway.replace_identities(p_tenant, p_app, p_vendor, v_id, NULL, v_only_phone, v_level);
     END IF;
     -- Only a device that existed before can have other identities, and an identity that stayed on it has been checked before.
     IF v_device <> p_device AND (v_device IS DISTINCT FROM v_old_device OR v_state <> 'active') THEN

@@ -15,6 +15,7 @@ BEGIN
         FROM gateway.identity i JOIN gateway.device d ON d.tenant_id = p_tenant AND d.device_id = i.device_id
         WHERE i.tenant_id = p_tenant AND i.app_id = p_app AND i.vendor = p_vendor AND i.key = p_key AND i.state = 'active';
     IF NOT FOUND THEN RETURN 0; END IF;
+    PERFORM gateway.lock_name(p_tenant, 'token', p_app || chr(31) || v_platform || chr(31) || p_token);
     SELECT t.o_device, t.o_replaced INTO v_new, v_replaced
         FROM gateway.place_token(p_tenant, p_app, p_vendor, v_id, v_old, v_old, v_platform, p_environment, p_token, p_at) t;
     IF v_new <> v_old THEN

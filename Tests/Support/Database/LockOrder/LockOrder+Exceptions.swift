@@ -36,6 +36,9 @@ extension LockOrder {
         ),
         Exception("register_tagged", "identity identity_tag", "the registration has written the identity"),
         Exception("register_timed", "identity identity_tag device", "the registration has written identity and device"),
+        Exception("register_identity", "identity identity_tag device", "devices and identities are locked first"),
+        Exception("update_token", "identity device", "devices and identities are locked first"),
+        Exception("unregister_identities", "device", "devices and identities are locked first"),
         Exception("put_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
         Exception("move_user", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
         Exception("keep_users", "user_profile user_alias user_act user_tally", "the profiles are locked first"),
@@ -80,18 +83,8 @@ extension LockOrder {
 
     /// Deviations of registrations and erasures that can deadlock; the pool repeats the transaction that loses.
     package static let registrationFaults: [Exception] = [
-        Exception("register_identity", "name:phone identity identity_tag device", "a replaced identity is found late"),
         Exception("register_identity", "name:quota", after: "identity_count", "a replaced identity is counted first"),
-        Exception(
-            "register_identity > meet_expectation",
-            "expected_user",
-            after: "name:token",
-            "an imported identity is found by its token before its user is known"
-        ),
         Exception("register_identity > move_badge", "badge_mark badge", "a replaced identity is counted first"),
-        Exception("unregister_identities", "device", "the identity is locked before its device"),
-        Exception("update_token", "identity device", "the device is locked behind a replaced identity"),
-        Exception("set_preferences", "device", "the identity is locked before its device"),
         Exception("end_identities", nil, "one identity after the other, each with its events"),
         Exception("import_each", nil, "one row after the other, in the order of the file"),
         Exception("import_rows", nil, "one row after the other, in the order of the file"),

@@ -9,7 +9,7 @@ package struct LockOrder: Sendable {
         tenant account account_role console_session account_invitation account_attempt
         api_key api_key_use master_key provider_token log_generation node singleton binding credential budget app route_set
         migration migration_history
-        name:key expected_user name:token name:phone name:user
+        name:key name:token expected_user name:phone name:user
         user_profile user_alias user_act user_tally campaign_mark name:groups user_group group_member group_count
         activity_token challenge device client_version identity identity_tag verification erased_identity
         campaign message_template schedule name:duplicate message message_ref message_label message_media message_variable message_number page media
