@@ -190,10 +190,13 @@ BEGIN
                     user_since = CASE WHEN u.user_id <> i.user_id OR i.user_id IS NULL AND (
                             u.user_id IS NOT NULL OR u.phone IS NOT NULL AND u.phone IS DISTINCT FROM i.phone)
                         THEN u.at ELSE i.user_since END
-                FROM unnest(v.identities, v.devices, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens, v_clients,
-                        v_numbers)
-                    AS u(identity, device, way, user_id, name, phone, raw_phone, attributes, at, is_new_token, client, number)
-                WHERE u.way = 'kept' AND i.tenant_id = p_tenant AND i.identity_id = u.identity AND i.device_id = u.device AND i.state = 'active'
+                FROM (
+                    SELECT x.* FROM unnest(
+                            v.identities, v.devices, v.ways, p_users, p_names, p_phones, p_raw_phones, p_attributes, p_at, v.new_tokens, v_clients,
+                            v_numbers)
+                        AS x(identity, device, way, user_id, name, phone, raw_phone, attributes, at, is_new_token, client, number)
+                    WHERE x.way = 'kept' ORDER BY x.identity) AS u
+                WHERE i.tenant_id = p_tenant AND i.identity_id = u.identity AND i.device_id = u.device AND i.state = 'active'
                 RETURNING 1)
         SELECT count(*) INTO v_count FROM r;
         -- Erasures and the ends of identities do not wait for the keys of registrations.
