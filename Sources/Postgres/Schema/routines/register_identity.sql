@@ -10,8 +10,8 @@
 -- It keeps what it has, and its first key: in `first_key`, by which rollouts know it, and as the attribute `$rolloutKey` for exports (`attributes_after`), from
 -- which a new identity gets its `first_key`.
 --
--- Locks are taken in this order, each once: the names of key, token and phone, with the expectation before the phone; the devices in the order of their ids,
--- namely that of the identity and that of the token; the identities in the order of theirs; the count, which is one row (`replace_identities`).
+-- Locks are taken in this order, each once: the names of key, token and phone, with the expectation before the phone; the devices in the order of their
+-- ids, namely that of the identity and that of the token; the identities in the order of theirs; the count, which is one row (`replace_identities`).
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
     p_platform text, p_environment text, p_token text, p_user text, p_name text, p_phone text, p_raw_phone text,
