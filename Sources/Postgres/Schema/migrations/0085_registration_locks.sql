@@ -1,0 +1,5 @@
+-- Registrations lock in one order (`lock_seats`, new; `register_identity`, `register_many`, `replace_identities`, `seat_token`, `place_token`, `update_token`,
+-- `set_preferences`, `unregister_identities`). Receipts count for pushes whose slice waits for another try (`tried_target`, new; `record_receipt`,
+-- `acknowledge`), and for deliveries that were canceled after an attempt.
+-- Oldest program: 39
+-- Routines: 9c62a6e0d1a99e39
