@@ -27,7 +27,10 @@ extension StoreLockTests {
         let second = try await registration(fixture, "k2", of: "u1", token: "aa01", in: fixture.scope)
         let blocker = lock(on: "k2", of: fixture)
         let errors = try await race(fixture, behind: blocker, [act(fixture, first), act(fixture, second)])
-        #expect(errors == [nil, nil])
+        // The first one has replaced the identity that the second one found active.
+        #expect(errors == [nil, .serializationFailure])
+        _ = try await fixture.ask(second)
+        try await expectExactCounts(fixture)
     }
 
     // The first one locks both devices, and leaves the one whose token the second one brings, so that the device loses it.
@@ -51,5 +54,53 @@ extension StoreLockTests {
         let device = "SELECT FROM gateway.device WHERE tenant_id = '\(fixture.acme)' FOR UPDATE"
         let errors = try await race(fixture, behind: device, [act(fixture, register), act(fixture, unregister)])
         #expect(errors == [nil, nil])
+        try await expectExactCounts(fixture)
+    }
+
+    // The identity of another vendor keeps the token, so that only the state shows that the identity has ended.
+    @Test func anUnregistrationAndARegistration() async throws {
+        let fixture = try await StoreFixture.make()
+        for vendor in [fixture.scope.vendor, .ipns] {
+            try await fixture.register("k1", token: "aa01", vendor: vendor)
+        }
+        let unregister = UnregisterDevices(fixture.scope, .key("k1"))
+        let register = try await registration(fixture, "k1", of: "u1", token: "aa01", in: fixture.scope)
+        let errors = try await race(
+            fixture,
+            behind: lock(on: "k1", of: fixture),
+            [act(fixture, unregister), act(fixture, register)]
+        )
+        #expect(errors == [nil, .serializationFailure])
+        _ = try await fixture.ask(register)
+        try await expectExactCounts(fixture)
+    }
+
+    // The new token would be given to the device that another identity has taken meanwhile.
+    @Test func aTokenForAnIdentityThatIsReplacedMeanwhile() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.register("k1", token: "aa01", vendor: fixture.scope.vendor)
+        let taking = try await registration(fixture, "k2", of: "u2", token: "aa01", in: fixture.scope)
+        let token = try #require(DeviceToken(apns: "aa02"))
+        let updating = UpdateToken(fixture.scope, key: "k1", token, nil, at: try await fixture.now())
+        let errors = try await race(
+            fixture,
+            behind: lock(on: "k1", of: fixture),
+            [act(fixture, taking), act(fixture, updating)]
+        )
+        #expect(errors == [nil, .serializationFailure])
+        #expect(try await fixture.ask(updating) == 0)
+        try await expectExactCounts(fixture)
+    }
+
+    /// The maintained numbers of identities are those of the rows.
+    private func expectExactCounts(_ fixture: StoreFixture) async throws {
+        let rows = try await fixture.database.admin().query(
+            """
+            SELECT (SELECT sum(c.active) FROM gateway.identity_count c WHERE c.tenant_id = $1)::bigint AS kept,
+                (SELECT count(*) FROM gateway.identity i WHERE i.tenant_id = $1 AND i.state = 'active') AS counted
+            """,
+            [.id(fixture.acme)]
+        ).only()
+        #expect(try rows.int("kept") == rows.int("counted"))
     }
 }

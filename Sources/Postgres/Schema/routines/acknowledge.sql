@@ -1,5 +1,6 @@
 -- Records a receipt by a message's number or id, from the reporter with this token, key or user, and changes the badge: p_badge -1 subtracts one at the
--- holder's first read of the message, 0 and more sets it, null leaves it. If several of the reporter's identities were sent the message, the first one counts.
+-- holder's first read of the message, 0 and more sets it, null leaves it. If several of the reporter's identities were sent the message, the
+-- first one counts whose push was accepted, or else the first one that may have been sent it.
 CREATE OR REPLACE FUNCTION gateway.acknowledge(
     p_tenant text, p_app text, p_vendor text, p_ref text, p_message uuid, p_key text, p_token text, p_user text, p_kind text,
     p_badge integer, p_at timestamptz, p_node text)
@@ -20,6 +21,8 @@ DECLARE
     v_recipients bigint;
     -- The target of the delivery, if that is not the reporter.
     v_named uuid;
+    -- The reporter's identities that may have been sent the message.
+    v_open uuid[];
     v_row uuid;
     v_badge integer;
     v_outcome text := 'orphan';
@@ -36,7 +39,7 @@ BEGIN
                 -- As in `record_receipt`.
                 AND (x.state IN ('sent', 'received', 'read') OR x.state = 'failed' AND x.transport IS NOT NULL
                     OR x.state IN ('expired', 'canceled') AND x.attempts > 0)
-            ORDER BY array_position(v_ids, x.target_id) LIMIT 1 FOR UPDATE;
+            ORDER BY x.state IN ('sent', 'received', 'read') DESC, array_position(v_ids, x.target_id) LIMIT 1 FOR UPDATE;
         v_target := d.target_id;
         v_first := d.read_at IS NULL;
         IF v_target IS NULL AND v_is_observed AND v_recipients IS NULL THEN
@@ -53,12 +56,20 @@ BEGIN
                 END IF;
             END LOOP;
         ELSIF v_target IS NULL THEN
+            -- A target that ended without a push keeps its place in the slice until that ends.
+            v_open := ARRAY(
+                SELECT u.id FROM unnest(v_ids) WITH ORDINALITY AS u(id, place)
+                WHERE NOT EXISTS (
+                    SELECT FROM gateway.delivery x
+                    WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = u.id
+                        AND x.state NOT IN ('sent', 'received', 'read'))
+                ORDER BY u.place);
             -- The push is being sent, and its outcome is not written yet.
             SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)
-                WHERE s.tenant_id = p_tenant AND s.message_id = v_message AND s.state = 'leased' AND u.target = ANY (v_ids)
-                ORDER BY array_position(v_ids, u.target) LIMIT 1;
+                WHERE s.tenant_id = p_tenant AND s.message_id = v_message AND s.state = 'leased' AND u.target = ANY (v_open)
+                ORDER BY array_position(v_open, u.target) LIMIT 1;
             -- Or it was sent, and its slice waits for another try.
-            IF v_target IS NULL THEN v_target := gateway.tried_target(p_tenant, v_message, v_ids); END IF;
+            IF v_target IS NULL THEN v_target := gateway.tried_target(p_tenant, v_message, v_open); END IF;
         END IF;
     END IF;
     -- A delivery is locked before badges. One without a row is not: `record_outcomes`, which writes it, takes no badges.

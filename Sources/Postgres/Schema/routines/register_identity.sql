@@ -181,8 +181,9 @@ BEGIN
                 registered_at = CASE WHEN v_first IS NULL THEN p_at ELSE greatest(i.registered_at, p_at) END,
                 assurance = v_level, client = v_report, client_number = v_number,
                 user_since = CASE WHEN v_is_new_user OR v_is_new_phone AND v_user IS NULL THEN p_at ELSE i.user_since END
-            WHERE i.tenant_id = p_tenant AND i.identity_id = v_id;
-        IF NOT FOUND THEN RAISE EXCEPTION 'the identity was erased meanwhile' USING ERRCODE = '40001'; END IF;
+            -- Another call may have replaced, unregistered, moved or erased it while this one waited for a lock.
+            WHERE i.tenant_id = p_tenant AND i.identity_id = v_id AND i.state = v_state AND i.device_id IS NOT DISTINCT FROM v_old_device;
+        IF NOT FOUND THEN RAISE EXCEPTION 'the identity was changed or erased meanwhile' USING ERRCODE = '40001'; END IF;
     END IF;
     IF v_first IS NOT NULL THEN PERFORM gateway.move_badge(p_tenant, p_app, p_vendor, 'key:' || v_first, 'key:' || p_key); END IF;
     IF v_state IS DISTINCT FROM 'active' THEN

@@ -1,4 +1,5 @@
--- The stage in which a delivery with an outcome is counted. Receipts do not change it, except that `record_receipt` makes a rejected delivery uncertain.
+-- The stage in which a delivery with an outcome is counted. Receipts do not change it, except that `record_receipt` makes a rejected, expired or
+-- canceled delivery uncertain.
 CREATE OR REPLACE FUNCTION gateway.stage_of(p_state text, p_transport text, p_certain boolean)
 RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN

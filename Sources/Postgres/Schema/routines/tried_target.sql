@@ -12,7 +12,7 @@ BEGIN
             SELECT x.epoch, x.targets FROM gateway.slice x
             WHERE x.tenant_id = p_tenant AND x.message_id = p_message AND x.state <> 'done' ORDER BY x.no DESC LIMIT 100) AS s
         CROSS JOIN LATERAL unnest(s.targets) AS u(target)
-        WHERE s.epoch > 0 AND u.target = ANY (p_targets)
+        WHERE s.epoch > 0 AND s.targets && p_targets AND u.target = ANY (p_targets)
         ORDER BY array_position(p_targets, u.target) LIMIT 1;
     IF FOUND THEN RETURN v_target; END IF;
     FOR q IN
