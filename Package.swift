@@ -368,7 +368,7 @@ var parts: [Part] = [
         path: "Sources/Gateway/Secrets",
         [
             .ours("EngineStore"), .ours("Store"), .ours("APNs"), .ours("HTTP2"), .ours("Model"),
-            .product("SystemPackage", .system), crypto, locks,
+            .product("SystemPackage", .system), crypto, locks, subprocess,
         ]
     ),
     .library(

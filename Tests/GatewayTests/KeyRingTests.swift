@@ -226,6 +226,9 @@ struct KeyRingTests {
     @Test func theOutputOfTheCommandIsTheRing() async throws {
         let command = "echo '# from the KMS'; echo \(old.line); echo \(new.line)"
         #expect(try await MasterKeySource.command(command).keys().map(\.id) == [old.id, new.id])
+        // A process in the background holds the output open for longer than the command may take.
+        let another = "sleep 20 & \(command)"
+        #expect(try await MasterKeySource.command(another).keys().map(\.id) == [old.id, new.id])
     }
 
     @Test(arguments: [
@@ -246,6 +249,28 @@ struct KeyRingTests {
             }
             #expect(ContinuousClock.now - started < .seconds(300), "\(command)")
         }
+    }
+
+    // `yes` writes too much; `wait` is cancelled.
+    @Test(.timeLimit(.minutes(5)), arguments: [("yes", "64 KiB"), ("wait", "status 9")])
+    func theChildrenOfTheCommandAreEndedWithIt(_ rest: String, _ words: String) async throws {
+        let path = try file("")
+        let run = Task {
+            try await MasterKeyProgram.output(of: "sleep 600 & echo $! >'\(path)'; \(rest)", within: .seconds(600))
+        }
+        var child = ""
+        while !child.hasSuffix("\n") {
+            try await Task.sleep(for: .milliseconds(5))
+            child = try String(contentsOfFile: path, encoding: .utf8)
+        }
+        if rest == "wait" { run.cancel() }
+        let error = await #expect(throws: MasterKeyError.self) { try await run.value }
+        #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        // A process that has ended has no program, even if its status has not been read.
+        while (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(child.dropLast())/exe")) != nil {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        try FileManager.default.removeItem(atPath: path)
     }
 
     @Test func theCommandExcludesTheFile() async throws {

@@ -1,78 +1,66 @@
-import Dispatch
-import Foundation
-import NIOConcurrencyHelpers
+import Subprocess
+import SystemPackage
 
 /// Runs the operator's command that prints the master keys. Its output goes nowhere else: not into a log, not into an error.
 enum MasterKeyProgram {
+    private typealias Ending = Result<[UInt8], MasterKeyError.CommandFault>
+
     /// The bytes that the command writes to standard output.
     ///
+    /// At the end of `limit`, and when the task is cancelled, the command and its children are killed. Processes that it leaves in the background are not
+    /// waited for.
     /// - Throws: `MasterKeyError.command`.
     static func output(
         of command: String,
         within limit: Duration = MasterKeySource.timeLimit
     ) async throws(MasterKeyError) -> [UInt8] {
-        // The calls block: they must not hold a thread of the concurrency pool.
-        let result = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: run(command, limit)) }
+        let result = await withTaskGroup(of: Ending?.self) { group -> Ending in
+            group.addTask { await run(command) }
+            group.addTask {
+                // A cancelled wait says nothing about the command.
+                do { try await Task.sleep(for: limit) } catch { return nil }
+                return Ending.failure(.tooSlow)
+            }
+            while let next = await group.next() {
+                guard let ending = next else { continue }
+                group.cancelAll()
+                return ending
+            }
+            return .failure(.notStarted)
         }
         do { return try result.get() } catch { throw .command(error) }
     }
 
-    private static func run(_ command: String, _ limit: Duration) -> Result<[UInt8], MasterKeyError.CommandFault> {
-        let end = ContinuousClock.now + limit
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return .failure(.notStarted) }
-        try? pipe.fileHandleForWriting.close()
-        let output = Output()
-        DispatchQueue.global().async { output.read(pipe.fileHandleForReading) }
-        while !output.hasEnded || (process.isRunning && !output.isTooLong), ContinuousClock.now < end { usleep(5000) }
-        let isLate = !output.hasEnded || process.isRunning
-        if isLate { kill(process) }
-        if output.isTooLong { return .failure(.tooLong) }
-        if isLate { return .failure(.tooSlow) }
-        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-            return .failure(.status(process.terminationStatus))
+    private static func run(_ command: String) async -> Ending {
+        // `Subprocess` would open it after the pipe, and traps if that fails.
+        let path = FilePath("/dev/null")
+        guard let nowhere = try? FileDescriptor.open(path, .readWrite, options: .closeOnExec) else {
+            return .failure(.notStarted)
         }
-        return .success(output.bytes)
-    }
-
-    /// Kills the shell, and its children if it leads a process group.
-    private static func kill(_ process: Process) {
-        // The number of a process that has ended may belong to another one.
-        guard process.isRunning else { return }
-        let id = process.processIdentifier
-        if getpgid(id) == id { Foundation.kill(-id, SIGKILL) }
-        Foundation.kill(id, SIGKILL)
-        process.waitUntilExit()
-    }
-
-    /// The output of a command, at most `sizeLimit` bytes of it.
-    private final class Output: Sendable {
-        private struct State {
-            var bytes: [UInt8] = []
-            var hasEnded = false
-        }
-
-        private let state = NIOLockedValueBox(State())
-
-        var bytes: [UInt8] { state.withLockedValue { $0.bytes } }
-        var hasEnded: Bool { state.withLockedValue { $0.hasEnded } }
-        var isTooLong: Bool { state.withLockedValue { $0.bytes.count > MasterKeySource.sizeLimit } }
-
-        /// Blocks until the output ends or is too long.
-        func read(_ file: FileHandle) {
-            while !isTooLong {
-                let data = file.availableData
-                guard !data.isEmpty else { break }
-                state.withLockedValue { $0.bytes += data }
+        defer { try? nowhere.close() }
+        var options = PlatformOptions()
+        // The session is a process group of its own, so that a kill of the group reaches the children.
+        options.createSession = true
+        options.teardownSequence = [.send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
+        do {
+            // Output beyond the limit ends the command.
+            let result = try await Subprocess.run(
+                .path("/bin/sh"),
+                arguments: ["-c", command],
+                platformOptions: options,
+                input: .fileDescriptor(nowhere, closeAfterSpawningProcess: false),
+                output: .bytes(limit: MasterKeySource.sizeLimit),
+                error: .fileDescriptor(nowhere, closeAfterSpawningProcess: false)
+            )
+            // Cancellation ends the reading before the kill: the output may be a part of what a command with status 0 wrote.
+            guard !Task.isCancelled else { return .failure(.status(Signal.kill.rawValue)) }
+            switch result.terminationStatus {
+            case .exited(0): return .success(result.standardOutput)
+            case .exited(let status), .signaled(let status): return .failure(.status(status))
             }
-            state.withLockedValue { $0.hasEnded = true }
+        } catch {
+            let isTooLong = (error as? SubprocessError)?.code == .outputLimitExceeded
+            return .failure(isTooLong ? .tooLong : .notStarted)
         }
     }
 }
