@@ -129,6 +129,97 @@ extension DeliveryStoreRuleTests {
         #expect(try await world.run(statement).reply == wanted, "the receipt")
     }
 
+    /// Two devices of a user, in the order in which `acknowledge` searches them: the one that was registered last is the first.
+    private func readers(_ world: RuleWorld) async throws -> [Phone] {
+        var devices: [Phone] = []
+        for age in [0, 60] {
+            let key = world.newKey()
+            let registration = DeviceRegistration(
+                key: key,
+                platform: .ios,
+                environment: .production,
+                token: world.newToken(),
+                user: "hong"
+            )
+            let now = world.now()
+            let statement = RegisterDevice(
+                world.scope,
+                key: key,
+                registration,
+                identity: IdentityID(rawValue: world.identifiers.uuid(at: now)),
+                device: DeviceID(rawValue: world.identifiers.uuid(at: now)),
+                at: now + .seconds(-age)
+            )
+            let made = try await world.run(statement)
+            devices.append(Phone(key: key, identity: made.identity))
+        }
+        return devices
+    }
+
+    /// A message whose first target is suppressed. Its slice, in which the target keeps its place, gets the disposition `rest`.
+    private func suppressFirst(
+        of devices: [Phone],
+        _ rest: SliceProgress.Disposition,
+        _ world: RuleWorld
+    ) async throws -> MessageID {
+        let message = world.message(to: devices.map(\.identity))
+        _ = try await world.accept(message)
+        var lease = try #require(try await world.claim(message.id, by: "n1").first)
+        var progress = world.progress(lease, .suppressed, rest)
+        lease.markDone(0)
+        progress.lease = lease
+        progress.results = Array(progress.results.prefix(1))
+        for index in progress.results.indices {
+            progress.results[index].reason = "quietHours"
+            progress.results[index].attempt = DeliveryAttempt()
+        }
+        #expect(try await world.deliveries.record(progress, by: "n1") == .recorded(1), "the first outcome")
+        return message.id
+    }
+
+    private func read(_ message: MessageID, _ holder: BadgeHolder, _ world: RuleWorld) async throws -> Acknowledgement {
+        try await world.run(AcknowledgeMessage(world.scope, .id(message), holder, .read, .keep, at: world.now()))
+    }
+
+    @Test(arguments: [SliceProgress.Disposition.goOn, .again(after: .seconds(900))])
+    func aReaderWhoseTargetEndedWithoutAPushReadsNothing(_ rest: SliceProgress.Disposition) async throws {
+        let world = try await RuleWorld.make()
+        let devices = try await devices(2, world)
+        let holder = BadgeHolder(key: devices[0].key)
+        _ = try await world.badge(holder, 2)
+        let message = try await suppressFirst(of: devices, rest, world)
+        let answer = try await read(message, holder, world)
+        #expect(answer == Acknowledgement(reply: .orphan, badge: 2), "the receipt and the badge")
+    }
+
+    @Test(arguments: [SliceProgress.Disposition.goOn, .again(after: .seconds(900))])
+    func aUserReadsOnTheDeviceThatMayHaveThePush(_ rest: SliceProgress.Disposition) async throws {
+        let world = try await RuleWorld.make()
+        let devices = try await readers(world)
+        let message = try await suppressFirst(of: devices, rest, world)
+        let answer = try await read(message, BadgeHolder(user: "hong"), world)
+        #expect(answer.reply == .recorded, "the receipt")
+        #expect(try await state(devices[0].key, message, world) == .suppressed, "the first device")
+        #expect(try await state(devices[1].key, message, world) == .read, "the second device")
+    }
+
+    @Test(arguments: [DeliveryState.expired, .canceled])
+    func aUserReadsOnTheDeviceWhosePushWasAccepted(_ end: DeliveryState) async throws {
+        let world = try await RuleWorld.make()
+        let devices = try await readers(world)
+        let message = world.message(to: devices.map(\.identity))
+        _ = try await world.accept(message)
+        guard let lease = try await world.claim(message.id, by: "n1").first else { return fail("no lease") }
+        var progress = world.progress(lease, .sent, .finished)
+        progress.results[0].state = end
+        progress.results[0].attempt = DeliveryAttempt(count: 1)
+        #expect(try await world.deliveries.record(progress, by: "n1") == .recorded(2), "the outcomes")
+        let answer = try await read(message.id, BadgeHolder(user: "hong"), world)
+        #expect(answer.reply == .recorded, "the receipt")
+        #expect(try await state(devices[0].key, message.id, world) == end, "the first device")
+        #expect(try await state(devices[1].key, message.id, world) == .read, "the second device")
+    }
+
     /// Without its own delivery, a report by number would mark the message as read on the user's other device.
     @Test func aReportByNumberDoesNotGoToTheUsersOtherDeviceWhileItsOwnSliceWaits() async throws {
         let world = try await RuleWorld.make()
