@@ -47,6 +47,8 @@ import Testing
         let scope: AppScope
         var random: SplitMix
         var sent: [Sent] = []
+        /// Deliveries that were canceled after an attempt, which the next receipts are about.
+        var canceled: [(MessageID, VendorDeviceKey)] = []
         var number = 0
 
         mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
@@ -108,10 +110,10 @@ import Testing
             case 0: (result.state, result.reason, result.attempt.transport) = (.failed, "PayloadTooLarge", nil)
             case 1: (result.state, result.reason) = (.failed, "Unregistered")
             case 2: (result.state, result.reason, result.attempt.transport) = (.suppressed, "quietHours", nil)
-            case 3:
-                (result.state, result.attempt.transport) = (.expired, nil)
+            case 3, 4:
+                result.state = chance(50) ? .expired : .canceled
+                result.attempt.transport = nil
                 result.attempt.count = chance(50) ? 2 : 0
-            case 4: (result.state, result.attempt.transport, result.attempt.count) = (.canceled, nil, 0)
             case 5: result.attempt.isCertain = false
             default: break
             }
@@ -133,6 +135,10 @@ import Testing
             for index in progress.results.indices {
                 progress.results[index].dialect = chance(40) ? .upmc : .ipns
                 outcome(&progress.results[index])
+                let result = progress.results[index]
+                guard result.state == .canceled, result.attempt.count > 0 else { continue }
+                let place = identities.firstIndex { $0.rawValue == result.target.rawValue }
+                if let place { canceled.append((lease.key.message, keys[place])) }
             }
             _ = try await fixture.delivery.record(progress, by: fixture.node)
             if chance(20) { _ = try await fixture.delivery.record(progress, by: fixture.node) }
@@ -149,13 +155,13 @@ import Testing
         }
 
         mutating func report() async throws {
-            guard let message = sent.randomElement(using: &random)?.message,
+            guard let message = sent.randomElement(using: &random)?.message.id,
                 let key = keys.randomElement(using: &random)
             else { return }
             let kind: ReceiptKind = chance(50) ? .received : .read
             let now = try await fixture.now()
-            let receipt = RecordReceipt(scope, message.id, Reporter(key: key), kind, at: now)
-            _ = try await fixture.ask(receipt)
+            let (subject, reporter) = canceled.popLast() ?? (message, key)
+            _ = try await fixture.ask(RecordReceipt(scope, subject, Reporter(key: reporter), kind, at: now))
         }
 
         mutating func reportSeveral() async throws {
