@@ -7,7 +7,7 @@ import NIOConcurrencyHelpers
     import Foundation
 #endif
 
-/// The database's clock as estimated by this node: its own monotonic clock plus the difference measured by the last heartbeat.
+/// The database's clock as estimated by this node: its own monotonic clock plus a difference that heartbeats have measured.
 ///
 /// There is one per process, created by the wiring. Ids, expiry and provider tokens use it, so that a node with a wrong clock does no harm. Until the
 /// first heartbeat it shows the system's time.
@@ -32,11 +32,13 @@ package final class DatabaseClock: WallClock {
     /// A time that never goes back, for the gateway's own deadlines.
     package var uptime: Duration { monotonic() }
 
-    /// The database answered `databaseTime`, and the round trip took `askedFor`: its clock now shows a time between `databaseTime` and `askedFor` later.
+    /// The database answered `databaseTime` to a call that began at `asked`, a value of `uptime`: its clock now shows a time between `databaseTime` and the
+    /// duration of the call later.
     ///
     /// An estimate within that is kept, so that a slow answer does not move a good estimate. Any other is replaced by the middle.
-    package func adjust(databaseTime: Timestamp, askedFor: Duration) {
-        let own = uptime.milliseconds
+    package func adjust(databaseTime: Timestamp, asked: Duration) {
+        let uptime = uptime
+        let (own, askedFor) = (uptime.milliseconds, uptime - asked)
         offset.withLockedValue { offset in
             let estimate = Timestamp(milliseconds: offset.addingReportingOverflow(own).partialValue)
             guard estimate < databaseTime || databaseTime + askedFor < estimate else { return }

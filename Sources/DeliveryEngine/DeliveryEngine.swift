@@ -181,7 +181,7 @@ package final class DeliveryEngine: Service {
         let asked = clock.uptime
         do {
             let time = try await store.heartbeat(node)
-            clock.adjust(databaseTime: time, askedFor: clock.uptime - asked)
+            clock.adjust(databaseTime: time, asked: asked)
             return true
         } catch {
             storeFailed("heartbeat", error)

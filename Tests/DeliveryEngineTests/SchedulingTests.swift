@@ -217,7 +217,7 @@ import Testing
         let box = ManualTime()
         let clock = DatabaseClock(monotonic: { box.now })
         box.advance(.seconds(10))
-        clock.adjust(databaseTime: Timestamp(seconds: 1000), askedFor: .milliseconds(200))
+        clock.adjust(databaseTime: Timestamp(seconds: 1000), asked: box.now - .milliseconds(200))
         #expect(clock.now() == Timestamp(milliseconds: 1_000_100))
         box.advance(.seconds(5))
         #expect(clock.now() == Timestamp(milliseconds: 1_005_100))
@@ -227,25 +227,25 @@ import Testing
     @Test func aSlowAnswerDoesNotMoveAGoodEstimate() {
         let box = ManualTime()
         let clock = DatabaseClock(monotonic: { box.now })
-        clock.adjust(databaseTime: Timestamp(seconds: 1000), askedFor: .zero)
+        clock.adjust(databaseTime: Timestamp(seconds: 1000), asked: box.now)
         box.advance(.seconds(5))
         // It read its clock at the beginning, and then at the end.
-        clock.adjust(databaseTime: Timestamp(milliseconds: 1_004_600), askedFor: .milliseconds(400))
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_004_600), asked: box.now - .milliseconds(400))
         #expect(clock.now() == Timestamp(milliseconds: 1_005_000))
-        clock.adjust(databaseTime: Timestamp(milliseconds: 1_005_000), askedFor: .milliseconds(400))
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_005_000), asked: box.now - .milliseconds(400))
         #expect(clock.now() == Timestamp(milliseconds: 1_005_000))
         // A millisecond that neither explains.
-        clock.adjust(databaseTime: Timestamp(milliseconds: 1_005_001), askedFor: .milliseconds(400))
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_005_001), asked: box.now - .milliseconds(400))
         #expect(clock.now() == Timestamp(milliseconds: 1_005_201))
-        clock.adjust(databaseTime: Timestamp(milliseconds: 1_004_800), askedFor: .milliseconds(400))
+        clock.adjust(databaseTime: Timestamp(milliseconds: 1_004_800), asked: box.now - .milliseconds(400))
         #expect(clock.now() == Timestamp(milliseconds: 1_005_000))
     }
 
     @Test func invalidTimeDoesNotTrap() {
         let clock = DatabaseClock(monotonic: { .seconds(1) })
-        clock.adjust(databaseTime: Timestamp(milliseconds: .min), askedFor: .zero)
+        clock.adjust(databaseTime: Timestamp(milliseconds: .min), asked: .seconds(1))
         _ = clock.now()
-        clock.adjust(databaseTime: Timestamp(milliseconds: .max), askedFor: .seconds(9))
+        clock.adjust(databaseTime: Timestamp(milliseconds: .max), asked: .seconds(-8))
         _ = clock.now()
     }
 }

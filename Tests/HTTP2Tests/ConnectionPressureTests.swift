@@ -171,7 +171,6 @@ struct ConnectionPressureTests {
         let connection = await harness.open(configuration)
         var batch = harness.batch(1...30, timeout: .milliseconds(300))
         let taken = connection.submit(&batch)
-        // The time limit of the suite ends the wait for a request that never has an outcome.
         await harness.wait { $0.outcomes.count == taken }
         connection.close()
         await harness.wait { $0.isClosed }

@@ -154,7 +154,7 @@ struct CrashTests {
 
     // I10: after SIGTERM in the middle of a send, the exit status is 0, and the successor repeats nothing.
     @Test func drainedGatewayLeavesNothingForItsSuccessorToRepeat() async throws {
-        // 300 ms over 8 connections of 5 streams: 4,000 pushes take 30 s. The drain's end (5 s) comes in mid-send, and so does the end of what a
+        // 300 ms over 8 connections of 5 streams: 2,500 pushes take 19 s. The drain's end (5 s) comes in mid-send, and so does the end of what a
         // push may wait for a stream (10 s), which must not be taken for an answer.
         try await World.with(
             simulatorArguments: ["--mode", "script", "--latency-ms", "300", "--max-streams", "5"],

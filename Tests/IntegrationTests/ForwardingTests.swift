@@ -3,6 +3,7 @@ import Foundation
 import Model
 import Outgoing
 import Routing
+import TestKit
 import Testing
 import UpstreamSupport
 
@@ -53,11 +54,9 @@ import UpstreamSupport
     }
 
     @Test func anUpstreamThatReturnsReceivesEverythingInOrder() async throws {
-        let first = try await RawServer.start()
-        let port = first.port
-        await first.stop()
+        let port = try ClosedPort()
         let devices = ["D-01", "D-02", "D-03"]
-        try await ProxyStage.on(port, forwarding: Self.quick) { stage in
+        try await ProxyStage.on(port.number, forwarding: Self.quick) { stage in
             stage.directory.set(Self.rules)
             let end = ContinuousClock.now + (Self.outage ?? .zero)
             var count = 0
@@ -77,7 +76,8 @@ import UpstreamSupport
             let numbers = Array(1...count)
             // A call that the gateway refuses does not leave.
             #expect(try await stage.call("receipt", [], Self.body("D-01", 99)).status == 400)
-            let upstream = try await RawServer.start(port: port)
+            port.release()
+            let upstream = try await RawServer.start(port: port.number)
             let all = numbers.count * devices.count
             try await waits("every call arrives") { Self.arrived(upstream).values.map(\.count).reduce(0, +) >= all }
             for device in devices { #expect(Self.arrived(upstream)[device] == numbers) }
@@ -110,16 +110,15 @@ import UpstreamSupport
     }
 
     @Test func aCallThatIsServedInAnOutageIsForwarded() async throws {
-        let first = try await RawServer.start()
-        let port = first.port
-        await first.stop()
-        try await ProxyStage.on(port, forwarding: Self.quick) { stage in
+        let port = try ClosedPort()
+        try await ProxyStage.on(port.number, forwarding: Self.quick) { stage in
             stage.directory.set([
                 CallRule(kinds: [.device], action: .proxy, upstream: "old", servesInOutage: true)
             ])
             let answer = try await stage.call("register", [], Self.body("D-31", 1))
             #expect(answer.status == 200 && answer.text.contains("registered"))
-            let upstream = try await RawServer.start(port: port)
+            port.release()
+            let upstream = try await RawServer.start(port: port.number)
             try await waits("the call arrives") { Self.arrived(upstream)["D-31"] == [1] }
             // While the upstream answers, the call is its own.
             #expect(try await stage.call("register", [], Self.body("D-31", 2)).text == "ok")
@@ -145,16 +144,15 @@ import UpstreamSupport
     }
 
     @Test func equalRegistrationsAndCallsThatWereHereBeforeAreLeftOut() async throws {
-        let first = try await RawServer.start()
-        let port = first.port
-        await first.stop()
-        try await ProxyStage.on(port, forwarding: Self.quick) { stage in
+        let port = try ClosedPort()
+        try await ProxyStage.on(port.number, forwarding: Self.quick) { stage in
             stage.directory.set(Self.rules)
             for _ in 1...3 { _ = try await stage.call("register", [], Self.body("D-21", 1)) }
             let answer = try await stage.call("register", ["Via: 1.1 \(ProxyStage.name)"], Self.body("D-22", 1))
             #expect(answer.status == 200)
             _ = try await stage.call("register", [], Self.body("D-21", 2))
-            let upstream = try await RawServer.start(port: port)
+            port.release()
+            let upstream = try await RawServer.start(port: port.number)
             try await waits("every call arrives") { Self.arrived(upstream)["D-21"]?.last == 2 }
             #expect(upstream.requests.count == 2 && Self.arrived(upstream)["D-22"] == nil)
             await upstream.stop()

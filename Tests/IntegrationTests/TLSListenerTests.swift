@@ -72,7 +72,7 @@ import Testing
         // The certificates name no address.
         tls.certificateVerification = .noHostnameVerification
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-        // A refused handshake is an answer here, and not tried again for ten seconds.
+        // The client would try again for ten seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(configuration: configuration)
         let answer = try? await client.execute(

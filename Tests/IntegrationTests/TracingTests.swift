@@ -193,7 +193,7 @@ struct TracingTests {
             }
             return try await group.reduce(Duration.zero) { max($0, $1) }
         }
-        // A call to the collector ends after ten seconds: a caller that waits for one waits as long.
+        // A call to the collector ends after ten seconds: a caller that waits for one waits up to that long.
         #expect(slowest < .seconds(10), "\(slowest)")
     }
 }

@@ -2,6 +2,7 @@ import Forwarding
 import Foundation
 import Model
 import Outgoing
+import TestKit
 import Testing
 import UpstreamSupport
 
@@ -93,19 +94,18 @@ import UpstreamSupport
     }
 
     @Test func aCallThatCannotLeaveIsUnsent() async throws {
-        let upstream = try await RawServer.start()
-        let port = upstream.port
-        await upstream.stop()
+        let port = try ClosedPort()
+        defer { port.release() }
         func code(_ result: UpstreamResult) -> TransportError.Code? {
             if case .unsent(let error)? = result.outcomes.first { error.code } else { nil }
         }
-        let closed = try await sender(port).call(Self.call, through: Self.key)
+        let closed = try await sender(port.number).call(Self.call, through: Self.key)
         #expect(closed.outcomes.count == 2 && code(closed) == .noConnection)
         // The address is not allowed, or the credential does not exist.
-        let forbidden = try await sender(port, allowing: []).call(Self.call, through: Self.key)
+        let forbidden = try await sender(port.number, allowing: []).call(Self.call, through: Self.key)
         #expect(code(forbidden) == .noCredential)
         let unknown = CredentialKey(tenant: "acme", credential: "other")
-        let missing = try await sender(port).call(Self.call, through: unknown)
+        let missing = try await sender(port.number).call(Self.call, through: unknown)
         #expect(code(missing) == .noCredential)
         #expect(try sender(port).settings(of: unknown) == nil)
     }

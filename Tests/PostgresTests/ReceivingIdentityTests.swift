@@ -268,7 +268,7 @@ import Testing
         let phone = try await SharedPhone.make()
         let message = try await phone.sent(to: .rationalOwl)
         let row = "gateway.identity WHERE tenant_id = '\(phone.fixture.acme)' AND key = 'rationalowl' FOR UPDATE"
-        // It ends behind the receipt: if that waited for it, both would fail by the time limit of locks.
+        // If the receipt waited for it, the time limit of locks would end it, and `end` would throw.
         let holder = try await OpenTransaction(phone.fixture.database, "SELECT FROM \(row)")
         #expect(try await phone.fixture.receipt(message, "rationalowl") == .recorded)
         #expect(try await phone.sighting(.rationalOwl) == nil)

@@ -199,9 +199,9 @@ struct GatewayNode {
 
     /// The database's clock must be known before the first id is made.
     private static func startClock(_ engine: DeliveryEngine, _ base: Base) async throws {
-        let asked = ContinuousClock.now
+        let asked = engine.clock.uptime
         let now = try await PostgresDeliveryStore(engine: base.database.engine).heartbeat(base.node)
-        engine.clock.adjust(databaseTime: now, askedFor: ContinuousClock.now - asked)
+        engine.clock.adjust(databaseTime: now, asked: asked)
     }
 
     private static func provisioning(

@@ -9,7 +9,7 @@ import Store
 /// Signs the end of each tenant's audit once a minute, on one node. It first verifies the rows since the last checkpoint, and never signs a chain that is broken.
 struct AuditCheckpointService: Service {
     /// A minute: who can write to the database can change what is younger, and nobody would notice.
-    static let period = Duration.seconds(60)
+    var period = Duration.seconds(60)
 
     let keeper: PostgresAuditKeeper
     let store: PostgresAuditStore
@@ -28,7 +28,7 @@ struct AuditCheckpointService: Service {
                         metadata: [LogKey.error: "\(error)"]
                     )
                 }
-                try? await Task.sleep(for: Self.period)
+                try? await Task.sleep(for: period)
             }
         }
     }

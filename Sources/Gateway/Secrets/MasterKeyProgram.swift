@@ -21,11 +21,11 @@ enum MasterKeyProgram {
                 do { try await Task.sleep(for: limit) } catch { return nil }
                 return Ending.failure(.tooSlow)
             }
-            while let next = await group.next() {
-                guard let ending = next else { continue }
+            for await case let ending? in group {
                 group.cancelAll()
                 return ending
             }
+            // Not reached: the command always has an ending.
             return .failure(.notStarted)
         }
         do { return try result.get() } catch { throw .command(error) }
@@ -59,6 +59,7 @@ enum MasterKeyProgram {
             case .exited(let status), .signaled(let status): return .failure(.status(status))
             }
         } catch {
+            guard !Task.isCancelled else { return .failure(.status(Signal.kill.rawValue)) }
             let isTooLong = (error as? SubprocessError)?.code == .outputLimitExceeded
             return .failure(isTooLong ? .tooLong : .notStarted)
         }

@@ -40,7 +40,8 @@ struct MutationStage: Sendable {
         let logger = Logger(label: "mutation") { _ in SwiftLogNoOpLogHandler() }
         let database = try await Database.open(reader, logger: logger) { _ in }
         let clock = DatabaseClock()
-        clock.adjust(databaseTime: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)), askedFor: .zero)
+        let system = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        clock.adjust(databaseTime: system, asked: clock.uptime)
         let node = NodeID("mutation")
         // The commands have their own pool, so its requests show which commands reached the store.
         var configuration = database.call.configuration

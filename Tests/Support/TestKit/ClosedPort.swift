@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 
 /// A port of 127.0.0.1 on which nobody listens: the kernel refuses connections to it, and gives it to nobody else until `release`.
