@@ -10,10 +10,7 @@ enum MasterKeyProgram {
     /// At the end of `limit`, and when the task is cancelled, the command and its children are killed. Processes that it leaves in the background are not
     /// waited for.
     /// - Throws: `MasterKeyError.command`.
-    static func output(
-        of command: String,
-        within limit: Duration = MasterKeySource.timeLimit
-    ) async throws(MasterKeyError) -> [UInt8] {
+    static func output(of command: String, within limit: Duration) async throws(MasterKeyError) -> [UInt8] {
         let result = await withTaskGroup(of: Ending?.self) { group -> Ending in
             group.addTask { await run(command) }
             group.addTask {

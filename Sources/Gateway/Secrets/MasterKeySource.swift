@@ -12,17 +12,19 @@ package enum MasterKeySource: Sendable, Hashable {
     /// 64 KiB: eight keys with long comments.
     static let sizeLimit = 64 * 1024
     /// 10 s for the command.
-    static let timeLimit = Duration.seconds(10)
+    package static let timeLimit = Duration.seconds(10)
 
-    /// Reads the keys. An absent file is created with one new key if `createIfMissing` is true.
+    /// Reads the keys. An absent file is created with one new key if `createIfMissing` is true. A command may take until `limit`.
     ///
     /// - Throws: `MasterKeyError`.
-    package func keys(createIfMissing: Bool = false) async throws(MasterKeyError) -> [MasterKey] {
+    package func keys(
+        createIfMissing: Bool = false,
+        within limit: Duration = timeLimit
+    ) async throws(MasterKeyError) -> [MasterKey] {
         switch self {
         case .command(let command):
-            guard let keys = try Self.parse(try await MasterKeyProgram.output(of: command)) else {
-                throw .command(.unreadable)
-            }
+            let output = try await MasterKeyProgram.output(of: command, within: limit)
+            guard let keys = try Self.parse(output) else { throw .command(.unreadable) }
             return keys
         case .file(let path):
             if createIfMissing, !FileManager.default.fileExists(atPath: path) {
