@@ -107,6 +107,6 @@ import UpstreamSupport
         let unknown = CredentialKey(tenant: "acme", credential: "other")
         let missing = try await sender(port.number).call(Self.call, through: unknown)
         #expect(code(missing) == .noCredential)
-        #expect(try sender(port).settings(of: unknown) == nil)
+        #expect(try sender(port.number).settings(of: unknown) == nil)
     }
 }
