@@ -542,10 +542,16 @@ var parts: [Part] = [
     ),
     .tests(
         "AdaptersTests",
-        [.ours("Adapters"), .ours("Model"), .ours("TestKit"), .ours("TestVendors"), httpTypes]
+        [
+            .ours("Adapters"), .ours("Model"), .ours("ProgramSupport"), .ours("TestKit"), .ours("TestVendors"),
+            httpTypes,
+        ]
     ),
     // Apart from TestKit, which knows no test framework.
     .library("Coverage", path: "Tests/Coverage", [locks]),
+    // Programs that tests run.
+    .library("ProgramSupport", path: "Tests/Support/Programs", [locks]),
+    .tests("ProgramSupportTests", [.ours("ProgramSupport")]),
     // A private PostgreSQL for tests, and tenants in it.
     .library(
         "DatabaseSupport",
@@ -570,7 +576,7 @@ var parts: [Part] = [
     .tests("DeviceFilesTests", [.ours("DeviceFiles"), .ours("Model"), .ours("TestKit")]),
     .tests("MigrationTests", [.ours("Migration"), .ours("Model"), .ours("Routing"), .ours("TestKit")]),
     .tests("WebConsoleTests", [.ours("Model"), .ours("TestKit"), .ours("WebConsole")]),
-    .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("TestKit")]),
+    .tests("RoutingTests", [.ours("Routing"), .ours("Model"), .ours("ProgramSupport"), .ours("TestKit")]),
     .tests(
         "CommandsTests",
         [
@@ -617,7 +623,7 @@ var parts: [Part] = [
         [
             .ours("Bytes"), .ours("HTTP2"), .ours("HTTP2Support"), .ours("http2-allocation-probe"), .ours("CNGHTTP2"),
             .ours("COpenSSL"),
-            .ours("TestKit"), locks,
+            .ours("ProgramSupport"), .ours("TestKit"), locks,
         ]
     ),
     // OpenSSL takes other memory functions only in a fresh process.
@@ -637,8 +643,8 @@ var parts: [Part] = [
     .tests(
         "APNsSimulatorTests",
         [
-            .ours("APNsSimulator"), .ours("apns-simulator"), crypto, certificates, nioCore, nioPosix, nioHTTP1,
-            nioHTTP2, nioSSL,
+            .ours("APNsSimulator"), .ours("ProgramSupport"), .ours("apns-simulator"), crypto, certificates, nioCore,
+            nioPosix, nioHTTP1, nioHTTP2, nioSSL,
             .product("NIOHPACK", .nioHTTP2),
         ],
         resources: [.copy("Clients")]

@@ -1,5 +1,6 @@
 import APNsSimulator
 import Foundation
+import ProgramSupport
 import Testing
 
 /// The executable as a process: flags, files, exit status, signals.
@@ -8,22 +9,22 @@ import Testing
         Bundle.module.bundleURL.deletingLastPathComponent().appending(path: "apns-simulator").path
 
     @Test func helpEndsWith0AndWrongUsageWith2AndFailureWith1() async throws {
-        let help = try await Tool.run(Self.program, ["--help"])
+        let help = try await ChildProgram.run(Self.program, ["--help"])
         #expect(help.status == 0)
         #expect(help.output.contains("--accept-any-key"))
         for wrong in [["--bogus"], ["--port", "70000"], ["--mode", "lenient"], ["--keys", "a", "--accept-any-key"]] {
-            #expect(try await Tool.run(Self.program, wrong).status == 2, "\(wrong)")
+            #expect(try await ChildProgram.run(Self.program, wrong).status == 2, "\(wrong)")
         }
-        #expect(try await Tool.run(Self.program, ["--keys", "/nonexistent"]).status == 1)
+        #expect(try await ChildProgram.run(Self.program, ["--keys", "/nonexistent"]).status == 1)
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
     func itWritesItsAddressesServesAndEndsWith0OnASignal(signal: Int32) async throws {
-        let folder = try Tool.temporaryFolder()
+        let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let status = try await serve(folder) { addresses in
             let control = try #require(URL(string: "http://\(addresses["control"] ?? "")/_simulator/stats"))
-            let stats = try await Tool.run("/usr/bin/curl", ["-sf", control.absoluteString])
+            let stats = try await ChildProgram.run("/usr/bin/curl", ["-sf", control.absoluteString])
             #expect(stats.output.contains(#""mode":"validate""#))
         } signal: {
             signal
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func aKeptCAIsTheSameAfterARestart() async throws {
-        let folder = try Tool.temporaryFolder()
+        let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         var certificates: [Data] = []
         for _ in 0..<2 {
@@ -40,7 +41,7 @@ import Testing
                 let port = (addresses["apns"] ?? "").split(separator: ":").last ?? ""
                 let ca = folder.appending(path: "ca.pem")
                 certificates.append(try Data(contentsOf: ca))
-                let push = try await Tool.run(
+                let push = try await ChildProgram.run(
                     "/usr/bin/curl",
                     ["-s", "--http2", "--cacert", ca.path, "-d", "{}", "https://localhost:\(port)/3/device/ab"]
                 )
@@ -57,7 +58,7 @@ import Testing
     }
 
     @Test func aKeysFileIsReadWithKeysFromItsFolder() async throws {
-        let folder = try Tool.temporaryFolder()
+        let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let key = TestKey()
         try Data(key.publicPEM.utf8).write(to: folder.appending(path: "pub.pem"))
@@ -87,25 +88,16 @@ import Testing
             "--address-file", addressFile.path, "--ca-out", folder.appending(path: "ca.pem").path,
             "--ca-key", folder.appending(path: "ca.key").path,
         ]
-        let process = try Tool.make(Self.program, arguments, [:], folder)
-        let (ends, ended) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { ended.yield($0.terminationStatus) }
-        try process.run()
-        do {
-            let addresses = try await read(addressFile, while: process)
-            try await body(addresses)
-        } catch {
-            process.terminate()
-            throw error
-        }
-        kill(process.processIdentifier, signal())
-        for await status in ends { return status }
-        return -1
+        let program = try ChildProgram(Self.program, arguments)
+        let addresses = try await read(addressFile, while: program)
+        try await body(addresses)
+        program.send(signal())
+        return try await program.ending().status
     }
 
     /// Polls for the file, which appears complete or not at all. If the program ends instead, the test fails.
-    private func read(_ file: URL, while process: Process) async throws -> [String: String] {
-        while process.isRunning {
+    private func read(_ file: URL, while program: ChildProgram) async throws -> [String: String] {
+        while program.status == nil {
             if let data = try? Data(contentsOf: file) {
                 return try JSONDecoder().decode([String: String].self, from: data)
             }

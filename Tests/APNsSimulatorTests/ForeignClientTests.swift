@@ -1,5 +1,6 @@
 import APNsSimulator
 import Foundation
+import ProgramSupport
 import Testing
 
 /// Third-party clients, with only host and port changed (docs/architecture.md, I12).
@@ -31,7 +32,7 @@ import Testing
             let body = running.folder.appending(path: "body")
             try Data(Self.message.utf8).write(to: body)
             let url = "https://localhost:\(running.addresses.apnsPort)\(Self.path)"
-            let result = try await Tool.run(
+            let result = try await ChildProgram.run(
                 "/usr/bin/h2load",
                 ["-n", "3000", "-c", "2", "-m", "100", "-d", body.path, url]
             )
@@ -43,12 +44,12 @@ import Testing
         }
     }
 
-    private func nghttp(_ running: RunningSimulator, _ bearer: String?) async throws -> Tool.Result {
+    private func nghttp(_ running: RunningSimulator, _ bearer: String?) async throws -> ChildProgram.Ending {
         let body = running.folder.appending(path: "body")
         try Data(Self.message.utf8).write(to: body)
         let headers =
             [":method: POST", "apns-topic: com.example.shop"] + (bearer.map { ["authorization: \($0)"] } ?? [])
-        return try await Tool.run(
+        return try await ChildProgram.run(
             "/usr/bin/nghttp",
             ["-nv", "-d", body.path] + headers.flatMap { ["-H", $0] }
                 + ["https://localhost:\(running.addresses.apnsPort)\(Self.path)"],
@@ -122,7 +123,7 @@ import Testing
         let script = try #require(Bundle.module.url(forResource: "Clients/aioapns_send", withExtension: "py"))
         let keyFile = running.folder.appending(path: "key.p8")
         try Data(key.privatePEM.utf8).write(to: keyFile)
-        let result = try await Tool.run(
+        let result = try await ChildProgram.run(
             "/usr/bin/python3",
             [
                 script.path, "localhost", String(running.addresses.apnsPort), keyFile.path, key.keyID, key.teamID,

@@ -1,5 +1,6 @@
 import APNsSimulator
 import Foundation
+import ProgramSupport
 import Testing
 
 /// The whole rule table with third-party clients: aioapns for every row that it can express, nghttp for the others
@@ -10,7 +11,7 @@ import Testing
             let rows = RuleTableRow.all.filter { $0.push != nil }
             let lines = try rows.map { try materials.line($0) }
             let script = try #require(Bundle.module.url(forResource: "Clients/aioapns_rules", withExtension: "py"))
-            let result = try await Tool.run(
+            let result = try await ChildProgram.run(
                 "/usr/bin/python3",
                 [script.path, "localhost", String(running.addresses.apnsPort)],
                 environment: ["SSL_CERT_FILE": running.caFile],
@@ -37,7 +38,7 @@ import Testing
         try await with { running, materials in
             let row = RuleTableRow(row: 2, what: "", status: 0, push: [:], credential: "otherEnvironment")
             let script = try #require(Bundle.module.url(forResource: "Clients/aioapns_rules", withExtension: "py"))
-            let result = try await Tool.run(
+            let result = try await ChildProgram.run(
                 "/usr/bin/python3",
                 [script.path, "localhost", String(running.addresses.apnsPort)],
                 environment: ["SSL_CERT_FILE": running.caFile],
@@ -62,7 +63,7 @@ import Testing
             for (name, value) in row.headers ?? [:] { headers[name] = value.isEmpty ? nil : value }
             let lines = headers.map { "\($0.key): \($0.value)" } + row.extra
             let path = row.path ?? "/3/device/\(RuleTableRow.token)"
-            let result = try await Tool.run(
+            let result = try await ChildProgram.run(
                 "/usr/bin/nghttp",
                 ["-v"] + (text.isEmpty ? [] : ["-d", body.path]) + lines.flatMap { ["-H", $0] }
                     + ["https://localhost:\(running.addresses.apnsPort)\(path)"],

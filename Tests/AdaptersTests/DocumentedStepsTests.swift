@@ -1,4 +1,5 @@
 import Foundation
+import ProgramSupport
 import Testing
 
 /// Adds the stub vendor to a copy of the product's own list by the steps of `docs/adding-a-vendor.md`, and compiles the result.
@@ -9,7 +10,7 @@ struct DocumentedStepsTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let mark = "        // One line for each vendor.\n"
 
-    @Test func oneFolderAndOneLineAreEnough() throws {
+    @Test func oneFolderAndOneLineAreEnough() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "adapters-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let adapters = directory.appending(path: "Adapters")
@@ -24,9 +25,9 @@ struct DocumentedStepsTests {
         try added.write(to: adapters.appending(path: "Vendors.swift"), atomically: true, encoding: .utf8)
 
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { folder.path + "/" + $0 }
-        #expect(try Self.faults(files + [adapters.path + "/Vendors.swift"]) == "")
+        #expect(try await Self.faults(files + [adapters.path + "/Vendors.swift"]) == "")
         // Without the folder the line is an error, which proves that the compiler checks it.
-        #expect(try Self.faults([adapters.path + "/Vendors.swift"]).contains("StubAdapter"))
+        #expect(try await Self.faults([adapters.path + "/Vendors.swift"]).contains("StubAdapter"))
     }
 
     @Test func theVendorsOfTheTestsAreListedLikeThoseOfTheProduct() throws {
@@ -51,24 +52,17 @@ struct DocumentedStepsTests {
     }
 
     /// The compiler's messages for files that are compiled as the target `Adapters`; empty: none.
-    private static func faults(_ files: [String]) throws -> String {
+    private static func faults(_ files: [String]) async throws -> String {
         let modules = Bundle.main.bundleURL.appending(path: "Modules").path
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments =
+        let arguments: [String] =
             [
                 "swiftc", "-typecheck", "-module-name", "Adapters", "-I", modules, "-swift-version", "6",
                 "-package-name", root.lastPathComponent.lowercased().replacingOccurrences(of: "-", with: "_"),
             ]
             + ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault"]
             .flatMap { ["-enable-upcoming-feature", $0] } + files
-        let output = Pipe()
-        compiler.standardError = output
-        compiler.standardOutput = output
-        try compiler.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        compiler.waitUntilExit()
-        let said = String(decoding: bytes, as: UTF8.self)
-        return compiler.terminationStatus == 0 ? "" : said.isEmpty ? "status \(compiler.terminationStatus)" : said
+        let ending = try await ChildProgram.run("/usr/bin/env", arguments)
+        let said = ending.output + ending.errors
+        return ending.status == 0 ? "" : said.isEmpty ? "status \(ending.status)" : said
     }
 }

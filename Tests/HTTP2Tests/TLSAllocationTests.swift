@@ -20,6 +20,7 @@ struct TLSAllocationTests {
     func eachFailingAllocationOfOpenSSLEndsInAnErrorNeverATrap() throws {
         let certificates = try Certificates()
         let server = try Nghttpd(certificates)
+        defer { server.kill() }
         let stride = ProcessInfo.processInfo.environment["LONG"] == nil ? 5 : 1
         let output = try run(probe, [String(server.port), certificates.directory.file("ca.pem"), String(stride)])
         let words = output.split(whereSeparator: \.isWhitespace)

@@ -1,5 +1,5 @@
-import Foundation
 import Model
+import ProgramSupport
 import Routing
 import Testing
 
@@ -20,17 +20,9 @@ import Testing
         #expect(Rollout.bucket(of: key, salt: salt) == bucket)
     }
 
-    @Test func aShellPrintsTheSameBuckets() throws {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-            "-c", #"for n in 1 2 3 4 5 6 7 8; do printf "spring\0user-$n" | sha256sum | cut -c1-8; done"#,
-        ]
-        process.standardOutput = output
-        try process.run()
-        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+    @Test func aShellPrintsTheSameBuckets() async throws {
+        let script = #"for n in 1 2 3 4 5 6 7 8; do printf "spring\0user-$n" | sha256sum | cut -c1-8; done"#
+        let printed = try await ChildProgram.run("/bin/sh", ["-c", script]).output
         let buckets = printed.split(separator: "\n").compactMap { UInt32($0, radix: 16) }
         let own = (1...8).map { Rollout.bucket(of: "user-\($0)", salt: "spring") }
         #expect(buckets == own)

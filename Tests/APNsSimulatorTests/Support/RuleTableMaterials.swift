@@ -13,7 +13,7 @@ struct RuleTableMaterials {
     ]
 
     init() throws {
-        folder = try Tool.temporaryFolder()
+        folder = try temporaryFolder()
         authority = try CertificateAuthority()
         try Data(team.privatePEM.utf8).write(to: file("team"))
         for (name, key) in others { try Data(key.privatePEM.utf8).write(to: file(name)) }

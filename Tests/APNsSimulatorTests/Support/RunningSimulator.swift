@@ -26,7 +26,7 @@ struct RunningSimulator {
         change(&configuration)
         let simulator = try Simulator(configuration: configuration)
         let addresses = try await simulator.start()
-        let folder = try Tool.temporaryFolder()
+        let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(simulator.caPEM.utf8).write(to: folder.appending(path: "ca.pem"))
         do {

@@ -1,25 +1,20 @@
 import Foundation
 import NIOConcurrencyHelpers
+import ProgramSupport
 
 /// Runs a program until it ends and returns its output.
 func run(_ program: String, _ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = Pipe()
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw ProgramFailed(program: program, arguments: arguments) }
-    return String(decoding: data, as: UTF8.self)
+    let ending = try ChildProgram(program, arguments).waitUntilEnded()
+    guard ending.status == 0 else {
+        throw ProgramFailed(program: program, arguments: arguments, errors: ending.errors)
+    }
+    return ending.output
 }
 
 struct ProgramFailed: Error {
     let program: String
     let arguments: [String]
+    let errors: String
 }
 
 /// A directory that is removed with its owner.

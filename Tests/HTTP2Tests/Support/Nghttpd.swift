@@ -1,54 +1,38 @@
-import Foundation
 import Glibc
-import NIOConcurrencyHelpers
+import ProgramSupport
 
 /// Debian's `nghttpd` as a child process: an HTTP/2 server over real TLS that shares only nghttp2 with the tested
 /// connection.
-final class Nghttpd: @unchecked Sendable {
-    // @unchecked: Process is not Sendable. Protected by: only signals change it after init, and the kernel orders them.
-    // Callers: the test that created it.
-    private let process = Process()
+final class Nghttpd: Sendable {
+    private let program: ChildProgram
     private let root: TemporaryDirectory
-    private let isKilled = NIOLockedValueBox(false)
     let port: Int
 
     struct DidNotStart: Error {}
 
     /// Starts it and returns when it listens.
     init(_ certificates: Certificates, arguments: [String] = ["-m", "100"]) throws {
+        let port = try Listener().port
+        self.port = port
         root = try TemporaryDirectory()
         try root.write("ok", [])
-        port = try Listener().port
-        process.executableURL = URL(fileURLWithPath: "/usr/sbin/nghttpd")
-        process.arguments =
+        program = try ChildProgram(
+            "/usr/sbin/nghttpd",
             ["-a", "127.0.0.1", "-d", root.path] + arguments
-            + [String(port), certificates.keyFile, certificates.certificateFile]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+                + [String(port), certificates.keyFile, certificates.certificateFile]
+        )
         // It does not report when it listens, so the port is polled, for two seconds at most.
         for _ in 0..<400 where !isListening(on: port) { usleep(5_000) }
         guard isListening(on: port) else { throw DidNotStart() }
     }
 
-    deinit { kill() }
-
     /// Stops the process: the socket stays open and nothing is answered.
-    func freeze() { _ = Glibc.kill(process.processIdentifier, SIGSTOP) }
+    func freeze() { program.send(SIGSTOP) }
 
-    func thaw() { _ = Glibc.kill(process.processIdentifier, SIGCONT) }
+    func thaw() { program.send(SIGCONT) }
 
-    func kill() {
-        // Foundation reports a stopped child as ended, so it is not asked whether the child runs.
-        guard
-            !isKilled.withLockedValue({ wasKilled in
-                defer { wasKilled = true }
-                return wasKilled
-            })
-        else { return }
-        _ = Glibc.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
+    /// Its release kills it too.
+    func kill() { program.kill() }
 }
 
 /// Calls the body with the address of a loopback port, in the form for the socket calls.
