@@ -345,7 +345,7 @@ extension DeliveryMachine {
     /// expires or is canceled now still counts.
     private func earlierAttempts(_ state: DeliveryState) -> Int16 {
         guard lease.followsLapse, state == .expired || state == .canceled else { return lease.attempts }
-        return Int16(clamping: Int(lease.attempts) + 1)
+        return Int16(clamping: attempt)
     }
 
     /// Milliseconds since the push was handed over; nil: it was not.

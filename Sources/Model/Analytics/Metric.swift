@@ -28,7 +28,7 @@ package enum FunnelMetric: String, Sendable, Hashable, CaseIterable {
         case .pending: "Without an outcome yet: queued, scheduled, paused, waiting for an approval or for a credential."
         case .sent: "Ended after at least one attempt: `accepted` + `uncertain` + `rejected` + `expiredTried`."
         case .accepted: "The push service accepted the push."
-        case .uncertain: "Sent, and the answer was lost, or the app received a push that the push service had rejected."
+        case .uncertain: "Sent, and the answer was lost, or the app received a rejected, expired or canceled push."
         case .rejected: "The push service rejected the push for good."
         case .receivable:
             "`accepted` + `uncertain` on devices whose SDK can report receipts; of others, those with a report of the read."

@@ -40,8 +40,6 @@ struct MutationStage: Sendable {
         let logger = Logger(label: "mutation") { _ in SwiftLogNoOpLogHandler() }
         let database = try await Database.open(reader, logger: logger) { _ in }
         let clock = DatabaseClock()
-        let system = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        clock.adjust(databaseTime: system, asked: clock.uptime)
         let node = NodeID("mutation")
         // The commands have their own pool, so its requests show which commands reached the store.
         var configuration = database.call.configuration

@@ -151,8 +151,6 @@ struct NativeStage: Sendable {
     private static func responder(_ database: Database, _ node: NodeID, _ logger: Logger) throws -> GatewayResponder {
         let identifiers = SystemIdentifiers()
         let clock = DatabaseClock()
-        let system = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        clock.adjust(databaseTime: system, asked: clock.uptime)
         let commands = OperationStore(call: database.call, node: node)
         let handler = CommandHandler(
             store: commands,

@@ -217,8 +217,6 @@ struct ProxyStage: Sendable {
             let settings = UpstreamSettings(vendor: RelayAdapter.vendor)
             upstreams.open(OpenUpstreams.Upstream(server: server, settings: settings))
             let clock = DatabaseClock()
-            let milliseconds = Int64(Date().timeIntervalSince1970 * 1000)
-            clock.adjust(databaseTime: Timestamp(milliseconds: milliseconds), asked: clock.uptime)
             let store = PostgresDirectory(call: database.call, engine: database.engine)
             let keyRing = try KeyRing([MasterKey(bytes: masterKeyBytes)])
             let directory = Directory(CachedDirectory(store: store, clock: clock, keyRing: keyRing))

@@ -27,7 +27,7 @@ package final class ChildProgram: Sendable {
     /// Contains the files `in`, `out` and `err`: a pipe that is not read would block the program.
     private let folder: URL
 
-    /// The exit status. The lock keeps the process ID: it is free for another process as soon as the status is known.
+    /// The exit status. While the lock is held, no other process can get the process ID.
     private let known = NIOLockedValueBox<Int32?>(nil)
 
     /// Starts a program.
@@ -170,7 +170,7 @@ package final class ChildProgram: Sendable {
         return process
     }
 
-    /// No descriptor of this process has this number or a higher one.
+    /// No descriptor of this process has this number or a higher one at this moment.
     private static func descriptorTableSize() throws -> Int32 {
         let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
         let line = lines.first { $0.hasPrefix("FDSize:") }

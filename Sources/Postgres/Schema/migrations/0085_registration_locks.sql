@@ -2,4 +2,4 @@
 -- `set_preferences`, `unregister_identities`). Receipts count for pushes whose slice waits for another try (`tried_target`, new; `record_receipt`,
 -- `acknowledge`), and for deliveries that were canceled after an attempt.
 -- Oldest program: 39
--- Routines: 144b63fdd3d38dfc
+-- Routines: c2cd937584399f4d

@@ -1,5 +1,6 @@
--- Adds p_delta per key to the maintained number of active identities, unless a quota of the app is used up (`admit_identities`). p_registers: added ones count
--- as registrations of this UTC day. All keys of a call count in one bucket, that of the first key: only the sum of the buckets is the number.
+-- Adds p_delta per entry of p_keys to the maintained number of active identities, unless a quota of the app is used up (`admit_identities`). p_registers: added ones count
+-- as registrations of this UTC day. All count in one bucket, that of the first entry (a key, or the id of
+-- the identity that a registration writes): only the sum of the buckets is the number.
 CREATE OR REPLACE FUNCTION gateway.count_identities(
     p_tenant text, p_app text, p_vendor text, p_keys text[], p_delta integer, p_registers boolean DEFAULT true)
 RETURNS void LANGUAGE plpgsql AS $$

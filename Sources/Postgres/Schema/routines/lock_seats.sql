@@ -1,4 +1,4 @@
--- Locks what a registration will write, for those that write more than the device of their token and the identity of their key: the device of the identity
+-- Locks what a registration will write, for registrations that write more than the device of their token and the identity of their key: the device of the identity
 -- and the one that has the token, then, if a phone is given, the identities of these devices and of the phone. Each in the order of their ids.
 CREATE OR REPLACE FUNCTION gateway.lock_seats(
     p_tenant text, p_app text, p_vendor text, p_identity uuid, p_device uuid, p_platform text, p_environment text, p_token text,

@@ -10,7 +10,7 @@
 -- It keeps what it has, and its first key: in `first_key`, by which rollouts know it, and as the attribute `$rolloutKey` for exports (`attributes_after`), from
 -- which a new identity gets its `first_key`.
 --
--- Locks are taken in this order, each once: the names of key, token and phone, with the expectation before the phone; the devices in the order of their
+-- Locks are taken in this order: the names of key, token and phone, with the expectation before the phone; the devices in the order of their
 -- ids, namely that of the identity and that of the token; the identities in the order of theirs; the count, which is one row (`replace_identities`).
 CREATE OR REPLACE FUNCTION gateway.register_identity(
     p_tenant text, p_app text, p_vendor text, p_key text, p_identity uuid, p_device uuid,
@@ -116,12 +116,11 @@ BEGIN
             CASE WHEN v_is_shared_phone THEN v_only_phone END);
     END IF;
 
-    IF v_shares THEN
+    IF p_token IS NOT NULL THEN
         v_device := gateway.seat_token(p_tenant, p_app, v_device, p_device, p_platform, p_environment, p_token, p_at);
-    ELSIF p_token IS NOT NULL THEN
-        -- As in `place_token`.
-        v_device := gateway.seat_token(p_tenant, p_app, v_device, p_device, p_platform, p_environment, p_token, p_at);
-        v_replaced := gateway.replace_identities(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, NULL);
+        IF NOT v_shares THEN
+            v_replaced := gateway.replace_identities(p_tenant, p_app, p_vendor, coalesce(v_id, p_identity), v_device, NULL);
+        END IF;
     ELSIF v_device IS NULL THEN
         INSERT INTO gateway.device (tenant_id, device_id, app_id, platform, environment, created_at, seen_at)
             VALUES (p_tenant, p_device, p_app, p_platform, coalesce(p_environment, 'production'), p_at, p_at);

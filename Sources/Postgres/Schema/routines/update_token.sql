@@ -19,9 +19,9 @@ BEGIN
     SELECT t.o_device, t.o_replaced INTO v_new, v_replaced
         FROM gateway.place_token(p_tenant, p_app, p_vendor, v_id, v_old, v_old, v_platform, p_environment, p_token, p_at) t;
     -- Both devices are locked. Another call may have replaced, unregistered or moved the identity before.
-    IF NOT EXISTS (
-        SELECT FROM gateway.identity i WHERE i.tenant_id = p_tenant AND i.identity_id = v_id AND i.state = 'active' AND i.device_id = v_old)
-    THEN
+    PERFORM FROM gateway.identity i
+        WHERE i.tenant_id = p_tenant AND i.identity_id = v_id AND i.state = 'active' AND i.device_id = v_old FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
         RAISE EXCEPTION 'the identity was changed or erased meanwhile' USING ERRCODE = '40001';
     END IF;
     IF v_new <> v_old THEN
