@@ -39,7 +39,7 @@ struct ClusterTests {
             simulatorArguments: devices > 100_000 ? ["--mode", "accept"] : Self.steady
         )
         try await Soak.with(cluster) { cluster in
-            try await cluster.makeAudience(devices)
+            try await cluster.world.makeAudience(devices)
             let started = ContinuousClock.now
             let id = try await cluster.world.sendToEveryone("to all")
             let owners = try await first("two nodes that send", within: Self.limit) {
@@ -114,7 +114,7 @@ struct ClusterTests {
             simulatorArguments: Self.devices > 100_000 ? ["--mode", "accept"] : Self.slow
         )
         try await Soak.with(cluster) { cluster in
-            try await cluster.makeAudience(Self.devices)
+            try await cluster.world.makeAudience(Self.devices)
             let id = try await cluster.world.sendToEveryone("while they die")
             // The number of pushes that the kills may repeat, by the metrics of the nodes.
             var bound = 0
@@ -216,7 +216,7 @@ struct ClusterTests {
     // I4: a snapshot that a client holds open blocks nothing.
     @Test func aSnapshotHeldOpenStopsNothing() async throws {
         try await Soak.with(Cluster(nodes: 2)) { cluster in
-            try await cluster.makeAudience(Self.devices)
+            try await cluster.world.makeAudience(Self.devices)
             let holder = try ChildProcess(
                 "psql",
                 program: "/usr/bin/psql",
@@ -258,7 +258,7 @@ struct ClusterTests {
             simulatorArguments: Self.steady
         )
         try await Soak.with(cluster) { cluster in
-            try await cluster.makeAudience(Self.devices)
+            try await cluster.world.makeAudience(Self.devices)
             // Accepted by each of them, once for now and once for in three seconds.
             for node in 0..<cluster.count {
                 let http = try cluster.http(node)
@@ -301,7 +301,7 @@ struct ClusterTests {
     // is one message and one body.
     @Test func aRepeatKeyGivesOneMessageOnAnyNode() async throws {
         try await Soak.with(Cluster(nodes: 3)) { cluster in
-            try await cluster.makeAudience(10)
+            try await cluster.world.makeAudience(10)
             for round in 0..<Self.repeatKeys {
                 let victim = 1
                 let bodies = await withTaskGroup(of: String?.self) { group in
@@ -351,8 +351,8 @@ struct ClusterTests {
             simulatorArguments: Self.steady
         )
         try await Soak.with(cluster) { cluster in
-            try await cluster.makeAudience(Self.devices)
             let world = cluster.world
+            try await world.makeAudience(Self.devices)
             let right = try Data(
                 contentsOf: URL(fileURLWithPath: world.material.path("AuthKey_\(StageMaterial.keyID).p8"))
             )
@@ -394,7 +394,7 @@ struct ClusterTests {
         }
         try await Soak.with(cluster) { cluster in
             let world = cluster.world
-            try await cluster.makeAudience((Self.rateSeconds + 20) * 100)
+            try await world.makeAudience((Self.rateSeconds + 20) * 100)
             let id = try await world.sendToEveryone("slowly")
             try await reach(count: 200, cluster)
             // Less than the rate is what a busy machine manages: of short looks, one must show more. A long run has one look.

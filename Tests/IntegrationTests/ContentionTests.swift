@@ -45,7 +45,7 @@ struct ContentionTests {
         cluster.changeTenants = Self.tenants
         cluster.applyEnvironment = ["METERED_API_KEY": meteredKey]
         try await Soak.with(cluster) { cluster in
-            try await cluster.makeAudience(Self.devices)
+            try await cluster.world.makeAudience(Self.devices)
             try await cluster.withDatabase { database in
                 try await BenchAudience(engine: database.engine, tenant: "metered", app: "shop").make(2000)
             }

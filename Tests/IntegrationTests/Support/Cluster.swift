@@ -154,9 +154,6 @@ final class Cluster: @unchecked Sendable {
         number == 0 ? world.http : try #require(others[number]?.http)
     }
 
-    /// Creates devices of the demo's tenant directly in the database.
-    func makeAudience(_ devices: Int) async throws { try await world.makeAudience(devices) }
-
     /// A number from the database.
     func number(_ sql: String) async throws -> Int {
         try await withDatabase { database in
