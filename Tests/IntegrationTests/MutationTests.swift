@@ -25,18 +25,13 @@ struct MutationTests {
             let before = try await stage.checksum(of: MutationStage.other)
             let counts = Counts()
             for (index, request) in stage.requests.all.enumerated() {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for lane in 0..<16 {
-                        group.addTask {
-                            try await stage.mutate(
-                                request,
-                                count: Self.perRequest / 16,
-                                seed: seed &+ UInt64(index * 100 + lane),
-                                counts: counts
-                            )
-                        }
-                    }
-                    try await group.waitForAll()
+                try await concurrently(16, tasks: 16) { number in
+                    try await stage.mutate(
+                        request,
+                        count: Self.perRequest / 16,
+                        seed: seed &+ UInt64(index * 100 + number),
+                        counts: counts
+                    )
                 }
             }
             let (total, reached, wrong) = counts.all

@@ -177,22 +177,13 @@ struct TracingTests {
 
     private func expectAnswers(_ world: World, calls: Int) async throws {
         let http = world.http
-        let slowest = try await withThrowingTaskGroup(of: Duration.self) { group in
-            let lanes = 8
-            for lane in 0..<lanes {
-                group.addTask {
-                    var slowest = Duration.zero
-                    for _ in stride(from: lane, to: calls, by: lanes) {
-                        let begun = ContinuousClock.now
-                        let answer = try await http.call("GET", "/openapi.jsonx")
-                        #expect(answer.status == 404)
-                        slowest = max(slowest, ContinuousClock.now - begun)
-                    }
-                    return slowest
-                }
-            }
-            return try await group.reduce(Duration.zero) { max($0, $1) }
+        let times: [Duration] = try await concurrently(calls, tasks: 8) { _ in
+            let begun = ContinuousClock.now
+            let answer = try await http.call("GET", "/openapi.jsonx")
+            #expect(answer.status == 404)
+            return ContinuousClock.now - begun
         }
+        let slowest = try #require(times.max())
         // A call to the collector ends after ten seconds: a caller that waits for one waits up to that long.
         #expect(slowest < .seconds(10), "\(slowest)")
     }

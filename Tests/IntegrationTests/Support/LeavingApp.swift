@@ -99,19 +99,7 @@ struct LeavingApp: Sendable {
         _ count: Int = LeavingApp.devices.count,
         _ body: @escaping @Sendable (Device) async throws -> Value
     ) async throws -> [(device: Device, value: Value)] {
-        try await withThrowingTaskGroup(of: [(Device, Value)].self) { group in
-            for lane in 0..<16 {
-                group.addTask {
-                    var values: [(Device, Value)] = []
-                    for index in stride(from: lane, to: count, by: 16) {
-                        values.append((devices[index], try await body(devices[index])))
-                    }
-                    return values
-                }
-            }
-            return try await group.reduce(into: []) { all, part in
-                all += part.map { (device: $0.0, value: $0.1) }
-            }
-        }
+        let values = try await concurrently(count, tasks: 16) { try await body(devices[$0]) }
+        return zip(devices, values).map { (device: $0, value: $1) }
     }
 }

@@ -15,25 +15,18 @@ extension World {
         }
         let http = http
         let apiKey = apiKey
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<64 {
-                group.addTask {
-                    for index in stride(from: lane, to: count, by: 64) {
-                        let answer = try await http.call(
-                            "POST",
-                            "/v1/devices",
-                            [
-                                "app": "shop", "platform": "ios", "environment": "production",
-                                "token": .string(tokens[index]),
-                                "key": .string("device-\(index)"), "user": .string("user-\(index)"),
-                            ],
-                            bearer: apiKey
-                        )
-                        try #require(answer.status == 201, "\(answer.text)", sourceLocation: sourceLocation)
-                    }
-                }
-            }
-            try await group.waitForAll()
+        try await concurrently(count, tasks: 64) { index in
+            let answer = try await http.call(
+                "POST",
+                "/v1/devices",
+                [
+                    "app": "shop", "platform": "ios", "environment": "production",
+                    "token": .string(tokens[index]),
+                    "key": .string("device-\(index)"), "user": .string("user-\(index)"),
+                ],
+                bearer: apiKey
+            )
+            try #require(answer.status == 201, "\(answer.text)", sourceLocation: sourceLocation)
         }
         return tokens
     }
