@@ -145,18 +145,17 @@ extension World {
         try #require((200...202).contains(answer.status), "\(answer.text)", sourceLocation: sourceLocation)
     }
 
-    /// Sends in the native API, and returns the message's id.
+    /// Sends in the native API, and returns the message's id. Without `sendAt`, it is due now.
     func send(
         _ body: String,
         to audience: JSON,
         app: String = "shop",
+        sendAt: JSON? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> String {
-        let answer = try await native(
-            "POST",
-            "/v1/messages",
-            ["app": .string(app), "to": audience, "body": .string(body)]
-        )
+        var message: JSONObject = ["app": .string(app), "to": audience, "body": .string(body)]
+        message["sendAt"] = sendAt
+        let answer = try await native("POST", "/v1/messages", .object(message))
         try #require(answer.status == 202, "\(answer.text)", sourceLocation: sourceLocation)
         return try #require(answer.json?["id"]?.string, sourceLocation: sourceLocation)
     }
