@@ -24,9 +24,12 @@ struct ConnectionFaultTests {
     }
 
     /// Opens a connection, sends requests 1...`count` and returns their outcomes after it is closed.
-    private func outcomes(_ count: UInt64, _ configuration: ConnectionConfiguration) async -> [UInt64: [String]] {
-        _ = await harness.open(configuration, sending: harness.batch(1...count))
-        await harness.wait { $0.isClosed }
+    private func outcomes(
+        _ count: UInt64,
+        _ configuration: ConnectionConfiguration
+    ) async throws -> [UInt64: [String]] {
+        _ = try await harness.open(configuration, sending: harness.batch(1...count))
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.closeCount == 1)
         return harness.seen.outcomes
     }
@@ -42,18 +45,18 @@ struct ConnectionFaultTests {
             peer.http.reset(stream, nghttp2_error_code(rawValue: code))
             peer.serve()
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = try await harness.open(configuration(peer))
         var batch = harness.batch([1])
         #expect(connection.submit(&batch) == 1)
-        await harness.wait { $0.outcomes[1] != nil }
+        try await harness.wait { $0.outcomes[1] != nil }
         let isRefused = code == NGHTTP2_REFUSED_STREAM.rawValue
         #expect(harness.seen.outcomes[1] == [isRefused ? "refusedStream unsent" : "streamReset unknown"])
         var next = harness.batch([2])
         #expect(connection.submit(&next) == 1)
-        await harness.wait { $0.outcomes[2] != nil }
+        try await harness.wait { $0.outcomes[2] != nil }
         #expect(harness.seen.outcomes[2] == ["200"])
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         peer.end()
     }
 
@@ -65,7 +68,7 @@ struct ConnectionFaultTests {
             _ = peer.requests(2)
             peer.resetOnClose()
         }
-        let outcomes = await outcomes(2, try configuration(peer))
+        let outcomes = try await outcomes(2, configuration(peer))
         #expect(outcomes == [1: ["connectionLost unknown"], 2: ["connectionLost unknown"]])
         peer.end()
     }
@@ -75,7 +78,7 @@ struct ConnectionFaultTests {
             guard peer.shakeHands() else { return }
             _ = peer.requests(1)
         }
-        #expect(await outcomes(1, try configuration(peer)) == [1: ["connectionLost unknown"]])
+        #expect(try await outcomes(1, configuration(peer)) == [1: ["connectionLost unknown"]])
         peer.end()
     }
 
@@ -86,7 +89,7 @@ struct ConnectionFaultTests {
             peer.sendAlert()
             peer.freeze()
         }
-        let outcomes = await outcomes(2, try configuration(peer))
+        let outcomes = try await outcomes(2, configuration(peer))
         #expect(outcomes == [1: ["tlsFailed unknown"], 2: ["tlsFailed unknown"]])
         #expect(harness.seen.closeError?.underlying?.contains("bad record mac") == true)
         peer.end()
@@ -99,7 +102,7 @@ struct ConnectionFaultTests {
             peer.drip(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
             peer.freeze()
         }
-        #expect(await outcomes(1, try configuration(peer)) == [1: ["tlsFailed unknown"]])
+        #expect(try await outcomes(1, configuration(peer)) == [1: ["tlsFailed unknown"]])
         peer.end()
     }
 
@@ -111,7 +114,7 @@ struct ConnectionFaultTests {
             peer.write(Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8))
             peer.poll { _ in false }
         }
-        #expect(await outcomes(1, try configuration(peer)) == [1: ["protocolError unknown"]])
+        #expect(try await outcomes(1, configuration(peer)) == [1: ["protocolError unknown"]])
         peer.end()
     }
 
@@ -123,7 +126,7 @@ struct ConnectionFaultTests {
             peer.write([0x10, 0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 1_000))
             peer.poll { _ in false }
         }
-        #expect(await outcomes(1, try configuration(peer)) == [1: ["protocolError unknown"]])
+        #expect(try await outcomes(1, configuration(peer)) == [1: ["protocolError unknown"]])
         peer.end()
     }
 
@@ -137,7 +140,7 @@ struct ConnectionFaultTests {
             peer.write(Array(frame.dropLast()))
             peer.ignore()
         }
-        #expect(await outcomes(1, try configuration(peer)) == [1: ["pingTimeout unknown"]])
+        #expect(try await outcomes(1, configuration(peer)) == [1: ["pingTimeout unknown"]])
         peer.end()
     }
 
@@ -149,13 +152,13 @@ struct ConnectionFaultTests {
             peer.drip(Array(record.prefix(record.count / 2)))
             peer.ignore()
         }
-        #expect(await outcomes(1, try configuration(peer)) == [1: ["pingTimeout unknown"]])
+        #expect(try await outcomes(1, configuration(peer)) == [1: ["pingTimeout unknown"]])
         peer.end()
     }
 
     @Test func peerThatNeverSpeaksHTTPEndsByThePing() async throws {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.ignore() } }
-        #expect(await outcomes(3, try configuration(peer)).values.allSatisfy { $0 == ["pingTimeout unknown"] })
+        #expect(try await outcomes(3, configuration(peer)).values.allSatisfy { $0 == ["pingTimeout unknown"] })
         peer.end()
     }
 
@@ -163,8 +166,8 @@ struct ConnectionFaultTests {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.ignore() } }
         var configuration = try configuration(peer)
         configuration.timeouts.pingWhenIdle = .milliseconds(100)
-        _ = await harness.open(configuration)
-        await harness.wait { $0.isClosed }
+        _ = try await harness.open(configuration)
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.closeError?.code == .pingTimeout)
         peer.end()
     }
@@ -176,13 +179,13 @@ struct ConnectionFaultTests {
             peer.drip(peer.encrypted(peer.http.output()), 1, .microseconds(50))
             peer.serve()
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = try await harness.open(configuration(peer))
         var batch = harness.batch(1...3)
         #expect(connection.submit(&batch) == 3)
-        await harness.wait { $0.outcomes.count == 3 }
+        try await harness.wait { $0.outcomes.count == 3 }
         #expect(harness.seen.outcomes == [1: ["410"], 2: ["410"], 3: ["410"]])
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         peer.end()
     }
 
@@ -194,7 +197,7 @@ struct ConnectionFaultTests {
         }
         var configuration = try configuration(peer)
         configuration.timeouts.tls = .milliseconds(200)
-        _ = await harness.open(configuration)
+        _ = try await harness.open(configuration)
         // A byte arrives every 20 ms, and the peer has a few hundred, so only a deadline for the whole handshake ends
         // it.
         #expect(harness.seen.closeError?.code == .tlsTimeout)
@@ -207,11 +210,11 @@ struct ConnectionFaultTests {
             guard peer.shakeHands(chunk: 100, pause: .milliseconds(5)) else { return }
             peer.serve()
         }
-        let connection = await harness.open(try configuration(peer))
+        let connection = try await harness.open(configuration(peer))
         #expect(connection.load.phase == .open)
         #expect(connection.load.dialDuration ?? .zero >= .milliseconds(20))
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         peer.end()
     }
 
@@ -226,11 +229,11 @@ struct ConnectionFaultTests {
             trustRoots: .pem(certificates.authorityPEM),
             requiresALPN: requiresALPN
         )
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         #expect(connection.load.phase == (requiresALPN ? .closed : .open))
         #expect(harness.seen.closeError?.code == (requiresALPN ? .noALPN : nil))
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         peer.end()
     }
 
@@ -239,7 +242,7 @@ struct ConnectionFaultTests {
         let connection = Connection(try configuration(peer), loop: harness.loop, observer: harness)
         connection.open()
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.closeError == nil)
         peer.end()
     }

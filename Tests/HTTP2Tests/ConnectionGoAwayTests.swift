@@ -24,10 +24,10 @@ struct ConnectionGoAwayTests {
             for stream in streams[...1] { peer.http.respond(stream, status: 200) }
             peer.poll { _ in false }
         }
-        let connection = await harness.open(try certificates.configuration(for: peer))
+        let connection = try await harness.open(certificates.configuration(for: peer))
         var batch = harness.batch(1...4)
         #expect(connection.submit(&batch) == 4)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(
             harness.seen.outcomes == [1: ["200"], 2: ["200"], 3: ["goAway unsent"], 4: ["goAway unsent"]]
         )
@@ -48,10 +48,10 @@ struct ConnectionGoAwayTests {
             peer.http.respond(streams[0], status: 200)
             peer.poll { _ in false }
         }
-        let connection = await harness.open(try certificates.configuration(for: peer))
+        let connection = try await harness.open(certificates.configuration(for: peer))
         var batch = harness.batch(1...3)
         #expect(connection.submit(&batch) == 3)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes == [1: ["200"], 2: ["goAway unsent"], 3: ["goAway unsent"]])
         #expect(harness.seen.goAways.map(\.lastStreamID) == [.max, 1])
         #expect(harness.seen.goAways.last?.code == NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
@@ -66,8 +66,8 @@ struct ConnectionGoAwayTests {
             peer.http.goAway(last: 0, debug: String(repeating: "x", count: 12_000))
             peer.poll { _ in false }
         }
-        _ = await harness.open(try certificates.configuration(for: peer))
-        await harness.wait { $0.isClosed }
+        _ = try await harness.open(certificates.configuration(for: peer))
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.goAways.first?.debugData.count == HTTP2Limits().maxGoAwayDebugBytes)
         peer.end()
     }
@@ -80,10 +80,10 @@ struct ConnectionGoAwayTests {
             peer.http.respond(streams[0], status: 200)
             peer.flush()
         }
-        let connection = await harness.open(try certificates.configuration(for: peer))
+        let connection = try await harness.open(certificates.configuration(for: peer))
         var batch = harness.batch(1...3)
         #expect(connection.submit(&batch) == 3)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(
             harness.seen.outcomes == [1: ["200"], 2: ["connectionLost unknown"], 3: ["goAway unsent"]]
         )
@@ -99,10 +99,10 @@ struct ConnectionGoAwayTests {
         }
         var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.drain = .milliseconds(150)
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         var batch = harness.batch([1])
         #expect(connection.submit(&batch) == 1)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes == [1: ["closed unknown"]])
         peer.end()
     }
@@ -113,8 +113,8 @@ struct ConnectionGoAwayTests {
         let peer = try TLSPeer(certificates) { peer in if peer.shakeHands() { peer.serve() } }
         var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.idleClose = .milliseconds(150)
-        _ = await harness.open(configuration, sending: harness.batch([1]))
-        await harness.wait { $0.isClosed }
+        _ = try await harness.open(configuration, sending: harness.batch([1]))
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes == [1: ["200"]])
         #expect(harness.seen.changes.contains(.retired(.idle)))
         #expect(harness.seen.closeError == nil)
@@ -131,11 +131,11 @@ struct ConnectionGoAwayTests {
         }
         var configuration = try certificates.configuration(for: peer)
         configuration.timeouts.maxAge = .milliseconds(300)
-        let connection = await harness.open(configuration, sending: harness.batch([1]))
-        await harness.wait { $0.changes.contains(.retired(.age)) }
+        let connection = try await harness.open(configuration, sending: harness.batch([1]))
+        try await harness.wait { $0.changes.contains(.retired(.age)) }
         var late = harness.batch([2])
         #expect(connection.submit(&late) == 0)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes == [1: ["200"]])
         #expect(harness.seen.closeError == nil)
         peer.end()

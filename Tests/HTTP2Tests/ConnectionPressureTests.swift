@@ -47,22 +47,22 @@ struct ConnectionPressureTests {
                 return false
             }
         }
-        let connection = await harness.open(try certificates.configuration(for: peer))
+        let connection = try await harness.open(certificates.configuration(for: peer))
         var batch = harness.batch(1...4)
         #expect(connection.submit(&batch) == 4)
-        await harness.wait { $0.changes.contains(.streamLimit(1)) && $0.outcomes.count == 4 }
+        try await harness.wait { $0.changes.contains(.streamLimit(1)) && $0.outcomes.count == 4 }
         #expect(connection.load.streamLimit == 1)
         var done = 4
         var rest = harness.batch(5...24)
         while !rest.isEmpty {
             done += connection.submit(&rest)
             let count = done
-            await harness.wait { $0.outcomes.count == count }
+            try await harness.wait { $0.outcomes.count == count }
         }
         #expect(harness.seen.outcomes.values.allSatisfy { $0 == ["200"] })
         #expect(highest.withLockedValue { $0 } == 1)
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         peer.end()
     }
 
@@ -75,22 +75,22 @@ struct ConnectionPressureTests {
             peer.http.settings(maxStreams: 100, initialWindow: 65_535)
             peer.serve()
         }
-        let connection = await harness.open(try certificates.configuration(for: peer))
-        await harness.wait { $0.reportCount > 0 }
+        let connection = try await harness.open(certificates.configuration(for: peer))
+        try await harness.wait { $0.reportCount > 0 }
         // The peer's window is known after it has answered a PING that was sent after its SETTINGS arrived.
         connection.ping()
-        await harness.wait { $0.changes.contains { if case .pingAnswered = $0 { true } else { false } } }
+        try await harness.wait { $0.changes.contains { if case .pingAnswered = $0 { true } else { false } } }
         var impatient = harness.batch([1], timeout: .milliseconds(150))
         var patient = harness.batch([2])
         #expect(connection.submit(&impatient) == 1)
         #expect(connection.submit(&patient) == 1)
-        await harness.wait { $0.outcomes[1] != nil }
+        try await harness.wait { $0.outcomes[1] != nil }
         #expect(harness.seen.outcomes == [1: ["deadlineExceeded unknown"]])
         isOpening.withLockedValue { $0 = true }
-        await harness.wait { $0.outcomes[2] != nil }
+        try await harness.wait { $0.outcomes[2] != nil }
         #expect(harness.seen.outcomes[2] == ["200"])
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         peer.end()
     }
 
@@ -107,8 +107,8 @@ struct ConnectionPressureTests {
         var configuration = try certificates.configuration(for: peer)
         // The client must end the connection, however long a slow machine takes for twenty polls.
         configuration.timeouts.pingWhenSilent = .seconds(3600)
-        let connection = await harness.open(configuration)
-        await harness.wait { $0.changes.contains(.streamLimit(900)) }
+        let connection = try await harness.open(configuration)
+        try await harness.wait { $0.changes.contains(.streamLimit(900)) }
         var first = harness.batch([0])
         #expect(connection.submit(&first) == 1)
         var batch = bigBatch(1...200, bytes: 60_000, timeout: .seconds(20))
@@ -123,7 +123,7 @@ struct ConnectionPressureTests {
             try await Task.sleep(for: .milliseconds(5))
         }
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         let bound = configuration.limits.maxPendingOutputBytes
         #expect(most > 0)
         #expect(most <= bound + bound / 2)
@@ -146,21 +146,19 @@ struct ConnectionPressureTests {
             RandomFaults.play(on: peer, &random)
         }
         let tls = try TLSContext(trustRoots: .pem(certificates.authorityPEM))
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<4 {
                 group.addTask {
-                    for round in 0..<15 { await attempt(peer, tls, "seed \(seed), lane \(lane), round \(round)") }
+                    for round in 0..<15 { try await attempt(peer, tls, "seed \(seed), lane \(lane), round \(round)") }
                 }
             }
+            try await group.waitForAll()
         }
         peer.end()
     }
 
-    private func attempt(_ peer: TLSPeer, _ tls: TLSContext, _ place: String) async {
-        guard let harness = try? Harness() else {
-            Issue.record("no loop")
-            return
-        }
+    private func attempt(_ peer: TLSPeer, _ tls: TLSContext, _ place: String) async throws {
+        let harness = try Harness()
         var configuration = ConnectionConfiguration(host: "localhost", port: peer.port, tls: tls)
         configuration.initialStreamLimit = 20
         configuration.timeouts.tls = .milliseconds(500)
@@ -168,12 +166,12 @@ struct ConnectionPressureTests {
         configuration.timeouts.pingAnswer = .milliseconds(60)
         configuration.timeouts.drain = .milliseconds(200)
         configuration.timeouts.maxAge = .milliseconds(400)
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         var batch = harness.batch(1...30, timeout: .milliseconds(300))
         let taken = connection.submit(&batch)
-        await harness.wait { $0.outcomes.count == taken }
+        try await harness.wait { $0.outcomes.count == taken }
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes.count == taken, "\(place)")
         #expect(harness.seen.outcomes.values.allSatisfy { $0.count == 1 }, "\(place)")
         #expect(harness.seen.closeCount == 1, "\(place)")

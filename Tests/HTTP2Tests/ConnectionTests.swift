@@ -24,12 +24,12 @@ struct ConnectionTests {
     ///
     /// A last request, slot 99, must wait in the queue and has a deadline in the past. Its deadline is processed after the
     /// others were written, so its report shows that they were.
-    private func write(_ slots: ClosedRange<UInt64>, over connection: Connection) async {
+    private func write(_ slots: ClosedRange<UInt64>, over connection: Connection) async throws {
         var batch = harness.batch(slots)
         #expect(connection.submit(&batch) == slots.count)
         var marker = harness.batch([99], timeout: .zero)
         #expect(connection.submit(&marker) == 1)
-        await harness.wait { $0.outcomes[99] != nil }
+        try await harness.wait { $0.outcomes[99] != nil }
     }
 
     // MARK: Requests
@@ -37,26 +37,26 @@ struct ConnectionTests {
     @Test func everyRequestOfAManyTimesFullConnectionCompletesOnce() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
+        let connection = try await harness.open(configuration(port: server.port))
         var batch = harness.batch(1...5_000)
         var done: UInt64 = 0
         while !batch.isEmpty {
             done += UInt64(connection.submit(&batch))
             let submitted = done
             // Accepted requests complete, which gives credits for the rest.
-            await harness.wait { $0.outcomes.count == Int(submitted) }
+            try await harness.wait { $0.outcomes.count == Int(submitted) }
         }
         #expect(harness.seen.outcomes == Dictionary(uniqueKeysWithValues: (UInt64(1)...5_000).map { ($0, ["200"]) }))
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.closeError == nil)
     }
 
     @Test func submitTakesWhatCreditsAllowAndReportsWhenThereAreMore() async throws {
         let server = try Nghttpd(certificates, arguments: ["-m", "10"])
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
-        await harness.wait { $0.changes.contains(.streamLimit(10)) }
+        let connection = try await harness.open(configuration(port: server.port))
+        try await harness.wait { $0.changes.contains(.streamLimit(10)) }
         server.freeze()
         var batch = harness.batch(1...50)
         #expect(connection.submit(&batch) == 20, "10 streams, and a queue no longer than the limit")
@@ -66,12 +66,12 @@ struct ConnectionTests {
         #expect(connection.load.credits == 0)
         let before = harness.seen.reportCount
         server.thaw()
-        await harness.wait { $0.outcomes.count == 20 }
+        try await harness.wait { $0.outcomes.count == 20 }
         #expect(harness.seen.reportCount > before)
         #expect(connection.submit(&batch) == 20)
-        await harness.wait { $0.outcomes.count == 40 }
+        try await harness.wait { $0.outcomes.count == 40 }
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
     }
 
     @Test func asyncSendReturnsTheAnswerAndReportsMissingCredit() async throws {
@@ -83,21 +83,21 @@ struct ConnectionTests {
         let refusal = await #expect(throws: HTTP2Error.self) { try await idle.send(request) }
         #expect(refusal?.code == .noCapacity)
 
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         let found = try await connection.send(request)
         #expect(found.status == 200)
         let missing = try await connection.send(Request(head: harness.head, path: "/none"))
         #expect(missing.status == 404)
         #expect(!missing.body.isEmpty)
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.outcomes.isEmpty, "the observer does not see the async door's slots")
     }
 
     @Test func cancelledTaskCancelsItsRequest() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
+        let connection = try await harness.open(configuration(port: server.port))
         server.freeze()
         let request = Request(head: harness.head, path: "/ok", timeout: .seconds(60))
         let task = Task { try await connection.send(request) }
@@ -105,7 +105,7 @@ struct ConnectionTests {
         let error = await #expect(throws: HTTP2Error.self) { try await task.value }
         #expect(error?.code == .canceled)
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
     }
 
     // MARK: Trust
@@ -116,7 +116,7 @@ struct ConnectionTests {
         let stranger = try Certificates(isNew: true)
         var configuration = try configuration(port: server.port)
         configuration.tls = try TLSContext(trustRoots: .pem(stranger.authorityPEM))
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         #expect(harness.seen.closeError?.code == .certificateRejected)
         #expect(harness.seen.closeError?.isUnsent == true)
         #expect(connection.load.phase == .closed)
@@ -127,19 +127,19 @@ struct ConnectionTests {
         defer { server.kill() }
         var configuration = try configuration(port: server.port)
         configuration.serverName = "api.push.apple.com"
-        _ = await harness.open(configuration)
+        _ = try await harness.open(configuration)
         #expect(harness.seen.closeError?.code == .certificateRejected)
     }
 
     @Test func addressIsVerifiedAsAnAddress() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port, host: "127.0.0.1"))
+        let connection = try await harness.open(configuration(port: server.port, host: "127.0.0.1"))
         #expect(connection.load.phase == .open)
         var configuration = try configuration(port: server.port)
         configuration.serverName = "127.0.0.2"
         let other = try Harness()
-        _ = await other.open(configuration)
+        _ = try await other.open(configuration)
         #expect(other.seen.closeError?.code == .certificateRejected)
     }
 
@@ -155,13 +155,13 @@ struct ConnectionTests {
     @Test func closedPortIsConnectFailed() async throws {
         let port = try ClosedPort()
         defer { port.release() }
-        _ = await harness.open(try configuration(port: port.number))
+        _ = try await harness.open(configuration(port: port.number))
         #expect(harness.seen.closeError?.code == .connectFailed)
         #expect(harness.seen.closeError?.isUnsent == true)
     }
 
     @Test func unknownHostIsResolveFailed() async throws {
-        _ = await harness.open(try configuration(port: 443, host: "host.invalid"))
+        _ = try await harness.open(configuration(port: 443, host: "host.invalid"))
         #expect([.resolveFailed, .connectTimeout].contains(try #require(harness.seen.closeError).code))
     }
 
@@ -169,7 +169,7 @@ struct ConnectionTests {
         let listener = try Listener()
         var configuration = try configuration(port: listener.port)
         configuration.timeouts.tls = .milliseconds(200)
-        _ = await harness.open(configuration)
+        _ = try await harness.open(configuration)
         #expect(harness.seen.closeError?.code == .tlsTimeout)
     }
 
@@ -177,19 +177,19 @@ struct ConnectionTests {
     @Test func silentServerLetsDeadlinesFireAndTheConnectionContinues() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
+        let connection = try await harness.open(configuration(port: server.port))
         server.freeze()
         var batch = harness.batch(1...10, timeout: .milliseconds(200))
         #expect(connection.submit(&batch) == 10)
-        await harness.wait { $0.outcomes.count == 10 }
+        try await harness.wait { $0.outcomes.count == 10 }
         #expect(harness.seen.outcomes.values.allSatisfy { $0 == ["deadlineExceeded unknown"] })
         server.thaw()
         var next = harness.batch([11])
         #expect(connection.submit(&next) == 1)
-        await harness.wait { $0.outcomes[11] != nil }
+        try await harness.wait { $0.outcomes[11] != nil }
         #expect(harness.seen.outcomes[11] == ["200"])
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
     }
 
     // docs/contracts/apns.md#11.3: send PING when a reply is overdue, and close if it is not answered.
@@ -199,11 +199,11 @@ struct ConnectionTests {
         var configuration = try configuration(port: server.port)
         configuration.timeouts.pingWhenSilent = .milliseconds(100)
         configuration.timeouts.pingAnswer = .milliseconds(100)
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         server.freeze()
         var batch = harness.batch(1...3)
         #expect(connection.submit(&batch) == 3)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.closeError?.code == .pingTimeout)
         #expect(
             harness.seen.outcomes == [
@@ -215,22 +215,22 @@ struct ConnectionTests {
     @Test func livingServerAnswersThePing() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
+        let connection = try await harness.open(configuration(port: server.port))
         connection.ping()
-        await harness.wait { $0.changes.contains { if case .pingAnswered = $0 { true } else { false } } }
+        try await harness.wait { $0.changes.contains { if case .pingAnswered = $0 { true } else { false } } }
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
     }
 
     @Test func serverKilledInMidFlightGivesEverySlotOneOutcome() async throws {
         let server = try Nghttpd(certificates, arguments: ["-m", "10"])
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
-        await harness.wait { $0.changes.contains(.streamLimit(10)) }
+        let connection = try await harness.open(configuration(port: server.port))
+        try await harness.wait { $0.changes.contains(.streamLimit(10)) }
         server.freeze()
-        await write(1...19, over: connection)
+        try await write(1...19, over: connection)
         server.kill()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         let seen = harness.seen
         #expect(seen.closeError?.code == .connectionLost)
         #expect(seen.closeCount == 1)
@@ -246,11 +246,11 @@ struct ConnectionTests {
     @Test func orderlyCloseFinishesOpenRequests() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
+        let connection = try await harness.open(configuration(port: server.port))
         var batch = harness.batch(1...50)
         let taken = connection.submit(&batch)
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(taken == 50)
         #expect(harness.seen.closeError == nil)
         // Submitted and closed in one wake-up: each request was either completed or never sent, and none has an
@@ -262,12 +262,12 @@ struct ConnectionTests {
     @Test func abortLeavesOpenRequestsUnknownAndQueuedOnesUnsent() async throws {
         let server = try Nghttpd(certificates, arguments: ["-m", "5"])
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
-        await harness.wait { $0.changes.contains(.streamLimit(5)) }
+        let connection = try await harness.open(configuration(port: server.port))
+        try await harness.wait { $0.changes.contains(.streamLimit(5)) }
         server.freeze()
-        await write(1...9, over: connection)
+        try await write(1...9, over: connection)
         connection.abort()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         var expected = (UInt64(1)...9).map { ($0, [$0 <= 5 ? "closed unknown" : "closed unsent"]) }
         expected.append((99, ["deadlineExceeded unsent"]))
         #expect(harness.seen.outcomes == Dictionary(uniqueKeysWithValues: expected))
@@ -276,7 +276,7 @@ struct ConnectionTests {
     @Test func loopThatEndsCompletesEverythingOnIt() async throws {
         let server = try Nghttpd(certificates)
         defer { server.kill() }
-        let connection = await harness.open(try configuration(port: server.port))
+        let connection = try await harness.open(configuration(port: server.port))
         server.freeze()
         var batch = harness.batch(1...10)
         #expect(connection.submit(&batch) == 10)

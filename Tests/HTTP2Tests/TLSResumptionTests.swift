@@ -17,15 +17,15 @@ struct TLSResumptionTests {
     /// Opens a connection, sends one request, closes it, and returns the kind of its handshake.
     private func visit(_ port: Int, _ tls: TLSContext, host: String = "localhost") async throws -> TLSHandshake? {
         let harness = try Harness()
-        let connection = await harness.open(ConnectionConfiguration(host: host, port: port, tls: tls))
+        let connection = try await harness.open(ConnectionConfiguration(host: host, port: port, tls: tls))
         var batch = harness.batch([1])
         #expect(connection.submit(&batch) == 1)
-        await harness.wait { $0.outcomes[1] != nil || $0.isClosed }
+        try await harness.wait { $0.outcomes[1] != nil || $0.isClosed }
         #expect(harness.seen.outcomes[1] == ["200"], "\(harness.seen.closeError?.debugDescription ?? "open")")
         #expect(connection.load.dialDuration ?? .zero > .zero)
         let handshake = connection.load.handshake
         connection.close()
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         return handshake
     }
 
@@ -63,7 +63,7 @@ struct TLSResumptionTests {
         let harness = try Harness()
         var configuration = ConnectionConfiguration(host: "localhost", port: peer.port, tls: tls)
         configuration.serverName = "api.push.apple.com"
-        _ = await harness.open(configuration)
+        _ = try await harness.open(configuration)
         #expect(harness.seen.closeError?.code == .certificateRejected)
         peer.end()
     }
@@ -137,10 +137,10 @@ struct TLSResumptionTests {
         let identity = hasWrongOne ? try TLSIdentity(pem: stranger.certificatePEM + stranger.keyPEM) : nil
         let harness = try Harness()
         let configuration = ConnectionConfiguration(host: "localhost", port: peer.port, tls: try context(identity))
-        let connection = await harness.open(configuration)
+        let connection = try await harness.open(configuration)
         var batch = harness.batch(1...2)
         let taken = connection.submit(&batch)
-        await harness.wait { $0.isClosed }
+        try await harness.wait { $0.isClosed }
         #expect(harness.seen.closeError?.code == .identityRejected)
         #expect(harness.seen.outcomes.count == taken)
         #expect(harness.seen.outcomes.values.allSatisfy { $0.count == 1 && $0[0].hasSuffix("unsent") })

@@ -9,8 +9,14 @@ final class Harness: ConnectionObserver {
         var reportCount = 0
         /// Submitted by the observer itself when the connection opens.
         var first: RequestBatch?
-        var waiting:
-            [(isTrue: @Sendable (borrowing Harness.Seen) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        /// By the number of the wait.
+        var waiting: [Int: Waiter] = [:]
+        var waitCount = 0
+    }
+
+    private struct Waiter {
+        var isTrue: @Sendable (borrowing Harness.Seen) -> Bool
+        var continuation: CheckedContinuation<Void, any Error>
     }
 
     /// The reports so far.
@@ -47,18 +53,22 @@ final class Harness: ConnectionObserver {
     deinit { loop.shutdown() }
 
     /// Creates and opens the connection, and returns when it is open or closed.
-    func open(_ configuration: ConnectionConfiguration) async -> Connection {
+    ///
+    /// - Throws: `CancellationError` when the task is canceled before.
+    func open(_ configuration: ConnectionConfiguration) async throws -> Connection {
         let connection = Connection(configuration, loop: loop, observer: self)
         connection.open()
-        await wait { $0.changes.contains(.opened) || $0.isClosed }
+        try await wait { $0.changes.contains(.opened) || $0.isClosed }
         return connection
     }
 
     /// Opens it with requests that are submitted on its loop when it opens. So they precede any deadline of the connection,
     /// however late the test's task is.
-    func open(_ configuration: ConnectionConfiguration, sending batch: RequestBatch) async -> Connection {
+    ///
+    /// - Throws: `CancellationError` when the task is canceled before it is open or closed.
+    func open(_ configuration: ConnectionConfiguration, sending batch: RequestBatch) async throws -> Connection {
         state.withLockedValue { $0.first = batch }
-        return await open(configuration)
+        return try await open(configuration)
     }
 
     func batch(_ slots: some Sequence<UInt64>, path: String = "/ok", timeout: Duration = .seconds(20)) -> RequestBatch {
@@ -75,14 +85,27 @@ final class Harness: ConnectionObserver {
     var seen: Seen { state.withLockedValue { Harness.seen($0) } }
 
     /// Returns when the condition holds for the reports.
-    func wait(until isTrue: @escaping @Sendable (borrowing Seen) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isNow = state.withLockedValue { state in
-                if isTrue(Harness.seen(state)) { return true }
-                state.waiting.append((isTrue, continuation))
-                return false
+    ///
+    /// - Throws: `CancellationError` when the task is canceled before, for example at the time limit of its test.
+    func wait(until isTrue: @escaping @Sendable (borrowing Seen) -> Bool) async throws {
+        let number = state.withLockedValue { state in
+            state.waitCount += 1
+            return state.waitCount
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let result = state.withLockedValue { state -> Result<Void, any Error>? in
+                    if isTrue(Harness.seen(state)) { return .success(()) }
+                    // The handler may have run already; it finds a wait only when it is in the table.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.waiting[number] = Waiter(isTrue: isTrue, continuation: continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
             }
-            if isNow { continuation.resume() }
+        } onCancel: {
+            let waiter = state.withLockedValue { $0.waiting.removeValue(forKey: number) }
+            waiter?.continuation.resume(throwing: CancellationError())
         }
     }
 
@@ -99,11 +122,11 @@ final class Harness: ConnectionObserver {
                 state.outcomes[completion.slot, default: []].append(describe(completion.result))
             }
             let seen = Harness.seen(state)
-            let ready = state.waiting.filter { $0.isTrue(seen) }.map(\.continuation)
-            state.waiting.removeAll { $0.isTrue(seen) }
+            let ready = state.waiting.filter { $0.value.isTrue(seen) }
+            for number in ready.keys { state.waiting[number] = nil }
             return ready
         }
-        for continuation in ready { continuation.resume() }
+        for waiter in ready.values { waiter.continuation.resume() }
     }
 
     private static func seen(_ state: State) -> Seen {
