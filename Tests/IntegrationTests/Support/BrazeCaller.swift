@@ -157,10 +157,10 @@ struct BrazeCaller {
 }
 
 extension World {
-    /// Replaces the vendor's binding of the demo's app with one that has these settings, and waits until the gateway
-    /// serves it.
+    /// Replaces the vendor's binding of the demo's app with one that has these settings and an origin, and waits until the gateway serves it. nil: no settings,
+    /// so that the SDK is off.
     func bindBraze(
-        settings: String? = "{ sdkEnabled: true, origins: ['https://shop.example'] }",
+        settings: String? = "sdkEnabled: true",
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let path = material.path("tenants.yaml")
@@ -174,7 +174,10 @@ extension World {
                           - { name: crm, valueEnv: BRAZE_TRACK_KEY, permissions: [users.track] }
 
             """
-        let set = settings.map { "            settings: \($0)\n" } ?? ""
+        // Each binding has an origin of its own. An answer that allows it shows that these settings are served, and not those of the binding before.
+        let origin = "https://\(UUID().uuidString.lowercased()).example"
+        let set =
+            settings.map { "            settings: { \($0), origins: ['https://shop.example', '\(origin)'] }\n" } ?? ""
         try (before + binding + set).write(toFile: path, atomically: true, encoding: .utf8)
         let applied = try await apply(
             environment: ["BRAZE_REST_KEY": BrazeCaller.key, "BRAZE_TRACK_KEY": BrazeCaller.trackKey]
@@ -185,9 +188,10 @@ extension World {
         try await eventually("the binding is served", sourceLocation: sourceLocation) {
             try await braze.call("/messages/send", "{}").status == 400
         }
-        let isOn = settings != nil
-        try await eventually("the SDK is \(isOn ? "on" : "off")", sourceLocation: sourceLocation) {
-            try await braze.sdk(#"{"device_id":"d"}"#).status == (isOn ? 201 : 401)
+        try await eventually("the settings are served", sourceLocation: sourceLocation) {
+            let answer = try await braze.sdk(#"{"device_id":"d"}"#, ["origin": origin])
+            guard settings != nil else { return answer.status == 401 }
+            return answer.status == 201 && answer.headers.first(name: "access-control-allow-origin") == origin
         }
     }
 }
