@@ -26,11 +26,18 @@ struct RawFrame: Sendable {
 
 /// A client for TLS and frames exactly as the test needs them, so that it can break every rule.
 final class RawClient {
-    /// The connection ended, or no frame arrived for ten seconds.
+    /// The connection ended, or the peer sent no frame for ten seconds.
     enum Silence: Error { case closed, timedOut }
 
+    /// Sent through the pipeline when the time for a frame is over.
+    fileprivate struct WaitEnded: Sendable {
+        /// The number of frames that the test had read when it began to wait.
+        var readCount: Int
+    }
+
     private let channel: any Channel
-    private var frames: AsyncStream<RawFrame>.Iterator
+    private var frames: AsyncThrowingStream<RawFrame, any Error>.Iterator
+    private var readCount = 0
     private let leftovers: NIOLoopBoundBox<Int>
     private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
     private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
@@ -65,7 +72,7 @@ final class RawClient {
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.keyPEM.utf8), format: .pem))
         }
         let context = try NIOSSLContext(configuration: tls)
-        let (stream, source) = AsyncStream.makeStream(of: RawFrame.self)
+        let (stream, source) = AsyncThrowingStream<RawFrame, any Error>.makeStream()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let leftovers = NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: loop)
         channel = try await ClientBootstrap(group: loop)
@@ -121,12 +128,16 @@ final class RawClient {
     }
 
     /// The next frame.
+    ///
+    /// The limit concerns the peer. A frame that arrived within it is not late, however late the test's task reads it on a busy machine.
     func next() async throws -> RawFrame {
+        let end = WaitEnded(readCount: readCount)
         let timer = channel.eventLoop.scheduleTask(in: .seconds(10)) { [channel] in
-            channel.pipeline.fireUserInboundEventTriggered(Silence.timedOut)
+            channel.pipeline.fireUserInboundEventTriggered(end)
         }
         defer { timer.cancel() }
-        guard let frame = await frames.next() else { throw Silence.closed }
+        guard let frame = try await frames.next() else { throw Silence.closed }
+        readCount += 1
         return frame
     }
 
@@ -185,11 +196,12 @@ final class RawClient {
 private final class FrameReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let source: AsyncStream<RawFrame>.Continuation
+    private let source: AsyncThrowingStream<RawFrame, any Error>.Continuation
     private let leftovers: NIOLoopBoundBox<Int>
     private var pending = ByteBuffer()
+    private var frameCount = 0
 
-    init(_ source: AsyncStream<RawFrame>.Continuation, _ leftovers: NIOLoopBoundBox<Int>) {
+    init(_ source: AsyncThrowingStream<RawFrame, any Error>.Continuation, _ leftovers: NIOLoopBoundBox<Int>) {
         self.source = source
         self.leftovers = leftovers
     }
@@ -197,7 +209,10 @@ private final class FrameReader: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         pending.writeBuffer(&bytes)
-        while let frame = nextFrame() { source.yield(frame) }
+        while let frame = nextFrame() {
+            frameCount += 1
+            source.yield(frame)
+        }
         leftovers.value = pending.readableBytes
     }
 
@@ -211,7 +226,9 @@ private final class FrameReader: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is RawClient.Silence { source.finish() }
+        if let end = event as? RawClient.WaitEnded, end.readCount == frameCount {
+            source.finish(throwing: RawClient.Silence.timedOut)
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
