@@ -18,7 +18,7 @@ import Testing
 
         // The check notices indexes that are missing.
         for (index, place) in [
-            ("slice_leased", "record_receipt"), ("slice_first", "find_queued_targets"), ("device_app", "store"),
+            ("slice_leased", "tried_target"), ("slice_first", "find_queued_targets"), ("device_app", "store"),
             ("badge_holder", "forget_user"),
         ] {
             try await admin.script("DROP INDEX gateway.\(index)")

@@ -220,6 +220,26 @@ extension DeliveryStoreRuleTests {
         #expect(try await state(devices[1].key, message.id, world) == .read, "the second device")
     }
 
+    /// The slice of the first device waits for another try.
+    @Test func aUserReadsOnTheDeviceWhosePushIsBeingSent() async throws {
+        let world = try await RuleWorld.make()
+        let devices = try await readers(world)
+        var message = world.message(to: devices.map(\.identity))
+        message.targets.slices = devices.enumerated().map { number, device in
+            NewSlice(number: Int32(number), work: .deliver, targets: [TargetID(device.identity)], addresses: [nil])
+        }
+        _ = try await world.accept(message)
+        let leases = try await world.claim(message.id, by: "n1")
+        guard leases.count == 2, let first = leases.first(where: { $0.key.number == 0 }) else {
+            return fail("a slice is missing")
+        }
+        try await putBack(first, world)
+        let answer = try await read(message.id, BadgeHolder(user: "hong"), world)
+        #expect(answer.reply == .recorded, "the receipt")
+        #expect(try await state(devices[0].key, message.id, world) != .read, "the first device")
+        #expect(try await state(devices[1].key, message.id, world) == .read, "the second device")
+    }
+
     /// Without its own delivery, a report by number would mark the message as read on the user's other device.
     @Test func aReportByNumberDoesNotGoToTheUsersOtherDeviceWhileItsOwnSliceWaits() async throws {
         let world = try await RuleWorld.make()

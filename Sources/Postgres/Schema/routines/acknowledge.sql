@@ -64,12 +64,7 @@ BEGIN
                     WHERE x.tenant_id = p_tenant AND x.due_day = v_day AND x.message_id = v_message AND x.target_id = u.id
                         AND x.state NOT IN ('sent', 'received', 'read'))
                 ORDER BY u.place);
-            -- The push is being sent, and its outcome is not written yet.
-            SELECT u.target INTO v_target FROM gateway.slice s CROSS JOIN LATERAL unnest(s.targets) AS u(target)
-                WHERE s.tenant_id = p_tenant AND s.message_id = v_message AND s.state = 'leased' AND u.target = ANY (v_open)
-                ORDER BY array_position(v_open, u.target) LIMIT 1;
-            -- Or it was sent, and its slice waits for another try.
-            IF v_target IS NULL THEN v_target := gateway.tried_target(p_tenant, v_message, v_open); END IF;
+            v_target := gateway.tried_target(p_tenant, v_message, v_open);
         END IF;
     END IF;
     -- A delivery is locked before badges. One without a row is not: `record_outcomes`, which writes it, takes no badges.

@@ -14,7 +14,6 @@ DECLARE
     d record;
     v_target uuid;
     v_is_read boolean := p_kind = 'read';
-    v_is_tried boolean;
     v_is_corrected boolean;
 BEGIN
     SELECT * INTO i FROM gateway.identity
@@ -52,11 +51,7 @@ BEGIN
             END IF;
         ELSE
             -- The push may have left without a row for it yet: its slice is being sent, or was, and waits for another try.
-            v_is_tried := EXISTS (
-                SELECT FROM gateway.slice s
-                WHERE s.tenant_id = p_tenant AND s.message_id = p_message AND s.state = 'leased' AND i.identity_id = ANY (s.targets));
-            IF NOT v_is_tried THEN v_is_tried := gateway.tried_target(p_tenant, p_message, ARRAY[i.identity_id]) IS NOT NULL; END IF;
-            IF v_is_tried THEN
+            IF gateway.tried_target(p_tenant, p_message, ARRAY[i.identity_id]) IS NOT NULL THEN
                 INSERT INTO gateway.delivery
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
                         received_at, read_at, device_vendor)
