@@ -165,6 +165,21 @@ import Testing
         #expect(bench.records.last?.countsAttempt == false)
     }
 
+    /// The lease that lapsed may have pushed. Without the attempt, a receipt would be an orphan if the message is canceled later.
+    @Test func aLeaseAfterALapseUsesUpAnAttempt() {
+        var lapsed = MachineBench.lease(2, epoch: 2)
+        lapsed.followsLapse = true
+        let paused = MachineBench(lease: lapsed) { $0.state = .paused }
+        #expect(paused.disposition == .again(after: .zero) && paused.records.last?.countsAttempt == true)
+        let waiting = MachineBench(lease: lapsed) { $0.routes = [:] }
+        #expect(waiting.disposition == .again(after: .seconds(60)) && waiting.records.last?.countsAttempt == true)
+        #expect(waiting.records.last?.returnsRouting == false)
+        var worn = MachineBench.lease(1, lapses: 16)
+        worn.followsLapse = true
+        let dead = MachineBench(lease: worn)
+        #expect(dead.disposition == .dead(reason: "leasesLapsed") && dead.records.last?.countsAttempt == true)
+    }
+
     // Credential reasons leave deliveries queued until expiry (docs/apns.md#outcomes).
     @Test func missingCredentialWaitsInsteadOfFailing() {
         let bench = MachineBench { $0.routes = [:] }

@@ -142,11 +142,11 @@ extension DeliveryMachine {
         }
     }
 
-    /// Decides whether the slice keeps its rules. It returns them if nothing was tried. Pushes of a lease that lapsed may have left, so that its end counts as an
-    /// attempt, which binds the slice and those that leave it.
+    /// Decides whether the slice keeps its rules. It returns them if nothing was tried. Pushes of a lease that lapsed may have left, so that the end of the
+    /// next lease counts as an attempt. It binds the slice and those that leave it, and receipts count if their targets expire or are canceled later.
     func bind(_ progress: inout SliceProgress, isLast: Bool) {
         guard lease.followsLapse else {
-            progress.returnsRouting = isLast && sendCount == 0 && lease.attempts == 0
+            progress.returnsRouting = isLast && work?.isRouted == true && sendCount == 0 && lease.attempts == 0
             return
         }
         progress.countsAttempt = true

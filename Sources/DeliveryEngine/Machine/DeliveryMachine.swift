@@ -456,7 +456,7 @@ package struct DeliveryMachine: Sendable {
         )
         if isLast { takeLateEnds() }
         progress.calls = endedCalls
-        if work?.isRouted ?? false { bind(&progress, isLast: isLast) }
+        bind(&progress, isLast: isLast)
         flight = PendingFlush(epoch: lease.epoch, results: pending, calls: endedCalls, isLast: isLast)
         pending = []
         endedCalls = []

@@ -258,6 +258,7 @@ extension DeliveryStoreRuleTests {
         try await world.deliveries.release([next], by: "n1")
         let last = try await world.claim(message.id, by: "n1").first { $0.work != .deliver }
         #expect(last?.lapses == 0, "lapses after it was given back")
+        #expect(last?.attempts == 0, "an expansion pushes nothing")
     }
 
     @Test func consecutiveLapsedLeasesAreCountedAndAReportResetsTheCount() async throws {

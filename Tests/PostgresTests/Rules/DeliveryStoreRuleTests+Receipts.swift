@@ -94,6 +94,27 @@ extension DeliveryStoreRuleTests {
         #expect(try await report(devices[0].key, message.id, world) == .recorded, "given back")
     }
 
+    // The push may have left under the lease that lapsed, and the message was canceled under a later one.
+    @Test func aReceiptCountsAfterALapsedSliceWasGivenBackAndCanceled() async throws {
+        let world = try await RuleWorld.make()
+        let devices = try await devices(1, world)
+        let message = world.message(to: devices.map(\.identity))
+        _ = try await world.accept(message)
+        _ = try await world.claim(message.id, by: "n1")
+        try await world.pass(RuleWorld.lease + .seconds(1))
+        let leases = try await world.claim(message.id, by: "n2")
+        try await world.deliveries.release(leases, by: "n2")
+        #expect(try await world.control(message, .cancel) == 1, "cancels")
+        guard let lease = try await world.claim(message.id, by: "n3").first else { return fail("no lease") }
+        #expect(!lease.followsLapse && lease.attempts == 1, "what is known of the lapse")
+        var progress = world.progress(lease, .canceled, .finished)
+        for index in progress.results.indices {
+            progress.results[index].attempt = DeliveryAttempt(count: lease.attempts)
+        }
+        #expect(try await world.deliveries.record(progress, by: "n3") == .recorded(1), "the outcome")
+        #expect(try await report(devices[0].key, message.id, world) == .recorded, "the receipt")
+    }
+
     @Test func aReaderIsFoundWhileTheSliceOfThePushWaits() async throws {
         let world = try await RuleWorld.make()
         let devices = try await devices(1, world)

@@ -3236,7 +3236,7 @@ WHERE s.tenant_id = $1 AND s.message_id = k.message_id AND s.no = k.no AND s.epo
 
 -- role gateway_engine
 UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0,
-    attempts = CASE WHEN s.lapses > 0 AND s.route_version IS NOT NULL THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
+    attempts = CASE WHEN s.lapses > 0 AND s.kind = 'deliver' THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
     route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND (EXISTS (
         SELECT FROM gateway.upstream_call c
         WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no)

@@ -56,12 +56,12 @@ enum DeliverySQL {
         """
     )
 
-    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the leases that lapsed before do not count. A slice of
-    /// which nothing was tried gets the rules of its next lease, as in `return_route`; a lease that lapsed may have tried something.
+    /// Increments the epoch, so that an outcome of the released lease is refused. Its owner works, so that the count of lapses begins anew. A lease that
+    /// lapsed may have pushed, which counts as an attempt. A slice of which nothing was tried gets the rules of its next lease, as in `return_route`.
     static let release = StoreSQL.tenant(
         """
         UPDATE gateway.slice s SET state = 'ready', owner = NULL, epoch = s.epoch + 1, next_at = now(), lapses = 0,
-            attempts = CASE WHEN s.lapses > 0 AND s.route_version IS NOT NULL THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
+            attempts = CASE WHEN s.lapses > 0 AND s.kind = 'deliver' THEN least(s.attempts + 1, 32767) ELSE s.attempts END,
             route_version = CASE WHEN s.attempts > 0 OR s.lapses > 0 OR bit_count(s.done) > 0 OR s.route_version IS NOT NULL AND (EXISTS (
                 SELECT FROM gateway.upstream_call c
                 WHERE c.tenant_id = $1 AND c.message_id = s.message_id AND c.slice_no = s.no)
