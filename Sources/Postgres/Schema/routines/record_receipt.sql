@@ -89,13 +89,7 @@ BEGIN
             p_transport => d.transport, p_tried => -(d.state = 'expired')::integer, p_rejected => -(d.state = 'failed')::integer,
             p_uncertain => v_is_corrected::integer, p_received => (v_is_corrected OR d.received_at IS NULL)::integer,
             p_read => v_is_read::integer, p_reasons => CASE WHEN d.state = 'failed' AND d.reason IS NOT NULL
-                THEN json_build_object('rejected:' || d.reason, -1) END);
-        IF d.state = 'canceled' THEN
-            INSERT INTO gateway.counter_delta (tenant_id, quarter, app_id, vendor, device_vendor, transport, message_id, canceled)
-                VALUES (p_tenant, floor(extract(epoch FROM m.due_at) / 900)::integer, p_app, m.vendor,
-                    coalesce(d.device_vendor, CASE WHEN m.vendor <> 'native' THEN m.vendor ELSE '' END), coalesce(d.transport, ''),
-                    CASE WHEN m.is_counted THEN p_message END, -1);
-        END IF;
+                THEN json_build_object('rejected:' || d.reason, -1) END, p_canceled => -(d.state = 'canceled')::integer);
     END IF;
     PERFORM gateway.log_events(
         p_tenant, p_app, m.vendor, m.sender_id, ARRAY[p_kind], ARRAY[p_message], ARRAY[m.due_day], ARRAY[v_target], ARRAY[d.state]);
