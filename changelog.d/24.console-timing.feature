@@ -1,1 +1,1 @@
-Pages of the console state the time of the server, and of the API calls behind them, in the header `Server-Timing`.
+Pages of the console state the time of the server, of its steps, and of the API calls behind them, in the header `Server-Timing`.

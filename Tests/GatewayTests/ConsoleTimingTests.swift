@@ -25,9 +25,28 @@ import WebConsole
         let began = ContinuousClock.now
         let timing = PageTiming(began: began)
         #expect(timing.page == nil)
-        timing.opens("messages/{message}")
+        timing.opens("messages/{message}", at: began + .microseconds(400))
         #expect(timing.page == "messages/{message}")
-        #expect(timing.header(at: began + .milliseconds(1)) == "calls;dur=0.0;desc=\"0\", page;dur=1.0")
+        #expect(
+            timing.header(at: began + .milliseconds(1))
+                == "calls;dur=0.0;desc=\"0\", session;dur=0.4, page;dur=1.0"
+        )
+    }
+
+    @Test func theHeaderHasThePartsInTheirOrder() {
+        let began = ContinuousClock.now
+        func at(_ milliseconds: Int) -> ContinuousClock.Instant { began + .milliseconds(milliseconds) }
+        let timing = PageTiming(began: began)
+        timing.opens("audit", at: at(1))
+        timing.took(.gzip, since: at(14), at: at(16))
+        timing.took(.write, since: at(9), at: at(13))
+        timing.took(.content, since: at(7), at: at(9))
+        timing.took(.read, since: at(1), at: at(4))
+        timing.took(.read, since: at(5), at: at(7))
+        #expect(
+            timing.header(at: at(16)) == "calls;dur=0.0;desc=\"0\", session;dur=1.0, read;dur=5.0, content;dur=2.0, "
+                + "write;dur=4.0, gzip;dur=2.0, page;dur=16.0"
+        )
     }
 
     @Test func aCallIsCountedAtItsBeginning() async {

@@ -44,6 +44,9 @@ import WebConsole
 
     @Test func timesAreReadFromTheHeader() {
         #expect(ServerTiming("calls;dur=12.3;desc=\"4\", page;dur=20.6") == ServerTiming(calls: 12.3, page: 20.6))
+        // Other names are not read.
+        let parts = "calls;dur=12.3;desc=\"4\", session;dur=0.9, read;dur=14.0, gzip;dur=1.2, page;dur=20.6"
+        #expect(ServerTiming(parts) == ServerTiming(calls: 12.3, page: 20.6))
         for broken in ["", "page;dur=1", "calls;dur=x, page;dur=1", "calls, page"] {
             #expect(ServerTiming(broken) == nil, "\(broken)")
         }

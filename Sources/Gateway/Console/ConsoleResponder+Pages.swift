@@ -112,6 +112,7 @@ extension ConsoleResponder {
         cookies: [String] = []
     ) async throws -> Response {
         var page = page
+        let start = ContinuousClock.now
         var reader = PageReader(calls: parts.calls, caller: caller, context: request.context)
         reader.isRevealed = page.isRevealed
         let apps = await reader.apps()
@@ -119,6 +120,8 @@ extension ConsoleResponder {
         // A form has brought the zone of the page on which it was filled in.
         if request.isRead, PageZone.named(page) == nil, let zone = PageZone.ofApp(page, apps) { page.zone = zone }
         let answers = await reader.answers(of: match.page, page)
+        request.timing.took(.read, since: start)
+        let read = ContinuousClock.now
         var content: PageContent
         do throws(PageFailure) {
             content = try match.page.content(page, answers)
@@ -130,7 +133,10 @@ extension ConsoleResponder {
         if reader.hidden.isSet {
             content = content.offeringReveal(match.path, PageMatch.revealName, page.language)
         }
+        request.timing.took(.content, since: read)
+        let made = ContinuousClock.now
         let bytes = parts.renderer.page(content, page, path: match.path)
+        request.timing.took(.write, since: made)
         return self.answers.html(bytes, status: status, cookies: cookies)
     }
 

@@ -104,9 +104,11 @@ package final class ConsoleResponder: HTTPResponder {
     /// A page with the header of its times. It is compressed before the header is written, so that the header has this time too.
     private func timed(_ response: Response, _ timing: PageTiming) async -> Response {
         var response = response
+        let start = ContinuousClock.now
         if let bytes = try? await CollectedBody.bytes(of: response, limitBytes: ConsoleCalls.answerBytes) {
             response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         }
+        if response.headers[.contentEncoding] != nil { timing.took(.gzip, since: start) }
         if let name = HTTPField.Name("Server-Timing") { response.headers[name] = timing.header() }
         return response
     }

@@ -1,9 +1,23 @@
 import NIOConcurrencyHelpers
 
-/// The time that the answer to one request takes, and the part of it that the API calls behind the page take.
+/// The time that the answer to one request takes, that of its parts, and the time that the API calls behind the page take.
 ///
 /// Made with the request. Safe to call from any task: a page makes several calls at a time.
 final class PageTiming: Sendable {
+    /// A part of the answer to a person who opens a page. What remains of the time belongs to none of them.
+    enum Part: String, CaseIterable {
+        /// Until it is known who the person is, and which page is opened.
+        case session
+        /// The calls, with what happens before and after each of them: the choice of the next ones, the reading of answers, the masking.
+        case read
+        /// The values of the page, made of the answers.
+        case content
+        /// The document, made of the values.
+        case write
+        /// The compression of the document.
+        case gzip
+    }
+
     private struct State {
         /// The pattern of the page that a signed-in person opens.
         var page: String?
@@ -13,6 +27,7 @@ final class PageTiming: Sendable {
         var since: ContinuousClock.Instant
         /// Of the calls that have ended. Calls at the same time count once.
         var spent = Duration.zero
+        var parts: [Part: Duration] = [:]
     }
 
     private let began: ContinuousClock.Instant
@@ -23,8 +38,13 @@ final class PageTiming: Sendable {
         state = NIOLockedValueBox(State(since: began))
     }
 
-    /// Notes which page a signed-in person opens, by its pattern.
-    func opens(_ pattern: String) { state.withLockedValue { $0.page = pattern } }
+    /// Notes which page a signed-in person opens, by its pattern. The part `session` ends.
+    func opens(_ pattern: String, at now: ContinuousClock.Instant = .now) {
+        state.withLockedValue { state in
+            state.page = pattern
+            state.parts[.session] = now - began
+        }
+    }
 
     /// The pattern of the page; nil: the request is not for a page of a tenant, or nobody is signed in.
     var page: String? { state.withLockedValue { $0.page } }
@@ -57,13 +77,25 @@ final class PageTiming: Sendable {
         }
     }
 
+    // MARK: Parts
+
+    /// Notes that a part took the time since `start`. The times of a part that occurs again are added.
+    func took(_ part: Part, since start: ContinuousClock.Instant, at now: ContinuousClock.Instant = .now) {
+        state.withLockedValue { $0.parts[part, default: .zero] += now - start }
+    }
+
     // MARK: Header
 
-    /// The value of `Server-Timing` (W3C, "Server Timing", §2): `calls;dur=12.3;desc="4", page;dur=15.0`, in milliseconds. `desc` is the number of calls.
+    /// The value of `Server-Timing` (W3C, "Server Timing", §2): `calls;dur=12.3;desc="4", session;dur=0.9, page;dur=15.0`, in milliseconds. `desc` is the number
+    /// of calls. Between `calls` and `page` are the parts that the answer has.
     func header(at now: ContinuousClock.Instant = .now) -> String {
-        let (calls, spent) = state.withLockedValue { ($0.calls, $0.spent) }
-        let page = Self.milliseconds(elapsed(at: now))
-        return "calls;dur=\(Self.milliseconds(spent));desc=\"\(calls)\", page;dur=\(page)"
+        let (calls, spent, parts) = state.withLockedValue { ($0.calls, $0.spent, $0.parts) }
+        var metrics = ["calls;dur=\(Self.milliseconds(spent));desc=\"\(calls)\""]
+        for part in Part.allCases {
+            if let time = parts[part] { metrics.append("\(part.rawValue);dur=\(Self.milliseconds(time))") }
+        }
+        metrics.append("page;dur=\(Self.milliseconds(elapsed(at: now)))")
+        return metrics.joined(separator: ", ")
     }
 
     /// With one decimal.
