@@ -63,6 +63,17 @@ struct FormatTests {
         #expect(ko.date(moment) == "2025년 1월 1일 (수)")
     }
 
+    // The year of `now` is that of the zone, where a year begins before it does in UTC.
+    @Test func theYearIsThatOfTheZone() throws {
+        let now = try #require(Timestamp(rfc3339: "2026-12-31T16:00:00Z"))
+        let before = try #require(Timestamp(rfc3339: "2026-12-31T14:59:00Z"))
+        let seoul = ConsoleFormat(.en, zone: "Asia/Seoul", now: now)
+        #expect(seoul.dateTime(now) == "Fri 1 Jan 01:00")
+        #expect(seoul.dateTime(before) == "Thu 31 Dec 2026 23:59")
+        let utc = ConsoleFormat(.en, zone: "UTC", now: now)
+        #expect(utc.dateTime(before) == "Thu 31 Dec 14:59")
+    }
+
     @Test(arguments: [Int64.min, -1, 0, 1, .max]) func anyMomentIsWritten(_ milliseconds: Int64) {
         let moment = Timestamp(milliseconds: milliseconds)
         for format in [en, ko] {

@@ -14,15 +14,16 @@ extension ConsoleFormat {
     }
 
     /// A moment of the years 1970 to 9999; another one is the nearest of them.
-    private func local(_ moment: Timestamp) -> LocalTime {
-        LocalTime(Timestamp(milliseconds: min(max(moment.milliseconds, 0), Self.lastMillisecond)), in: zone)
+    private static func local(_ moment: Timestamp, in zone: TimeZoneName) -> LocalTime {
+        LocalTime(Timestamp(milliseconds: min(max(moment.milliseconds, 0), lastMillisecond)), in: zone)
     }
 
     /// 9999-12-31T00:00:00Z: a day before the last, so that no zone reaches a year of five digits.
     private static let lastMillisecond: Int64 = 253_402_214_400_000
 
-    func clock(_ moment: Timestamp) -> Clock {
-        let local = local(moment)
+    /// The offset of a zone costs a search in the table of zones, so that each text below asks for one clock.
+    static func clock(_ moment: Timestamp, in zone: TimeZoneName) -> Clock {
+        let local = Self.local(moment, in: zone)
         // `2026-11-23T14:05:07`; a year has four digits or more.
         let halves = local.description.split(separator: "T", maxSplits: 1)
         let date = (halves.first ?? "").split(separator: "-").map { Int($0) ?? 0 }
@@ -37,10 +38,13 @@ extension ConsoleFormat {
         )
     }
 
+    func clock(_ moment: Timestamp) -> Clock { Self.clock(moment, in: zone) }
+
     /// `Mon 23 Nov`, `11월 23일 (월)`; with the year if it is not that of `now`.
-    func date(_ moment: Timestamp) -> String {
-        let parts = clock(moment)
-        let hasYear = parts.year != clock(now).year
+    func date(_ moment: Timestamp) -> String { date(clock(moment)) }
+
+    private func date(_ parts: Clock) -> String {
+        let hasYear = parts.year != year
         switch language {
         case .ko:
             let year = hasYear ? "\(parts.year)년 " : ""
@@ -58,7 +62,9 @@ extension ConsoleFormat {
     }
 
     /// `14:05`.
-    func time(_ moment: Timestamp) -> String { String(clock(moment).time.prefix(5)) }
+    func time(_ moment: Timestamp) -> String { Self.minutes(clock(moment)) }
+
+    private static func minutes(_ parts: Clock) -> String { String(parts.time.prefix(5)) }
 
     /// `14:05:07`.
     func timeOfSeconds(_ moment: Timestamp) -> String { clock(moment).time }
@@ -70,7 +76,10 @@ extension ConsoleFormat {
     }
 
     /// `Mon 23 Nov 14:05`, `11월 23일 (월) 14:05`. Pages name the zone once, in the top bar.
-    func dateTime(_ moment: Timestamp) -> String { "\(date(moment)) \(time(moment))" }
+    func dateTime(_ moment: Timestamp) -> String {
+        let parts = clock(moment)
+        return "\(date(parts)) \(Self.minutes(parts))"
+    }
 
     /// The same with the zone, for texts that are read elsewhere.
     func zonedDateTime(_ moment: Timestamp) -> String { "\(dateTime(moment)) \(zoneName)" }
@@ -85,7 +94,7 @@ extension ConsoleFormat {
     func weekdayName(_ index: Int) -> String { Self.weekday(index)(language) }
 
     /// `2026-11-23T14:05`: the value of a field for a local time.
-    func fieldValue(_ moment: Timestamp) -> String { String(local(moment).description.prefix(16)) }
+    func fieldValue(_ moment: Timestamp) -> String { String(Self.local(moment, in: zone).description.prefix(16)) }
 
     /// A short name of the zone: its usual letters, or its city.
     var zoneName: String { Self.name(of: zone.text) }

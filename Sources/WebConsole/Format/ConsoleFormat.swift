@@ -10,6 +10,8 @@ struct ConsoleFormat: Sendable, Hashable {
     let zone: TimeZoneName
     /// Dates of another year than this moment's have a year.
     let now: Timestamp
+    /// The year of `now` on the clock of the zone.
+    let year: Int
 
     init(_ request: PageRequest) {
         self.init(request.language, zone: request.zone, now: request.now)
@@ -17,9 +19,11 @@ struct ConsoleFormat: Sendable, Hashable {
 
     /// An unknown zone is UTC.
     init(_ language: Language, zone: String, now: Timestamp) {
+        let zone = TimeZoneName(zone) ?? .utc
         self.language = language
-        self.zone = TimeZoneName(zone) ?? .utc
+        self.zone = zone
         self.now = now
+        year = Self.clock(now, in: zone).year
     }
 
     // MARK: Numbers

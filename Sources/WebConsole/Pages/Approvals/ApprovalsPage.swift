@@ -29,6 +29,7 @@ struct ApprovalsPage: ConsolePage {
         let answer = try answers.required("messages")
         let messages = answer["messages"]?.array ?? []
         let next = answer["next"]?.string
+        let format = ConsoleFormat(request)
         var table = Table(
             caption: ApprovalText.title(language),
             columns: [
@@ -37,7 +38,7 @@ struct ApprovalsPage: ConsolePage {
                 .init(label: ApprovalText.sender(language)), .init(label: SentText.due(language)),
                 .init(label: ApprovalText.decision(language)),
             ],
-            rows: messages.compactMap { row($0, request) }
+            rows: messages.compactMap { row($0, request, format) }
         )
         table.next = next.map { after in
             let kept = request.query.filter { $0.name != "after" }
@@ -73,10 +74,9 @@ struct ApprovalsPage: ConsolePage {
         return Sentence(mark: .ok, text: ApprovalText.noneSince(ConsoleFormat(request).dateTime(time))(language))
     }
 
-    private func row(_ message: JSON, _ request: PageRequest) -> Table.Row? {
+    private func row(_ message: JSON, _ request: PageRequest, _ format: ConsoleFormat) -> Table.Row? {
         guard let id = message["id"]?.string else { return nil }
         let language = request.language
-        let format = ConsoleFormat(request)
         let text =
             [message["title"]?.string, message["body"]?.string].compactMap { $0?.trimmed }
             .first { !$0.isEmpty } ?? id

@@ -49,6 +49,7 @@ struct LivePage: ConsolePage {
         let events = (body.array ?? []).filter { $0["offset"]?.int != nil && $0["kind"]?.string != "stream_ended" }
         let shown = events.suffix(ConsoleLimits.rows).reversed()
         let isPaused = request.value("pause") != nil
+        let format = ConsoleFormat(request)
         var table = Table(
             caption: LiveText.title(language),
             columns: [
@@ -56,7 +57,7 @@ struct LivePage: ConsolePage {
                 .init(label: SendingText.app(language)), .init(label: LiveText.vendor(language)),
                 .init(label: LiveText.object(language)),
             ],
-            rows: shown.map { Self.row($0, request) }
+            rows: shown.map { Self.row($0, format) }
         )
         table.empty = EmptyState(title: LiveText.none(language), step: LiveText.how(language))
         return PageContent(
@@ -116,13 +117,13 @@ struct LivePage: ConsolePage {
     }
 
     /// A row of the table; the server sends later ones in the same form.
-    static func row(_ event: JSON, _ request: PageRequest) -> Table.Row {
-        let language = request.language
+    static func row(_ event: JSON, _ format: ConsoleFormat) -> Table.Row {
+        let language = format.language
         let kind = event["kind"]?.string ?? ""
         let vendor = event["vendor"]?.string
         return Table.Row(
             cells: [
-                .mono(event.time("at").map { ConsoleFormat(request).timeOfSeconds($0) } ?? "–"),
+                .mono(event.time("at").map { format.timeOfSeconds($0) } ?? "–"),
                 .tag(EventGroup.mark(of: kind), LiveText.kind(kind)(language)),
                 .text(Sending.line(event["app"]?.string ?? "–")),
                 .text(vendor.map { VendorName.of(Sending.line($0), language) } ?? "–"),

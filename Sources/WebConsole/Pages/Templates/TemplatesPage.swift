@@ -67,6 +67,7 @@ struct TemplatesPage: ConsolePage {
 
     private func table(_ items: [JSON], _ app: String, _ request: PageRequest, isDrafts: Bool) -> Table {
         let language = request.language
+        let format = ConsoleFormat(request)
         return Table(
             caption: (isDrafts ? TemplateText.drafts : TemplateText.title)(language),
             columns: [
@@ -74,13 +75,13 @@ struct TemplatesPage: ConsolePage {
                 .init(label: TemplateText.changed(language)), .init(label: TemplateText.by(language)),
                 .init(label: TemplateText.action(language)),
             ],
-            rows: items.compactMap { row($0, app, request, isDraft: isDrafts) }
+            rows: items.compactMap { row($0, app, format, isDraft: isDrafts) }
         )
     }
 
-    private func row(_ item: JSON, _ app: String, _ request: PageRequest, isDraft: Bool) -> Table.Row? {
+    private func row(_ item: JSON, _ app: String, _ format: ConsoleFormat, isDraft: Bool) -> Table.Row? {
         guard let name = item["name"]?.string else { return nil }
-        let language = request.language
+        let language = format.language
         let title =
             [item["content"]?["title"]?.string, item["content"]?["body"]?.string]
             .compactMap { $0?.trimmed }.first { !$0.isEmpty } ?? "–"
@@ -108,7 +109,7 @@ struct TemplatesPage: ConsolePage {
         return Table.Row(
             cells: [
                 .link(own), .text(Sending.line(title)),
-                .text(item.time("changedAt").map { ConsoleFormat(request).dateTime($0) } ?? "–"),
+                .text(item.time("changedAt").map { format.dateTime($0) } ?? "–"),
                 .text(Sending.author(item["changedBy"]?.string)), .actions([.link(use), remove]),
             ],
             id: "template-\(name)"
