@@ -56,6 +56,47 @@ import Testing
         #expect(collector.bytes.count < bytes.count / 2 && collector.isFinished)
     }
 
+    // In one part, however many it had.
+    @Test func aBodyOfKnownLengthIsCompressedAsAWhole() async throws {
+        let parts = (1...5).map { Self.lines(100 * $0) }
+        let body = ResponseBody(contentsOf: parts.map { ByteBuffer(bytes: $0) })
+        let response = BodyCompressor.compressed(Response(status: .ok, body: body), for: headers("gzip"))
+        let collector = Collector()
+        try await response.body.write(collector)
+        #expect(try inflated(collector.bytes) == parts.flatMap(\.self))
+        #expect(collector.count == 1 && collector.isFinished)
+    }
+
+    // The caller gets nothing that looks complete.
+    @Test func aBodyOfKnownLengthThatFailsIsNotFinished() async throws {
+        let collector = Collector()
+        let body = ResponseBody(contentLength: 4000) { writer in
+            try await writer.write(ByteBuffer(bytes: Self.lines(10)))
+            throw Broken()
+        }
+        let response = BodyCompressor.compressed(Response(status: .ok, body: body), for: headers("gzip"))
+        await #expect(throws: Broken.self) { try await response.body.write(collector) }
+        #expect(collector.count == 0 && !collector.isFinished)
+    }
+
+    @Test func manyBodiesAreCompressedAtTheSameTime() async throws {
+        let bodies = (0..<64).map { Self.lines(50 + $0) }
+        let accepted = headers("gzip")
+        let answers = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
+            for (number, bytes) in bodies.enumerated() {
+                group.addTask {
+                    let body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+                    let response = BodyCompressor.compressed(Response(status: .ok, body: body), for: accepted)
+                    let collector = Collector()
+                    try await response.body.write(collector)
+                    return (number, collector.bytes)
+                }
+            }
+            return try await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
+        }
+        for (number, bytes) in bodies.enumerated() { #expect(try inflated(answers[number] ?? []) == bytes) }
+    }
+
     // Each part reaches the caller before the next one is written.
     @Test func aStreamStaysAStream() async throws {
         let collector = Collector()

@@ -5,20 +5,27 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// Compresses the body of an answer with gzip, part by part, for callers that accept it.
+/// Compresses the body of an answer with gzip for callers that accept it: a body of known length as a whole, a stream part by part.
 ///
 /// Not for answers that contain a secret next to a text of the caller: their lengths would tell about the secret.
 package enum BodyCompressor {
     /// 1 KiB: a shorter answer fits in one packet, and compressing it costs more than it saves.
     package static let minimumBytes = 1024
+    /// 1 MiB: a longer body is compressed part by part, whatever is known about its length. It would keep the thread of its task for too long.
+    static let wholeBytes = 1 << 20
 
     /// The response; compressed if its caller accepts that, and its body is long enough or of unknown length.
     package static func compressed(_ response: Response, for headers: HTTPFields) -> Response {
         var response = response
         response.headers[.vary] = "Accept-Encoding"
-        guard response.body.contentLength ?? .max >= minimumBytes, isAccepted(headers) else { return response }
+        let length = response.body.contentLength ?? .max
+        guard length >= minimumBytes, isAccepted(headers) else { return response }
         response.headers[.contentEncoding] = "gzip"
         let body = response.body
+        guard length > wholeBytes else {
+            response.body = ResponseBody { writer in try await body.write(WholeWriter(base: writer)) }
+            return response
+        }
         response.body = ResponseBody { writer in
             let channel = try await open()
             do {
@@ -43,15 +50,55 @@ package enum BodyCompressor {
         return (weights["gzip"] ?? weights["x-gzip"] ?? weights["*"] ?? 0) > 0
     }
 
-    /// A channel for one answer. The library's compressor is a channel handler; this kind of channel works in any thread, unlike that of `BodyInflater`.
+    // MARK: Whole bodies
+
+    /// The bytes compressed. The library's compressor is a channel handler, so that this call creates a channel for one body and drops it afterwards, all in one
+    /// thread.
+    private static func gzip(_ bytes: ByteBuffer) throws -> ByteBuffer {
+        let channel = EmbeddedChannel(handler: HTTPResponseCompressor())
+        defer { _ = try? channel.finish(acceptAlreadyClosed: true) }
+        try channel.writeInbound(HTTPServerRequestPart.head(request))
+        try channel.writeOutbound(HTTPServerResponsePart.head(answer))
+        // The compressor regards a write without bytes as an error.
+        if bytes.readableBytes > 0 { try channel.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(bytes))) }
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        var compressed = ByteBuffer()
+        while let part = try channel.readOutbound(as: HTTPServerResponsePart.self) {
+            if case .body(.byteBuffer(let buffer)) = part { compressed.writeImmutableBuffer(buffer) }
+        }
+        return compressed
+    }
+
+    /// Collects a body, and passes it on compressed at its end.
+    private struct WholeWriter: ResponseBodyWriter {
+        var base: any ResponseBodyWriter
+        var body = ByteBuffer()
+
+        mutating func write(_ buffer: ByteBuffer) async throws { body.writeImmutableBuffer(buffer) }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+            var writer = self
+            let compressed = try BodyCompressor.gzip(writer.body)
+            try await writer.base.write(compressed)
+            try await writer.base.finish(trailingHeaders)
+        }
+    }
+
+    // MARK: Streams
+
+    /// What the compressor has to see before a body.
+    private static var request: HTTPRequestHead {
+        HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Accept-Encoding": "gzip"])
+    }
+    private static var answer: HTTPResponseHead { HTTPResponseHead(version: .http1_1, status: .ok) }
+
+    /// A channel for one answer. This kind of channel works in any thread, unlike that for whole bodies.
     private static func open() async throws -> NIOAsyncTestingChannel {
         let channel = try await NIOAsyncTestingChannel {
             try $0.pipeline.syncOperations.addHandler(HTTPResponseCompressor())
         }
-        var request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
-        request.headers.add(name: "Accept-Encoding", value: "gzip")
         try await channel.writeInbound(HTTPServerRequestPart.head(request))
-        try await channel.writeOutbound(HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .ok)))
+        try await channel.writeOutbound(HTTPServerResponsePart.head(answer))
         return channel
     }
 
