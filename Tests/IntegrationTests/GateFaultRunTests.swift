@@ -24,6 +24,8 @@ import Testing
         """
     /// More than the 200 samples of a gate.
     private static let few = 220
+    /// The `cId` of the vendor's wrong answers; that of the gateway is 303.
+    private static let wrongField: JSON = 304
 
     @Test func aWrongFieldAndMissingDevicesHaltTheMigration() async throws {
         try await LeavingStage.with { stage in
@@ -47,7 +49,7 @@ import Testing
             try await passes("devices", stage)
             try await compare(stage, missing: 40)
             try await stops("halted", "devices", stage)
-            try await stage.migration("rollback", "leave", "--full")
+            try await givesEverythingBack(stage)
 
             // The control: the same faults without the gates.
             try await stage.plan(Self.earlyControl)
@@ -74,7 +76,7 @@ import Testing
         #expect((200...204).contains(cleared.status), "\(cleared.text)")
         guard isWrong else { return }
         let answer: JSON = [
-            "cId": 304, "aId": .string(stage.caller.account), "rc": 1, "cmt": "정상처리", "usRid": "SVR",
+            "cId": Self.wrongField, "aId": .string(stage.caller.account), "rc": 1, "cmt": "정상처리", "usRid": "SVR",
         ]
         let fault = try await stage.vendor.control.call(
             "POST",
@@ -85,6 +87,26 @@ import Testing
             ]
         )
         #expect((200...201).contains(fault.status), "\(fault.text)")
+    }
+
+    /// The gateway answers registrations in the stage `serve`, and a full rollback leaves them to the vendor.
+    private func givesEverythingBack(_ stage: LeavingStage) async throws {
+        let (caller, device) = (stage.caller, LeavingApp.devices[0])
+        try await answerWrongly(true, stage)
+        #expect(try await caller.install(device)?["cId"] == 303)
+        try await stage.migration("rollback", "leave", "--full")
+        try await stage.follows("the vendor answers registrations") {
+            try await caller.install(device)?["cId"] == Self.wrongField
+        }
+        // Calls that were served until then have arrived too.
+        try await eventually("no call waits for the vendor") {
+            try await stage.world.value("SELECT count(*)::text AS value FROM gateway.outbox") == "0"
+        }
+        let before = try await stage.vendor.calls(to: "/pushApp/installApp").count
+        #expect(try await caller.install(device)?["cId"] == Self.wrongField)
+        // The vendor has the call when the caller has the answer, and has it once.
+        #expect(try await stage.vendor.calls(to: "/pushApp/installApp").count == before + 1)
+        try await answerWrongly(false, stage)
     }
 
     /// Waits until the answers to all registrations were compared, so that the step that follows counts none of them.

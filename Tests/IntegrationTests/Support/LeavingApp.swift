@@ -32,7 +32,9 @@ struct LeavingApp: Sendable {
         return answer
     }
 
-    func install(_ device: Device) async throws {
+    /// Registers a device, and returns the answer.
+    @discardableResult
+    func install(_ device: Device) async throws -> JSON? {
         let answer = try await post(
             "/pushApp/installApp",
             [
@@ -42,6 +44,7 @@ struct LeavingApp: Sendable {
         )
         let code = answer.json?["rc"]?.int
         try #require(code == 1 || code == -102, "\(answer.text)")
+        return answer.json
     }
 
     /// Registers a back end, and returns its id.
