@@ -26,6 +26,7 @@ import Testing
             #expect(planned.contains("leave is planned") && planned.contains("no devices were imported"), "\(planned)")
             try await stage.migration("start", "leave")
             try await observe(stage)
+            try await apply(stage)
             let sender = try await caller.register()
 
             // With ten samples nothing advances, however good they are.
@@ -62,6 +63,37 @@ import Testing
         // Nobody else changes the rules.
         let refused = try await stage.world.apiCommand(["routes", "set", "--app", "shop", "--none"])
         #expect(refused.status != 0 && refused.log.contains("leave"), "\(refused.log)")
+    }
+
+    private static let base: JSON = ["calls": [["kinds": ["read"], "action": "serve"]]]
+
+    /// A provisioning file replaces the base of the rules. The overlay of the migration stays in front of it, and the migration goes on.
+    private func apply(_ stage: LeavingStage) async throws {
+        let world = stage.world
+        let before = try #require(try await world.native("GET", "/v1/apps/shop/routes").json)
+        let app = "      - id: shop\n"
+        let yaml = try String(contentsOfFile: world.material.path("tenants.yaml"), encoding: .utf8)
+            .replacing("read, content]", with: "read, content, admin]")
+        try #require(yaml.contains(app))
+        let routes = "        routes: { calls: [{ kinds: [read], action: serve }] }\n"
+        try yaml.replacing(app, with: app + routes)
+            .write(toFile: world.material.path("based.yaml"), atomically: true, encoding: .utf8)
+        let applied = try await world.apply("based.yaml")
+        #expect(applied.status == 0, "\(applied.log)")
+        #expect(applied.log.contains("the overlay of version 1 is in front of the routes of the app 'shop'"))
+
+        let after = try #require(try await world.native("GET", "/v1/apps/shop/routes").json)
+        #expect(before["version"] == 1 && before["origin"] == "migration", "\(before)")
+        #expect(after["version"] == 2 && after["origin"] == "file", "\(after)")
+        #expect(after["base"] == Self.base && before["base"] != Self.base, "\(after)")
+        #expect(after["overlay"] == before["overlay"] && after["overlay"]?["calls"]?.array?.count == 1, "\(after)")
+        #expect(try await stage.status()["status"] == "running")
+        let tried = try await world.native(
+            "POST",
+            "/v1/apps/shop/routes/test",
+            ["vendor": "rationalowl", "kind": "device"]
+        )
+        #expect(tried.json?["call"]?["action"] == "proxy", "\(tried.text)")
     }
 
     private func serve(_ stage: LeavingStage, _ sender: String) async throws {
@@ -126,11 +158,13 @@ import Testing
         #expect(notes.hasPrefix("planned,halted,rolledBack,rolledOut") && notes.hasSuffix(",completed"), "\(notes)")
         let versions = try await stage.world.value(
             """
-            SELECT (count(*) = max(r.version))::text || ' ' || bool_and(r.origin = 'migration')::text AS value
+            SELECT (count(*) = max(r.version))::text || ' ' ||
+                bool_and(r.origin = CASE r.version WHEN 2 THEN 'file' ELSE 'migration' END)::text AS value
             FROM gateway.route_set r
             """
         )
         #expect(versions == "true true")
+        #expect(try await stage.world.native("GET", "/v1/apps/shop/routes").json?["base"] == Self.base)
         let twice = try await stage.world.stats()["repeats"]?.int
         #expect(twice == 0)
     }
