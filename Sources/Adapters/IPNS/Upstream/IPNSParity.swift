@@ -42,9 +42,4 @@ extension IPNSAdapter {
         let accepts = stated ?? (answered != "N")
         return replies + [.preference(.preferences(DevicePreferences(acceptsPush: accepts)))]
     }
-
-    /// `ACCEPTED` of a send.
-    package func audienceCount(in response: VendorResponse) -> Int? {
-        ((try? JSONParser.parse(response.body))?["ACCEPTED"]?.lenientInt).flatMap { Int(exactly: $0) }
-    }
 }
