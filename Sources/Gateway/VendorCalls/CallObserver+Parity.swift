@@ -36,12 +36,7 @@ extension CallObserver {
         guard parity != nil else { return }
         let (adapter, settings) = (observed.adapter, observed.binding.settings)
         if Self.isCompared(observed.kind),
-            let own = adapter.comparable(
-                replies,
-                to: observed.call,
-                response: observed.answer,
-                settings: settings
-            )
+            let own = adapter.comparable(replies, to: observed.call, response: observed.answer, settings: settings)
         {
             noteAnswer(adapter.encode(own, for: observed.call, settings: settings), observed)
         }
@@ -54,9 +49,7 @@ extension CallObserver {
 
     private func noteAnswer(_ ours: VendorResponse, _ observed: ObservedCall) {
         let names = observed.adapter.differences(ours: ours, theirs: observed.answer, for: observed.call)
-        note(.responses, observed, differs: !names.isEmpty) {
-            Self.shown(names, ours, observed.answer)
-        }
+        note(.responses, observed, differs: !names.isEmpty) { Self.shown(names, ours, observed.answer) }
     }
 
     private static func shown(_ names: [String], _ ours: VendorResponse, _ theirs: VendorResponse) -> JSONObject {
@@ -84,6 +77,9 @@ extension CallObserver {
             let reason = "\(error.code)"
             note(.observed, observed, differs: !names.isEmpty) { ["lost": .string(reason)] }
             if Self.isCompared(observed.kind) { noteAnswer(ours, observed) }
+            // Some dialects read no message whose payload does not fit.
+            let isTooLarge = observed.kind == .send && error.code == .tooLarge
+            if isTooLarge, !names.isEmpty { note(PayloadTrial.Result(error), observed) }
         }
     }
 
@@ -146,10 +142,11 @@ extension CallObserver {
 
     /// Notes whether the gateway's payload would be refused or shortened. The vendor's own payload is not known.
     private func notePayload(of message: ObservedMessage, _ observed: ObservedCall) {
-        guard
-            let result = PayloadTrial(observed.adapter, message, of: observed.binding, at: observed.call.receivedAt)
-                .result
-        else { return }
+        let trial = PayloadTrial(observed.adapter, message, of: observed.binding, at: observed.call.receivedAt)
+        if let result = trial.result { note(result, observed) }
+    }
+
+    private func note(_ result: PayloadTrial.Result, _ observed: ObservedCall) {
         switch result {
         case .fits: note(.payload, observed, differs: false) { [:] }
         case .differs(let reason, let fields):
@@ -167,6 +164,10 @@ struct PayloadTrial {
         case fits
         /// Refused, or shortened in these fields.
         case differs(reason: String, fields: [String])
+
+        init(_ refused: AdapterError) {
+            self = .differs(reason: "\(refused.code)", fields: refused.field.map { [$0] } ?? [])
+        }
     }
 
     private let adapter: any VendorAdapter
@@ -204,7 +205,7 @@ struct PayloadTrial {
             return payload.reduced.isEmpty ? .fits : .differs(reason: "reduced", fields: payload.reduced)
         } catch {
             if error.code == .withheld { return nil }
-            return .differs(reason: "\(error.code)", fields: error.field.map { [$0] } ?? [])
+            return Result(error)
         }
     }
 }
