@@ -58,8 +58,10 @@ package struct MigrationCheck: Sendable {
         if let first = stages.firstIndex(where: { $0.share > 0 }), !stages[..<first].contains(.serve) {
             add("steps: a stage 'serve' must come before pushes move, so that both sides know the devices")
         }
-        if stages.contains(where: { $0.share > 0 }), !gates(before: { $0.share > 0 }).contains(.senders) {
-            add("steps: a gate 'senders' is needed before pushes move, because the gateway itself proves senders then")
+        if stages.contains(where: { $0.share > 0 }), !provesAllSenders {
+            add(
+                "steps: a gate 'senders: \">= 1\"' is needed before pushes move, because the gateway itself proves senders then and refuses each one that fails"
+            )
         }
         if stages.contains(.complete) {
             if !stages.contains(.hold) { add("steps: a stage 'hold' must come before 'complete'") }
@@ -77,9 +79,9 @@ package struct MigrationCheck: Sendable {
         return faults
     }
 
-    /// The metrics that are gates in a step before the first one for which `condition` holds.
-    private func gates(before condition: (MigrationStage) -> Bool) -> Set<MigrationMetric> {
-        Set(plan.steps.prefix { !condition($0.stage) }.flatMap(\.gates).map(\.metric))
+    /// Whether a step before pushes move ends only if every observed send passes the gateway's own proof.
+    private var provesAllSenders: Bool {
+        plan.steps.prefix { $0.stage.share == 0 }.flatMap(\.gates).contains { $0.metric == .senders && $0.limit >= 1 }
     }
 
     private func faults(of index: Int) -> [Fault] {

@@ -76,7 +76,10 @@ import Testing
 
     @Test(arguments: [
         (#""id": "leave-upmc""#, #""id": "with space""#, "id:"),
-        (#", "senders": ">= 1""#, "", "steps: a gate 'senders'"),
+        (#", "senders": ">= 1""#, "", #"steps: a gate 'senders: ">= 1"' is needed"#),
+        (#""senders": ">= 1""#, #""senders": ">= 0""#, #"steps: a gate 'senders: ">= 1"' is needed"#),
+        (#""senders": ">= 1""#, #""senders": ">= 99.9%""#, #"steps: a gate 'senders: ">= 1"' is needed"#),
+        (#""senders": ">= 1""#, #""senders": "none""#, #"steps: a gate 'senders: ">= 1"' is needed"#),
         (#"{"stage": "serve", "for": "1d""#, #"{"stage": "observe", "for": "1d""#, "steps: a stage 'serve'"),
         (#"{"stage": "hold", "for": "14d"},"#, "", "steps: a stage 'hold'"),
         (#""percent": 12.25"#, #""percent": 1"#, "steps[3]: rollout 1 %"),
@@ -89,6 +92,17 @@ import Testing
     func aFaultIsNamedWithItsStep(old: String, new: String, start: String) throws {
         let found = try faults(Self.file.replacing(old, with: new, maxReplacements: 1))
         #expect(found.contains { $0.hasPrefix(start) }, "\(found)")
+    }
+
+    @Test func allSendersMayBeProvenInAnyStepBeforePushesMove() throws {
+        let share = Self.file.replacing(#""senders": ">= 1""#, with: #""senders": ">= 100%""#)
+        #expect(try faults(share) == [])
+        let later = Self.file.replacing(#""senders": ">= 1""#, with: #""senders": ">= 50%""#)
+            .replacing(#""devices": "<= 0.5%""#, with: #""devices": "<= 0.5%", "senders": ">= 1""#)
+        #expect(try faults(later) == [])
+        let late = Self.file.replacing(#", "senders": ">= 1""#, with: "")
+            .replacing(#""failures": "<= 0.02""#, with: #""failures": "<= 0.02", "senders": ">= 1""#)
+        #expect(try faults(late).map { $0.prefix(21) } == ["steps: a gate 'sender"])
     }
 
     @Test func ametricThatCannotBeMeasuredMustBeGivenUpByName() throws {
