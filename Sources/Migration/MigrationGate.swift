@@ -25,12 +25,14 @@ package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
     /// The share of sends that would pass the gateway's own proof of the sender.
     case senders
 
-    /// The samples without which a value says nothing.
+    /// The samples without which a value says nothing: 200 calls, pushes, receipts or devices.
+    ///
+    /// Two metrics are not drawn from samples, so that one observation is the whole truth: `backlog` is the age of the oldest call in a queue that is read as a whole,
+    /// and `optOuts` adds up imports, each of which counted every row of its files.
     package var minimumSamples: Int {
         switch self {
-        case .observed, .responses, .reach, .payload, .failures, .p99, .receipts, .unknown, .senders: 200
-        // One comparison covers all devices; a backlog and an import are facts, not shares.
-        case .devices, .backlog, .optOuts: 1
+        case .observed, .responses, .devices, .reach, .payload, .failures, .p99, .receipts, .unknown, .senders: 200
+        case .backlog, .optOuts: 1
         }
     }
 

@@ -38,6 +38,18 @@ import Testing
         #expect(PushShares([row("observed:upmc", [.accepted: 500])]).measurements.isEmpty)
     }
 
+    // A comparison of ten devices says nothing, like ten samples of any other share.
+    @Test func theSamplesOfAComparisonAreItsDevices() {
+        var summary = ComparisonSummary()
+        #expect(MigrationMeter.devices(summary) == nil)
+        (summary.exported, summary.onlyInExport) = (10, 1)
+        #expect(MigrationMeter.devices(summary) == MigrationMeasurement(0.1, samples: 10))
+        (summary.exported, summary.rejected, summary.onlyHere, summary.differing) = (180, 5, 15, 4)
+        #expect(MigrationMeter.devices(summary) == MigrationMeasurement(0.125, samples: 200))
+        let gate = MigrationGate(.devices, 0.5)
+        #expect(gate.verdict(.init(0, samples: 10)) == .missing(190))
+    }
+
     // A receipt waits for the send of its message before it counts as unknown. Meanwhile a kill may be over, and another step in force.
     @Test func aCallCountsInTheIntervalInWhichItArrived() {
         var tally = FigureCounts.Tally(interval: .seconds(2))

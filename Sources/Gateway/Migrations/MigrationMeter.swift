@@ -104,7 +104,7 @@ package struct MigrationMeter: Sendable {
         switch metric {
         case .devices:
             let found = try await audit.comparison(subject.scope, in: subject.tenant)
-            return found?.summary.difference.map { MigrationMeasurement($0, samples: 1) }
+            return found.flatMap { Self.devices($0.summary) }
         case .backlog:
             let calls = try await store.waitingCalls(for: subject.upstream, in: subject.tenant)
             return MigrationMeasurement(calls.oldest / .seconds(1), samples: 1)
@@ -115,6 +115,12 @@ package struct MigrationMeter: Sendable {
         // Measured together with others; absent means no data.
         case .observed, .responses, .reach, .payload, .failures, .receipts, .unknown, .senders: return nil
         }
+    }
+
+    /// The share of devices that differ. Its samples are what it is a share of: the devices of both sides, and the rows of the export that cannot be read.
+    package static func devices(_ summary: ComparisonSummary) -> MigrationMeasurement? {
+        let compared = summary.exported &+ summary.rejected &+ summary.onlyHere
+        return summary.difference.map { MigrationMeasurement($0, samples: compared) }
     }
 
     /// The 99th percentile of the time to the outcome of pushes. Latencies are not counted by transport; calls to an upstream are among them.
