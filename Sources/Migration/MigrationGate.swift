@@ -27,8 +27,8 @@ package enum MigrationMetric: String, Sendable, Hashable, CaseIterable {
 
     /// The samples without which a value says nothing: 200 calls, pushes, receipts or devices.
     ///
-    /// Two metrics are not drawn from samples, so that one observation is the whole truth: `backlog` is the age of the oldest call in a queue that is read as a whole,
-    /// and `optOuts` adds up imports, each of which counted every row of its files.
+    /// Two metrics are not drawn from samples, so that one observation is the whole truth: `backlog` is the age of the oldest call in a queue that is read as
+    /// a whole, and `optOuts` adds up imports, each of which counted every row of its files.
     package var minimumSamples: Int {
         switch self {
         case .observed, .responses, .devices, .reach, .payload, .failures, .p99, .receipts, .unknown, .senders: 200
@@ -83,8 +83,26 @@ package struct MigrationGate: Sendable, Hashable {
         guard let measurement, found >= samples, !measurement.value.isNaN else {
             return .missing(max(1, samples - found))
         }
-        let passes = metric.wantsMore ? measurement.value >= limit : measurement.value <= limit
-        return passes ? .passed(measurement) : .failed(measurement)
+        guard passes(measurement.value) else { return .failed(measurement) }
+        if let recent = measurement.recent, isBroken(recent) { return .failedRecently(recent) }
+        return .passed(measurement)
+    }
+
+    private func passes(_ value: Double) -> Bool { metric.wantsMore ? value >= limit : value <= limit }
+
+    /// Whether the last quarter hours are worse than the limit by more than chance explains. A long step has many quarter hours: without the margin, one of
+    /// them would be beyond the limit by chance.
+    private func isBroken(_ recent: RecentReading) -> Bool {
+        guard recent.samples >= samples else { return false }
+        let margin = recent.margin ?? Self.margin(ofShare: limit, samples: recent.samples)
+        guard !recent.value.isNaN, !margin.isNaN else { return false }
+        return !passes(metric.wantsMore ? recent.value + margin : recent.value - margin)
+    }
+
+    /// The deviations of a share that is at its limit, and one sample.
+    private static func margin(ofShare limit: Double, samples: Int) -> Double {
+        let (share, count) = (min(1, max(0, limit)), Double(max(1, samples)))
+        return RecentReading.deviations * (share * (1 - share) / count).squareRoot() + 1 / count
     }
 }
 
@@ -92,10 +110,31 @@ package struct MigrationGate: Sendable, Hashable {
 package struct MigrationMeasurement: Sendable, Hashable {
     package var value: Double
     package var samples: Int
+    /// The same figure in the last quarter hours of the step. Nil: the step has no earlier part, or the figure is not counted by time.
+    package var recent: RecentReading?
 
-    package init(_ value: Double, samples: Int) {
+    package init(_ value: Double, samples: Int, recent: RecentReading? = nil) {
         self.value = value
         self.samples = samples
+        self.recent = recent
+    }
+}
+
+/// A figure in the last quarter hours of a step. It can fail a gate that the whole step passes, so that a fault is not lost among days of good figures; it
+/// never lets a gate pass.
+package struct RecentReading: Sendable, Hashable {
+    /// Chance alone exceeds four standard deviations in one of 30,000 quarter hours.
+    package static let deviations = 4.0
+
+    package var value: Double
+    package var samples: Int
+    /// The difference from the limit that chance explains. Nil: that of a share, which follows from the limit and the samples.
+    package var margin: Double?
+
+    package init(_ value: Double, samples: Int, margin: Double? = nil) {
+        self.value = value
+        self.samples = samples
+        self.margin = margin
     }
 }
 
@@ -103,6 +142,15 @@ package struct MigrationMeasurement: Sendable, Hashable {
 package enum MigrationVerdict: Sendable, Hashable {
     case passed(MigrationMeasurement)
     case failed(MigrationMeasurement)
+    /// The whole step passes, and its last quarter hours do not.
+    case failedRecently(RecentReading)
     /// So many samples are missing: nothing is known, which is not a success.
     case missing(Int)
+
+    package var isFailure: Bool {
+        switch self {
+        case .failed, .failedRecently: true
+        case .passed, .missing: false
+        }
+    }
 }

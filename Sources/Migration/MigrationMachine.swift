@@ -111,7 +111,7 @@ package struct MigrationMachine: Sendable {
         for result in results {
             switch result.verdict {
             case .passed: next.failures[result.gate.metric] = nil
-            case .failed: next.failures[result.gate.metric, default: 0] += 1
+            case .failed, .failedRecently: next.failures[result.gate.metric, default: 0] += 1
             // Nothing is known, which confirms no failure and refutes none.
             case .missing: break
             }
@@ -130,8 +130,11 @@ package struct MigrationMachine: Sendable {
         var next = state
         next.isReady = false
         var reason = "\(result.gate.metric.rawValue) failed"
-        if case .failed(let measurement) = result.verdict {
-            reason += ": \(measurement.value) of \(measurement.samples) samples, the limit is \(result.gate.limit)"
+        let limit = "the limit is \(result.gate.limit)"
+        switch result.verdict {
+        case .failed(let measurement): reason += ": \(measurement.value) of \(measurement.samples) samples, \(limit)"
+        case .failedRecently(let reading): reason += ": \(reading.value) of \(reading.samples) recent samples, \(limit)"
+        case .passed, .missing: break
         }
         next.reason = reason
         switch plan.onFailure {
@@ -240,6 +243,9 @@ package struct MigrationMachine: Sendable {
             case .passed: break
             case .failed(let measurement):
                 throw Refusal(what: "\(name) is \(measurement.value), and the limit is \(result.gate.limit)")
+            case .failedRecently(let reading):
+                let value = "\(reading.value) in the last quarter hours"
+                throw Refusal(what: "\(name) is \(value), and the limit is \(result.gate.limit)")
             case .missing(let count): throw Refusal(what: "\(name) needs \(count) more samples")
             }
         }

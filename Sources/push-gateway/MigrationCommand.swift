@@ -211,12 +211,14 @@ enum MigrationText {
 
     private static func gate(_ gate: JSON) -> [String] {
         let missing = gate["missing"]?.int ?? 0
-        let verdict = gate["verdict"]?.string ?? "?"
+        var verdict = gate["verdict"]?.string ?? "?"
+        if verdict == "missing" { verdict = "\(missing) samples are missing" }
+        if gate["recent"]?.bool == true { verdict += " in the last quarter hours" }
         return [
             gate["metric"]?.string ?? "?", number(gate["value"]),
             "\(gate["atLeast"]?.bool == true ? ">=" : "<=") \(number(gate["limit"]))",
             "\(gate["samples"]?.int.map { "\($0)" } ?? "-") of \(gate["needed"]?.int ?? 0)",
-            verdict == "missing" ? "\(missing) samples are missing" : verdict,
+            verdict,
         ]
     }
 

@@ -23,19 +23,100 @@ import Testing
             row("observed:upmc", [.accepted: 200, .received: 90]),
             row("none", [.suppressed: 50]), row(nil, [.accepted: 7]),
         ])
-        let found = shares.measurements
-        #expect(found[.failures] == MigrationMeasurement(0.2, samples: 500))
+        let found = shares.readings
+        #expect(found[.failures] == RecentReading(0.2, samples: 500))
         // Half of the moved pushes were received, and half of the others.
-        #expect(found[.receipts] == MigrationMeasurement(1, samples: 300))
+        #expect(found[.receipts]?.value == 1 && found[.receipts]?.samples == 300)
+        // Chance: four times the root of 1/400 + 1/300.
+        let margin = found[.receipts]?.margin ?? 0
+        #expect((0.305...0.306).contains(margin), "\(margin)")
+    }
+
+    // The last quarter hours are measured apart, and their pushes are among those of the step.
+    @Test func theLastQuarterHoursAreAPartOfTheStep() {
+        var recent = row("apns", [.accepted: 100, .rejected: 300])
+        recent.part = 1
+        let rows = [row("apns", [.accepted: 99_600]), recent]
+        let whole = PushShares.measurements(rows, recentPart: 1)
+        #expect(
+            whole == [
+                .failures: MigrationMeasurement(0.003, samples: 100_000, recent: RecentReading(0.75, samples: 400))
+            ]
+        )
+        #expect(
+            PushShares.measurements(rows, recentPart: nil) == [.failures: MigrationMeasurement(0.003, samples: 100_000)]
+        )
+    }
+
+    // Two slow pushes of 200 are the 99th percentile, and chance.
+    @Test func theMarginOfThePercentileIsOfAFewSlowPushes() throws {
+        func histogram(_ fast: Int, _ slow: Int) -> LatencyHistogram {
+            var histogram = LatencyHistogram()
+            for _ in 0..<fast { histogram.add(100) }
+            for _ in 0..<slow { histogram.add(9000) }
+            return histogram
+        }
+        let gate = MigrationGate(.p99, 2)
+        func verdict(_ fast: Int, _ slow: Int) throws -> MigrationVerdict {
+            let reading = try #require(MigrationMeter.slowest(histogram(fast, slow)))
+            #expect(reading.value > 8 && reading.samples == fast + slow)
+            return gate.verdict(MigrationMeasurement(0.1, samples: 1_000_000, recent: reading))
+        }
+        #expect(try !verdict(195, 5).isFailure)
+        #expect(try verdict(180, 20).isFailure)
+        #expect(try verdict(950, 50).isFailure)
+        #expect(MigrationMeter.slowest(LatencyHistogram()) == nil)
+    }
+
+    // MARK: The window
+
+    private static let quarter = Timestamp(seconds: 1_800_000_000)
+
+    private func window(from start: Int64, to now: Int64) -> MigrationWindow {
+        MigrationWindow(from: Self.quarter + .seconds(start), to: Self.quarter + .seconds(now))
+    }
+
+    // The quarter hour in which the step began counts until the first whole one has passed: a short step has no other.
+    @Test(
+        arguments: [
+            (100, 101, 0, 1, false), (100, 899, 0, 1, false), (100, 900, 0, 2, false), (100, 1799, 0, 2, false),
+            (100, 1800, 1, 3, false), (100, 2699, 1, 3, false), (100, 2700, 1, 4, true), (0, 1800, 0, 3, true),
+            (899, 2700, 1, 4, true),
+        ] as [(Int64, Int64, Int32, Int32, Bool)]
+    )
+    func pushesCountByWholeQuarterHours(
+        _ start: Int64,
+        _ now: Int64,
+        _ first: Int32,
+        _ end: Int32,
+        _ hasEarlier: Bool
+    ) {
+        let window = window(from: start, to: now)
+        let base = Int32(Self.quarter.seconds / QuarterRange.seconds)
+        #expect(window.quarters == QuarterRange(from: base + first, to: base + end))
+        #expect(window.hasEarlierPushes == hasEarlier)
+        #expect(window.since == Self.quarter + .seconds(start))
+    }
+
+    @Test func recentCallsAreThoseOfThisQuarterHourAndTheOneBefore() {
+        #expect(window(from: 100, to: 1799).recentCalls == nil)
+        #expect(window(from: 100, to: 1800).recentCalls == Self.quarter + .seconds(900))
+        #expect(window(from: 100, to: 90_000).recentCalls == Self.quarter + .seconds(89_100))
+        // Of a long step, the last days count.
+        let long = window(from: 100, to: 100 + 30 * 86_400)
+        #expect(long.since == Self.quarter + .seconds(100 + 23 * 86_400))
+        #expect(long.quarters.start == long.since + .seconds(800))
+        // A clock that runs behind.
+        #expect(window(from: 100, to: 0).recentCalls == nil && !window(from: 100, to: 0).hasEarlierPushes)
     }
 
     // Without data nothing is known, which is not a good figure.
     @Test func oneSideAloneIsNoComparison() {
-        #expect(PushShares([]).measurements.isEmpty)
+        #expect(PushShares([]).readings.isEmpty)
         let moved = row("apns", [.accepted: 500, .received: 400])
-        #expect(PushShares([moved]).measurements.keys.sorted { $0.rawValue < $1.rawValue } == [.failures])
-        #expect(PushShares([moved, row("observed:upmc", [.accepted: 500])]).measurements[.receipts] == nil)
-        #expect(PushShares([row("observed:upmc", [.accepted: 500])]).measurements.isEmpty)
+        #expect(PushShares([moved]).readings.keys.sorted { $0.rawValue < $1.rawValue } == [.failures])
+        #expect(PushShares([moved, row("observed:upmc", [.accepted: 500])]).readings[.receipts] == nil)
+        #expect(PushShares([row("observed:upmc", [.accepted: 500])]).readings.isEmpty)
     }
 
     // A comparison of ten devices says nothing, like ten samples of any other share.
@@ -104,6 +185,8 @@ import Testing
         #expect(text.contains("188 samples are missing") && text.contains("<= 0.02") && text.contains("1240 of 200"))
         #expect(text.contains("a rollback now: 12 calls wait for the upstream, the oldest for 3s"))
         #expect(lines.last?.hasSuffix("running: rollout 1 % is in force, rules 43") == true)
+        let late: JSON = ["gates": [["metric": "failures", "verdict": "failed", "recent": true]]]
+        #expect(MigrationText.text(late, changes: 0).contains("failed in the last quarter hours"))
         #expect(MigrationText.text([:], changes: 0).contains("the upstream has received every call"))
     }
 

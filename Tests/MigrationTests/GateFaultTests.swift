@@ -125,4 +125,76 @@ import Testing
             }
         }
     }
+
+    // MARK: The last quarter hours
+
+    /// Those that are counted by time. One sender without a proof fails the whole step, and a comparison is of all devices.
+    private static let counted = sampled.filter { $0.metric != .senders && $0.metric != .devices }
+
+    /// A million good samples, and then a thousand bad ones.
+    private func hidden(_ fault: Fault) -> [MigrationMetric: MigrationMeasurement] {
+        let whole = (fault.good * 1_000_000 + fault.bad * 1000) / 1_001_000
+        let recent = RecentReading(fault.bad, samples: 1000)
+        return [fault.metric: MigrationMeasurement(whole, samples: 1_001_000, recent: recent)]
+    }
+
+    @Test(arguments: counted) func aLateFaultStopsALongStepWithinTwoEvaluations(_ fault: Fault) throws {
+        let machine = machine(fault, isGated: true, .rollback)
+        let state = try state(fault, in: machine)
+        let figures = hidden(fault)
+        // The whole step hides it.
+        var whole = figures
+        whole[fault.metric]?.recent = nil
+        let ready = try #require(machine.evaluate(state, whole, now: begin + .seconds(90)))
+        #expect(ready.state.isReady)
+        #expect(throws: MigrationMachine.Refusal.self) {
+            try machine.order(.advance, state, figures, now: begin + .seconds(90))
+        }
+        let first = try #require(machine.evaluate(state, figures, now: begin + .seconds(90)))
+        #expect(first.state.status == state.status && !first.state.isReady)
+        let second = try #require(machine.evaluate(first.state, figures, now: begin + .seconds(120)))
+        #expect(second.state.status == (fault.stage.share > 0 ? .rolledBack : .halted))
+        #expect(
+            second.state.reason
+                == "\(fault.metric.rawValue) failed: \(fault.bad) of 1000 recent samples, the limit is \(fault.limit)"
+        )
+    }
+
+    // A good quarter hour lets no step pass, and too few samples fail none.
+    @Test(arguments: counted) func theLastQuarterHoursOnlyFail(_ fault: Fault) {
+        let gate = MigrationGate(fault.metric, fault.limit)
+        let good = RecentReading(fault.good, samples: 5000)
+        let bad = MigrationMeasurement(fault.bad, samples: 5000, recent: good)
+        #expect(gate.verdict(bad) == .failed(bad))
+        #expect(gate.verdict(MigrationMeasurement(fault.good, samples: 199, recent: good)) == .missing(1))
+        let few = MigrationMeasurement(fault.good, samples: 5000, recent: RecentReading(fault.bad, samples: 199))
+        #expect(gate.verdict(few) == .passed(few))
+    }
+
+    // Of many quarter hours some are beyond the limit by chance.
+    @Test(
+        arguments: [
+            (.observed, 0.999, 0.995, false), (.observed, 0.999, 0.98, true), (.failures, 0.02, 0.06, false),
+            (.failures, 0.02, 0.07, true), (.unknown, 0, 0.005, false), (.unknown, 0, 0.01, true),
+        ] as [(MigrationMetric, Double, Double, Bool)]
+    )
+    func aReadingFailsIfChanceDoesNotExplainIt(
+        _ metric: MigrationMetric,
+        _ limit: Double,
+        _ value: Double,
+        _ fails: Bool
+    ) {
+        let good = metric.wantsMore ? 1.0 : 0
+        let measurement = MigrationMeasurement(good, samples: 1_000_000, recent: RecentReading(value, samples: 200))
+        #expect(MigrationGate(metric, limit).verdict(measurement).isFailure == fails)
+    }
+
+    @Test func aReadingMayStateItsMargin() {
+        let gate = MigrationGate(.receipts, 0.97)
+        func verdict(_ value: Double, _ margin: Double) -> MigrationVerdict {
+            gate.verdict(.init(1, samples: 9000, recent: RecentReading(value, samples: 300, margin: margin)))
+        }
+        #expect(!verdict(0.7, 0.3).isFailure && !verdict(0.7, .nan).isFailure && !verdict(0, .infinity).isFailure)
+        #expect(verdict(0.6, 0.3).isFailure)
+    }
 }

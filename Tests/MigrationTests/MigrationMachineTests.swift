@@ -212,7 +212,9 @@ import Testing
                 for metric in MigrationMetric.allCases {
                     let value = ([0, 0.5, 1] as [Double]).randomElement(using: &random) ?? 0
                     let samples = ([0, 10, 200, 5000] as [Int]).randomElement(using: &random) ?? 0
-                    figures[metric] = .init(value, samples: samples)
+                    let last = ([0, 0.5, 1] as [Double]).randomElement(using: &random) ?? 0
+                    let recent = Bool.random(using: &random) ? RecentReading(last, samples: samples) : nil
+                    figures[metric] = .init(value, samples: samples, recent: recent)
                 }
                 let change: MigrationChange? =
                     if Bool.random(using: &random) {

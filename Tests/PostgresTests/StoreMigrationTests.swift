@@ -181,16 +181,24 @@ import Testing
         }
         try await store.add([count(start, 10, 1), count(start + .seconds(30), 5, 0)], in: fixture.acme)
         try await store.add([count(start, 1, 1), count(start, 3, 1, .unknown)], in: fixture.acme)
-        let all = try await store.figures(of: "shop", in: fixture.acme, since: start)
+        let next = start + .milliseconds(1)
+        let all = try await store.figures(of: "shop", in: fixture.acme, since: start, recent: next)
         #expect(
             Set(all) == [
-                ParityFigure(.observed, samples: 16, differences: 2),
-                ParityFigure(.unknown, samples: 3, differences: 1),
+                FigureSums(
+                    whole: ParityFigure(.observed, samples: 16, differences: 2),
+                    recent: ParityFigure(.observed, samples: 5, differences: 0)
+                ),
+                FigureSums(
+                    whole: ParityFigure(.unknown, samples: 3, differences: 1),
+                    recent: ParityFigure(.unknown, samples: 0, differences: 0)
+                ),
             ]
         )
-        let later = try await store.figures(of: "shop", in: fixture.acme, since: start + .milliseconds(1))
-        #expect(later == [ParityFigure(.observed, samples: 5, differences: 0)])
-        #expect(try await store.figures(of: "shop", in: fixture.other, since: start).isEmpty)
+        let later = try await store.figures(of: "shop", in: fixture.acme, since: next, recent: next)
+        #expect(later.map(\.whole) == [ParityFigure(.observed, samples: 5, differences: 0)])
+        #expect(later.map(\.recent) == later.map(\.whole))
+        #expect(try await store.figures(of: "shop", in: fixture.other, since: start, recent: start).isEmpty)
     }
 
     @Test func whatIsNotThereIsNoFigure() async throws {
@@ -199,7 +207,7 @@ import Testing
         let start = Timestamp(milliseconds: 0)
         #expect(try await store.waitingCalls(for: "old", in: fixture.acme) == WaitingCalls())
         #expect(try await store.imports(fixture.scope, in: fixture.acme, since: start).imports == 0)
-        #expect(try await store.figures(of: "shop", in: fixture.acme, since: start).isEmpty)
+        #expect(try await store.figures(of: "shop", in: fixture.acme, since: start, recent: start).isEmpty)
     }
 
     // A device without a token of Apple stays with the vendor.

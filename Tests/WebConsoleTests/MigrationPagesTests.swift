@@ -44,6 +44,11 @@ struct MigrationPagesTests {
             try sentence(["status": "halted", "reason": .string(failure)], .ko).text
                 == "leave-upmc 마이그레이션이 멈췄습니다. 수신 확인 비율 조건에 실패했습니다. 값 0.91, 표본 812, 기준 0.97"
         )
+        let recent = "failures failed: 0.5 of 1000 recent samples, the limit is 0.02"
+        #expect(
+            try sentence(["status": "halted", "reason": .string(recent)], .ko).text
+                .hasSuffix("실패한 발신 조건에 실패했습니다. 값 0.5, 최근 표본 1000, 기준 0.02")
+        )
         #expect(try sentence(["status": "rolledBack", "reason": "by an operator"]).mark == .warn)
         #expect(try sentence(["status": "paused"]).mark == .warn)
         #expect(try sentence(["status": "planned", "since": .null]).mark == .idle)

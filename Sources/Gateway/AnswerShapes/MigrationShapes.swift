@@ -63,6 +63,10 @@ package enum MigrationShapes {
                 JSONSchema.number.example(.number("0.9995")).nullable.described("The value; null: too few samples.")
             ) { $0.verdict.measurement.map { .number("\($0.value)") } ?? .null },
             .optionalInt("samples", "The samples behind the value; null: too few.") { $0.verdict.measurement?.samples },
+            .flag(
+                "recent",
+                "Whether the value is that of the last quarter hours, which fail although the whole step passes."
+            ) { $0.verdict.isRecent },
             .int("needed", "The samples without which a value says nothing.") { $0.gate.samples },
             .int("missing", "The samples that are missing.") { $0.verdict.missing },
         ]
@@ -118,7 +122,7 @@ extension MigrationVerdict {
     fileprivate var word: String {
         switch self {
         case .passed: "passed"
-        case .failed: "failed"
+        case .failed, .failedRecently: "failed"
         case .missing: "missing"
         }
     }
@@ -126,13 +130,16 @@ extension MigrationVerdict {
     fileprivate var measurement: MigrationMeasurement? {
         switch self {
         case .passed(let measurement), .failed(let measurement): measurement
+        case .failedRecently(let reading): MigrationMeasurement(reading.value, samples: reading.samples)
         case .missing: nil
         }
     }
 
+    fileprivate var isRecent: Bool { if case .failedRecently = self { true } else { false } }
+
     fileprivate var missing: Int {
         switch self {
-        case .passed, .failed: 0
+        case .passed, .failed, .failedRecently: 0
         case .missing(let count): count
         }
     }

@@ -61,8 +61,7 @@ struct MigrationService: Service {
                 logger.warning("a migration has no upstream; nothing is evaluated", metadata: metadata)
                 return
             }
-            for result in found.gates {
-                guard case .failed = result.verdict else { continue }
+            for result in found.gates where result.verdict.isFailure {
                 MetricName.migrationGateFailures.count([("metric", result.gate.metric.rawValue)])
             }
             guard let change = found.change, found.isWritten else { return }

@@ -5,9 +5,6 @@ package import Store
 
 /// Measures what the gates of a migration compare, from the rows of the store. A figure without data is absent, which is never a success.
 package struct MigrationMeter: Sendable {
-    /// Seven days: a longer step is judged by its last days, so that a fault is not lost among weeks of good figures.
-    package static let window = Duration.seconds(7 * 86_400)
-
     /// The migration that is measured, and its step.
     package struct Subject: Sendable, Hashable {
         package var tenant: TenantID
@@ -45,28 +42,43 @@ package struct MigrationMeter: Sendable {
         of subject: Subject,
         now: Timestamp
     ) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
-        var subject = subject
-        subject.since = max(subject.since, now + (.zero - Self.window))
+        let window = MigrationWindow(from: subject.since, to: now)
         var found: [MigrationMetric: MigrationMeasurement] = [:]
-        if !metrics.isDisjoint(with: Self.figures) { found = try await counted(subject) }
+        if !metrics.isDisjoint(with: Self.figures) { found = try await counted(subject, window) }
         if !metrics.isDisjoint(with: Self.outcomes) {
-            found.merge(try await pushes(subject, now)) { first, _ in first }
+            found.merge(try await pushes(subject, window)) { first, _ in first }
         }
-        for metric in metrics where found[metric] == nil { found[metric] = try await other(metric, subject, now) }
+        for metric in metrics where found[metric] == nil { found[metric] = try await other(metric, subject, window) }
         return found.filter { metrics.contains($0.key) }
     }
 
     /// The observations of calls that nodes count.
-    private func counted(_ subject: Subject) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
-        let figures = try await store.figures(of: subject.scope.app, in: subject.tenant, since: subject.since)
+    private func counted(
+        _ subject: Subject,
+        _ window: MigrationWindow
+    ) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
+        let figures = try await store.figures(
+            of: subject.scope.app,
+            in: subject.tenant,
+            since: window.since,
+            recent: window.recentCalls ?? window.since
+        )
         var found: [MigrationMetric: MigrationMeasurement] = [:]
-        for figure in figures where figure.samples > 0 {
-            let metric = Self.metric(figure.metric)
-            let share = Double(figure.differences) / Double(figure.samples)
-            // The share of differences, and its complement where a gate wants agreement.
-            found[metric] = MigrationMeasurement(metric.wantsMore ? 1 - share : share, samples: figure.samples)
+        for figure in figures where figure.whole.samples > 0 {
+            let metric = Self.metric(figure.whole.metric)
+            var measurement = MigrationMeasurement(Self.value(figure.whole, metric), samples: figure.whole.samples)
+            if window.recentCalls != nil, figure.recent.samples > 0 {
+                measurement.recent = RecentReading(Self.value(figure.recent, metric), samples: figure.recent.samples)
+            }
+            found[metric] = measurement
         }
         return found
+    }
+
+    /// The share of differences, and its complement where a gate wants agreement.
+    private static func value(_ figure: ParityFigure, _ metric: MigrationMetric) -> Double {
+        let share = Double(figure.differences) / Double(figure.samples)
+        return metric.wantsMore ? 1 - share : share
     }
 
     private static func metric(_ metric: ParityMetric) -> MigrationMetric {
@@ -83,23 +95,27 @@ package struct MigrationMeter: Sendable {
     /// The figures of pushes to devices of the vendor's dialect, by transport.
     private func pushes(
         _ subject: Subject,
-        _ now: Timestamp
+        _ window: MigrationWindow
     ) async throws(StoreError) -> [MigrationMetric: MigrationMeasurement] {
-        let range = QuarterRange(subject.since..<max(now + .milliseconds(1), subject.since))
+        var parts = [FunnelPart(range: window.quarters, day: "")]
+        if window.hasEarlierPushes {
+            parts[0].range.to = window.recent.from
+            parts.append(FunnelPart(range: window.recent, day: ""))
+        }
         let rows = try await queries.funnel(
-            of: [FunnelPart(range: range, day: "")],
+            of: parts,
             FunnelFilter(apps: [subject.scope.app], deviceVendors: [subject.scope.vendor.rawValue]),
             by: [.transport],
             in: subject.tenant
         )
         guard let rows else { return [:] }
-        return PushShares(rows).measurements
+        return PushShares.measurements(rows, recentPart: window.hasEarlierPushes ? 1 : nil)
     }
 
     private func other(
         _ metric: MigrationMetric,
         _ subject: Subject,
-        _ now: Timestamp
+        _ window: MigrationWindow
     ) async throws(StoreError) -> MigrationMeasurement? {
         switch metric {
         case .devices:
@@ -108,9 +124,9 @@ package struct MigrationMeter: Sendable {
         case .backlog:
             let calls = try await store.waitingCalls(for: subject.upstream, in: subject.tenant)
             return MigrationMeasurement(calls.oldest / .seconds(1), samples: 1)
-        case .p99: return try await latency(subject, now)
+        case .p99: return try await latency(subject, window)
         case .optOuts:
-            let found = try await store.imports(subject.scope, in: subject.tenant, since: subject.since)
+            let found = try await store.imports(subject.scope, in: subject.tenant, since: window.since)
             return found.imports > 0 ? MigrationMeasurement(Double(found.optOuts), samples: found.imports) : nil
         // Measured together with others; absent means no data.
         case .observed, .responses, .reach, .payload, .failures, .receipts, .unknown, .senders: return nil
@@ -124,19 +140,47 @@ package struct MigrationMeter: Sendable {
     }
 
     /// The 99th percentile of the time to the outcome of pushes. Latencies are not counted by transport; calls to an upstream are among them.
-    private func latency(_ subject: Subject, _ now: Timestamp) async throws(StoreError) -> MigrationMeasurement? {
+    private func latency(
+        _ subject: Subject,
+        _ window: MigrationWindow
+    ) async throws(StoreError) -> MigrationMeasurement? {
+        guard let whole = try await latencies(subject, window.quarters),
+            let reading = Self.slowest(whole)
+        else { return nil }
+        var found = MigrationMeasurement(reading.value, samples: reading.samples)
+        if window.hasEarlierPushes {
+            found.recent = try await latencies(subject, window.recent).flatMap(Self.slowest)
+        }
+        return found
+    }
+
+    private func latencies(
+        _ subject: Subject,
+        _ range: QuarterRange
+    ) async throws(StoreError) -> LatencyHistogram? {
         let answer = try await queries.latencies(
-            in: QuarterRange(subject.since..<max(now + .milliseconds(1), subject.since)),
+            in: range,
             apps: [subject.scope.app],
             vendors: [],
             by: [],
             groupLimit: 16,
             of: subject.tenant
         )
-        guard case .groups(let groups) = answer, let found = groups.first(where: { $0.kind == .delivery }),
-            let milliseconds = found.histogram.percentile(0.99)
-        else { return nil }
-        return MigrationMeasurement(Double(milliseconds) / 1000, samples: Int(clamping: found.histogram.count))
+        guard case .groups(let groups) = answer else { return nil }
+        return groups.first { $0.kind == .delivery }?.histogram
+    }
+
+    /// The 99th percentile. Its margin: as many pushes as chance explains may be slower than it.
+    package static func slowest(_ histogram: LatencyHistogram) -> RecentReading? {
+        let (share, count) = (0.99, Double(histogram.count))
+        guard count > 0, let slowest = histogram.percentile(share) else { return nil }
+        let chance = RecentReading.deviations * (share * (1 - share) / count).squareRoot() + 1 / count
+        let usual = histogram.percentile(max(0, share - chance)) ?? slowest
+        return RecentReading(
+            Double(slowest) / 1000,
+            samples: Int(clamping: histogram.count),
+            margin: Double(slowest - usual) / 1000
+        )
     }
 }
 
@@ -175,11 +219,11 @@ package struct PushShares: Sendable, Hashable {
 
     /// `failures` of the gateway's pushes, and `receipts`: the rate of receipts of the moved ones, divided by that of the others. The rollout is a random split, so that
     /// both would be equal.
-    package var measurements: [MigrationMetric: MigrationMeasurement] {
-        var found: [MigrationMetric: MigrationMeasurement] = [:]
+    package var readings: [MigrationMetric: RecentReading] {
+        var found: [MigrationMetric: RecentReading] = [:]
         let ended = moved.delivered &+ moved.failed
         if ended > 0 {
-            found[.failures] = MigrationMeasurement(Double(moved.failed) / Double(ended), samples: Int(clamping: ended))
+            found[.failures] = RecentReading(Double(moved.failed) / Double(ended), samples: Int(clamping: ended))
         }
         if moved.delivered > 0, others.delivered > 0 {
             let rate = Double(moved.received) / Double(moved.delivered)
@@ -187,8 +231,32 @@ package struct PushShares: Sendable, Hashable {
             // No receipt of the vendor's pushes: there is nothing to compare with.
             if other > 0 {
                 let samples = Int(clamping: min(moved.delivered, others.delivered))
-                found[.receipts] = MigrationMeasurement(rate / other, samples: samples)
+                found[.receipts] = RecentReading(rate / other, samples: samples, margin: chance)
             }
+        }
+        return found
+    }
+
+    /// How much the quotient of two equal rates of receipts differs from 1 by chance.
+    private var chance: Double {
+        let (mine, theirs) = (Double(moved.delivered), Double(others.delivered))
+        let rate = (Double(moved.received) + Double(others.received)) / (mine + theirs)
+        return RecentReading.deviations * (max(0, 1 - rate) / rate * (1 / mine + 1 / theirs)).squareRoot()
+    }
+
+    /// The figures of a step.
+    ///
+    /// - Parameters:
+    ///   - rows: counts by transport.
+    ///   - part: the part of them that has the last quarter hours; nil: the step has no earlier ones.
+    package static func measurements(
+        _ rows: [CountedDeliveries],
+        recentPart part: Int?
+    ) -> [MigrationMetric: MigrationMeasurement] {
+        let recent = part.map { part in PushShares(rows.filter { $0.part == part }).readings } ?? [:]
+        var found: [MigrationMetric: MigrationMeasurement] = [:]
+        for (metric, reading) in PushShares(rows).readings {
+            found[metric] = MigrationMeasurement(reading.value, samples: reading.samples, recent: recent[metric])
         }
         return found
     }

@@ -109,9 +109,13 @@ enum MigrationSQL {
         """
     )
 
+    /// The counts of the app `$2` in the intervals that began at `$3` or later, and in those of them that began at `$4` or later.
     static let figures = StoreSQL.tenant(
         """
-        SELECT f.figure, sum(f.samples)::bigint AS samples, sum(f.differences)::bigint AS differences FROM gateway.observed_figure f
+        SELECT f.figure, sum(f.samples)::bigint AS samples, sum(f.differences)::bigint AS differences,
+            coalesce(sum(f.samples) FILTER (WHERE f.at >= $4), 0)::bigint AS recent_samples,
+            coalesce(sum(f.differences) FILTER (WHERE f.at >= $4), 0)::bigint AS recent_differences
+        FROM gateway.observed_figure f
         WHERE f.tenant_id = $1 AND f.app_id = $2 AND f.at >= $3 GROUP BY f.figure
         """
     )

@@ -16,6 +16,17 @@ package struct FigureCount: Sendable, Hashable {
     }
 }
 
+/// The counts of one metric since a time, and those of them since a later time.
+package struct FigureSums: Sendable, Hashable {
+    package var whole: ParityFigure
+    package var recent: ParityFigure
+
+    package init(whole: ParityFigure, recent: ParityFigure) {
+        self.whole = whole
+        self.recent = recent
+    }
+}
+
 /// The calls that wait for an upstream.
 package struct WaitingCalls: Sendable, Hashable {
     package var count = 0
@@ -47,21 +58,30 @@ extension PostgresMigrationStore {
         try await asStore { () throws(PostgresError) in _ = try await engine.run(statement, tenant: nil) }
     }
 
-    /// Returns the counts of an app in the intervals that began at `since` or later.
+    /// Returns the counts of an app in the intervals that began at `since` or later, and in those of them that began at `recent` or later.
     ///
     /// - Throws: `StoreError`.
     package func figures(
         of app: AppID,
         in tenant: TenantID,
-        since: Timestamp
-    ) async throws(StoreError) -> [ParityFigure] {
-        try await asStore { () throws(PostgresError) -> [ParityFigure] in
-            let statement = MigrationSQL.figures(.id(tenant), .id(app), .time(since))
-            return try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) -> ParityFigure in
-                ParityFigure(
-                    try row.word("figure"),
-                    samples: try row.int("samples"),
-                    differences: try row.int("differences")
+        since: Timestamp,
+        recent: Timestamp
+    ) async throws(StoreError) -> [FigureSums] {
+        try await asStore { () throws(PostgresError) -> [FigureSums] in
+            let statement = MigrationSQL.figures(.id(tenant), .id(app), .time(since), .time(recent))
+            return try await engine.run(statement, tenant: nil).rows { (row) throws(PostgresError) -> FigureSums in
+                let metric: ParityMetric = try row.word("figure")
+                return FigureSums(
+                    whole: ParityFigure(
+                        metric,
+                        samples: try row.int("samples"),
+                        differences: try row.int("differences")
+                    ),
+                    recent: ParityFigure(
+                        metric,
+                        samples: try row.int("recent_samples"),
+                        differences: try row.int("recent_differences")
+                    )
                 )
             }
         }

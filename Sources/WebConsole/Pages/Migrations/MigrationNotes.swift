@@ -24,7 +24,7 @@ enum MigrationNotes {
 
     private static func stage(_ stage: String, _ words: Wording) -> String { words(MigrationsText.stage(stage)) }
 
-    /// `receipts failed: 0.91 of 812 samples, the limit is 0.97`
+    /// `receipts failed: 0.91 of 812 samples, the limit is 0.97`, or `of 812 recent samples`
     private static func failure(_ english: String, _ words: Wording) -> String? {
         let parts = english.split(separator: " ", maxSplits: 2).map(String.init)
         guard parts.count >= 2, parts[1] == "failed" || parts[1] == "failed:" else { return nil }
@@ -34,6 +34,8 @@ enum MigrationNotes {
             let samples = FindingText.middle(of: String(parts[2][of.upperBound..<limit.lowerBound]), "", " samples")
         else { return "\(name) 조건에 실패했습니다." }
         let value = parts[2][..<of.lowerBound]
-        return "\(name) 조건에 실패했습니다. 값 \(value), 표본 \(samples), 기준 \(parts[2][limit.upperBound...])"
+        let recent = FindingText.middle(of: samples, "", " recent").map { "최근 표본 \($0)" }
+        return
+            "\(name) 조건에 실패했습니다. 값 \(value), \(recent ?? "표본 \(samples)"), 기준 \(parts[2][limit.upperBound...])"
     }
 }

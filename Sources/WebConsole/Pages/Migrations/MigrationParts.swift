@@ -72,7 +72,8 @@ struct MigrationParts {
     private func verdict(_ gate: JSON) -> Table.Cell {
         switch gate["verdict"]?.string {
         case "passed": .tag(.ok, words(MigrationsText.passed))
-        case "failed": .tag(.bad, words(MigrationsText.failed))
+        case "failed":
+            .tag(.bad, words(gate["recent"]?.bool == true ? MigrationsText.failedRecently : MigrationsText.failed))
         case "missing": .tag(.idle, words(MigrationsText.missing(words.count(gate["missing"]))))
         default: .text(words.text(gate["verdict"]))
         }

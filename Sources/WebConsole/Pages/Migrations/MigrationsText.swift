@@ -19,6 +19,7 @@ enum MigrationsText {
     static let result = Text(ko: "결과", en: "Result")
     static let passed = Text(ko: "통과", en: "Passed")
     static let failed = Text(ko: "실패", en: "Failed")
+    static let failedRecently = Text(ko: "최근 15~30분 실패", en: "Failed in the last quarter hours")
     static let history = Text(ko: "변경 이력", en: "History")
     static let current = Text(ko: "진행 중", en: "In force")
     static let done = Text(ko: "완료", en: "Done")
