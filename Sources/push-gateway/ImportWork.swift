@@ -206,7 +206,15 @@ struct ImportWork {
             let counts = states.reduce(into: ImportCounts()) { $0 += $1.counts }
             let rejected = states.reduce(0) { $0 + $1.rejected }
             let optOuts = states.reduce(0) { $0 + $1.optOuts }
-            let end = ImportRules.end(counts, rejected: rejected, optOuts: optOuts, plan.scope, by: plan.actor)
+            let consents = states.reduce(0) { $0 + $1.consents }
+            let end = ImportRules.end(
+                counts,
+                rejected: rejected,
+                optOuts: optOuts,
+                consents: consents,
+                plan.scope,
+                by: plan.actor
+            )
             try await handler.run(end, in: plan.tenant)
             return nil
         case .compare:

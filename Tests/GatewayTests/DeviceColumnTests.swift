@@ -72,6 +72,7 @@ import TransferStore
         defer { try? FileManager.default.removeItem(atPath: path) }
         var checkpoint = ImportCheckpoint(sourceBytes: 9)
         (checkpoint.unchanged, checkpoint.older) = (3, 4)
+        (checkpoint.optOuts, checkpoint.consents) = (5, 6)
         checkpoint.asOf = "2026-03-02T01:00:00Z"
         try checkpoint.write(path)
         #expect(try ImportCheckpoint.read(path) == checkpoint)

@@ -220,6 +220,18 @@ import Testing
         #expect(state.checkpoint.created == 19 && rejects.map(\.line) == [8])
     }
 
+    @Test func rowsWithDecisionsOfUsersAreCounted() async throws {
+        let rows = [
+            #"{"key":"k1","token":"0000aa01"}"#, #"{"key":"k2","token":"0000aa02","acceptsPush":true}"#,
+            #"{"key":"k3","token":"0000aa03","acceptsPush":false}"#,
+        ]
+        let path = try file(rows.joined(separator: "\n") + "\n")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let found = try await importing(path, .ndjson, into: Database())
+        #expect(found.rejects.isEmpty && found.state.checkpoint.created == 3)
+        #expect(found.state.checkpoint.consents == 2 && found.state.checkpoint.optOuts == 1)
+    }
+
     /// The batches that were written at the same time.
     private final class Overlaps: Sendable {
         private let state = Mutex((running: [[DeviceRegistration]](), most: 0, clashes: 0))

@@ -119,6 +119,14 @@ import Testing
         #expect(PushShares([row("observed:upmc", [.accepted: 500])]).readings.isEmpty)
     }
 
+    @Test func aPlanWarnsUntilAnImportCarriedConsents() {
+        let end = ": opt-outs that were made at the vendor are not known here"
+        #expect(MigrationProvisioner.warning(imports: 0, consents: 0) == "no devices were imported" + end)
+        let without = MigrationProvisioner.warning(imports: 3, consents: 0)
+        #expect(without == "no import had a value in the columns acceptsPush and consents" + end)
+        #expect(MigrationProvisioner.warning(imports: 3, consents: 1) == nil)
+    }
+
     // A comparison of ten devices says nothing, like ten samples of any other share.
     @Test func theSamplesOfAComparisonAreItsDevices() {
         var summary = ComparisonSummary()

@@ -1,3 +1,4 @@
+import Commands
 import DatabaseSupport
 import Foundation
 import Model
@@ -208,6 +209,36 @@ import Testing
         #expect(try await store.waitingCalls(for: "old", in: fixture.acme) == WaitingCalls())
         #expect(try await store.imports(fixture.scope, in: fixture.acme, since: start).imports == 0)
         #expect(try await store.figures(of: "shop", in: fixture.acme, since: start, recent: start).isEmpty)
+    }
+
+    @Test func theEndOfAnImportHasItsDecisionsOfUsers() async throws {
+        let fixture = try await StoreFixture.make()
+        func end(_ optOuts: Int, _ consents: Int, of app: AppID = "shop") async throws {
+            let end = ImportRules.end(
+                ImportCounts(created: 9),
+                rejected: 0,
+                optOuts: optOuts,
+                consents: consents,
+                AppScope(app: app, vendor: fixture.scope.vendor),
+                by: .command(user: 0)
+            )
+            try await fixture.commands.run(end, in: fixture.acme)
+        }
+        func found() async throws -> [Int] {
+            let start = Timestamp(milliseconds: 0)
+            let found = try await store(fixture).imports(fixture.scope, in: fixture.acme, since: start)
+            return [found.imports, found.optOuts, found.consents]
+        }
+        try await end(0, 0)
+        try await end(7, 7, of: "other")
+        #expect(try await found() == [1, 0, 0])
+        try await end(2, 6)
+        try await end(1, 4)
+        #expect(try await found() == [3, 3, 10])
+        // An earlier version wrote the opt-outs alone.
+        let row = AuditRecord(.imported, AuditRecord.devices(of: fixture.scope), data: ["optOuts": 5])
+        try await fixture.ask(WriteAudit([row], by: .command(user: 0)))
+        #expect(try await found() == [4, 8, 15])
     }
 
     // A device without a token of Apple stays with the vendor.

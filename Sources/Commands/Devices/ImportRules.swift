@@ -76,11 +76,12 @@ package enum ImportRules {
         rows.lazy.compactMap(\.imported.groups).flatMap { $0.compactMap(RaiseGroupNumbers.number) }.max()
     }
 
-    /// Writes the end of an import to the audit, with its counts, where they are found for the gate `optOuts` of migrations.
+    /// Writes the end of an import to the audit, with its counts, where they are found for plans of migrations and their gate `optOuts`.
     package static func end(
         _ counts: ImportCounts,
         rejected: Int,
         optOuts: Int,
+        consents: Int,
         _ scope: AppScope,
         by actor: AuditActor
     ) -> StoreRequest<Void> {
@@ -90,6 +91,7 @@ package enum ImportRules {
             data: [
                 "created": .int(counts.created), "updated": .int(counts.updated), "unchanged": .int(counts.unchanged),
                 "older": .int(counts.older), "rejected": .int(rejected), "optOuts": .int(optOuts),
+                "consents": .int(consents),
             ]
         )
         return StoreRequest(WriteAudit([record], by: actor)) { (_: Void) in }

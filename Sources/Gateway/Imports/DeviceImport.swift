@@ -305,6 +305,9 @@ package struct DeviceImport {
         state.isAllNew = written.counts.created == batch.rows.count
         state.checkpoint.rejected += rejects.count
         state.checkpoint.optOuts += batch.rows.count(where: \.imported.isOptOut)
+        state.checkpoint.consents += batch.rows.count {
+            $0.imported.acceptsPush != nil || !$0.imported.consents.isEmpty
+        }
         state.checkpoint.offset = batch.end
         state.checkpoint.line = batch.nextLine
         state.checkpoint.headings = headings

@@ -177,6 +177,7 @@ package struct DeviceImports: Sendable {
                     checkpoint.counts,
                     rejected: checkpoint.rejected,
                     optOuts: checkpoint.optOuts,
+                    consents: checkpoint.consents,
                     request.scope,
                     by: request.actor
                 ),

@@ -19,6 +19,8 @@ package struct ImportCheckpoint: Equatable {
     package var rejected = 0
     /// Rows by which a user does not want pushes, or has withdrawn a consent.
     package var optOuts = 0
+    /// Rows that state whether a user wants pushes, or a consent.
+    package var consents = 0
     /// The size of the rejects file at the checkpoint. Unit: bytes.
     package var rejectBytes = 0
     /// The headings of a CSV file.
@@ -50,6 +52,7 @@ package struct ImportCheckpoint: Equatable {
         checkpoint.unchanged = number(object, "unchanged") ?? 0
         checkpoint.older = number(object, "older") ?? 0
         checkpoint.optOuts = number(object, "optOuts") ?? 0
+        checkpoint.consents = number(object, "consents") ?? 0
         checkpoint.rejectBytes = rejectBytes
         checkpoint.headings = headings.compactMap(\.string)
         checkpoint.asOf = object["asOf"]?.string
@@ -69,7 +72,7 @@ package struct ImportCheckpoint: Equatable {
             "sourceBytes": .int(sourceBytes), "offset": .int(offset), "line": .int(line), "created": .int(created),
             "updated": .int(updated), "unchanged": .int(unchanged), "older": .int(older),
             "rejected": .int(rejected), "rejectBytes": .int(rejectBytes),
-            "optOuts": .int(optOuts),
+            "optOuts": .int(optOuts), "consents": .int(consents),
             "headings": .array(headings.map { .string($0) }), "asOf": asOf.map { .string($0) } ?? .null,
         ]
         do {

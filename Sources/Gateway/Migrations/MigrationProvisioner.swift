@@ -61,15 +61,27 @@ package struct MigrationProvisioner: Sendable {
         if let current = known.current, !current.overlay.isEmpty {
             checked.warnings.append("the start replaces the overlay of version \(current.version)")
         }
-        if try await store.imports(scope, in: tenant, since: Timestamp(milliseconds: 0)).imports == 0 {
-            checked.warnings.append(
-                "no devices were imported: opt-outs that were made at the vendor are not known here"
-            )
+        let imported = try await store.imports(scope, in: tenant, since: Timestamp(milliseconds: 0))
+        if let warning = Self.warning(imports: imported.imports, consents: imported.consents) {
+            checked.warnings.append(warning)
         }
         if without > 0 {
             checked.warnings.append("\(without) devices of the last 30 days have no direct transport")
         }
         return checked
+    }
+
+    /// What imports have not brought.
+    ///
+    /// - Parameters:
+    ///   - imports: the number of imports of the app's devices.
+    ///   - consents: the number of their rows that state whether a user wants pushes, or a consent.
+    /// - Returns: nil if there were such rows.
+    package static func warning(imports: Int, consents: Int) -> String? {
+        guard consents == 0 else { return nil }
+        let what =
+            imports == 0 ? "no devices were imported" : "no import had a value in the columns acceptsPush and consents"
+        return what + ": opt-outs that were made at the vendor are not known here"
     }
 
     /// The file with the unit of its rollouts, so that it is read again as it was checked.

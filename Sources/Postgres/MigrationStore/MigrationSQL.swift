@@ -143,10 +143,13 @@ enum MigrationSQL {
         """
     )
 
-    /// The imports of devices (`$2` names them in the audit) that ended since `$3`, of the last 1,000 rows about them, and the opt-outs in their files.
+    /// The imports of devices (`$2` names them in the audit) that ended since `$3`, of the last 1,000 rows about them, the opt-outs in their files, and the
+    /// rows with a decision of a user. Rows of the audit from before these were counted have the opt-outs alone.
     static let imports = StoreSQL.tenant(
         """
-        SELECT count(*) AS imports, coalesce(sum((x.data->>'optOuts')::bigint), 0)::bigint AS opt_outs FROM (
+        SELECT count(*) AS imports, coalesce(sum((x.data->>'optOuts')::bigint), 0)::bigint AS opt_outs,
+            coalesce(sum(greatest((x.data->>'optOuts')::bigint, (x.data->>'consents')::bigint)), 0)::bigint AS consents
+        FROM (
             SELECT a.at, a.data, a.action FROM gateway.audit a
             WHERE a.tenant_id = $1 AND a.subject = $2 ORDER BY a.position DESC LIMIT 1000) x
         WHERE x.action = 'imported' AND x.at >= $3

@@ -114,18 +114,21 @@ extension PostgresMigrationStore {
         }
     }
 
-    /// Returns the number of imports of an app's devices in a dialect that ended since a time, and of the opt-outs in their files.
+    /// Returns the number of imports of an app's devices in a dialect that ended since a time, of the opt-outs in their files, and of the rows that state
+    /// whether a user wants pushes, or a consent.
     ///
     /// - Throws: `StoreError`.
     package func imports(
         _ scope: AppScope,
         in tenant: TenantID,
         since: Timestamp
-    ) async throws(StoreError) -> (imports: Int, optOuts: Int) {
-        try await asStore { () throws(PostgresError) -> (imports: Int, optOuts: Int) in
+    ) async throws(StoreError) -> (imports: Int, optOuts: Int, consents: Int) {
+        try await asStore { () throws(PostgresError) -> (imports: Int, optOuts: Int, consents: Int) in
             let subject = PostgresValue.string(AuditRecord.devices(of: scope))
             let row = try await engine.run(MigrationSQL.imports(.id(tenant), subject, .time(since)), tenant: nil).only()
-            return (imports: try row.int("imports"), optOuts: try row.int("opt_outs"))
+            return (
+                imports: try row.int("imports"), optOuts: try row.int("opt_outs"), consents: try row.int("consents")
+            )
         }
     }
 }
