@@ -1,5 +1,6 @@
 """The phones of an app, the messages that were sent to them, and what must have arrived."""
 
+import hashlib
 import json
 import random
 import re
@@ -30,11 +31,20 @@ def eventually(what: str, condition: Callable[[], object], seconds: float = FOLL
         time.sleep(0.05)
 
 
+def is_inside(key: str, percent: int, salt: str) -> bool:
+    """Whether a rollout key is inside, as docs/routing.md#rollouts defines it."""
+    return int.from_bytes(hashlib.sha256(f"{salt}\0{key}".encode()).digest()[:4]) < percent * 2**32 // 100
+
+
 class Message:
     """A message with a text of its own: the token of each phone that must get it, and of those that may."""
 
-    def __init__(self, text: str, phones: Iterable[Phone], is_native: bool = False):
+    def __init__(self, text: str, phones: Iterable[Phone], is_native: bool = False, percent: int | None = None):
         self.text, self.is_native = text, is_native
+        # `Fleet.percent` when it was sent.
+        self.percent = percent
+        # Whether its send names several phones.
+        self.is_shared = False
         # Whether it was accepted, and no answer is missing.
         self.is_certain = False
         self.tokens = {phone.number: phone.token for phone in phones if not phone.has_left}
@@ -66,6 +76,8 @@ class Fleet:
         self.slowest_opt_out = 0.0
         # Whether a send may be refused; it is not repeated, and may have been accepted.
         self.may_be_refused = False
+        # The percentage of the rollout whose rules sends follow; None: either side may push.
+        self.percent: int | None = None
 
     @property
     def present(self) -> list[Phone]:
@@ -122,13 +134,14 @@ class Fleet:
         """A message with a new text. It is known before the call, because the push may arrive before the answer."""
         with self.lock:
             self.count += 1
-            message = Message(f"#m{self.count}#", phones, is_native)
+            message = Message(f"#m{self.count}#", phones, is_native, self.percent)
             self.messages[message.text] = message
         return message
 
     def send(self, phones: list[Phone]) -> Message:
         """Sends one message in the vendor's interface, once."""
         message = self.message(self.of_users(phones) if self.vendor.addresses_users else phones)
+        message.is_shared = len(phones) > 1
         answer = self.vendor.send(self.calls, f"News {message.text}", phones)
         if answer is not None and not self.vendor.is_accepted(answer):
             if self.may_be_refused or answer.status in (429, 503, 504) or answer.status == 200 and not answer.json():
@@ -176,6 +189,10 @@ class Fleet:
     def has_arrived(self, text: str, number: int) -> bool:
         message = self.messages.get(text)
         return message is not None and (text, message.tokens.get(number, "")) in self.pushes
+
+    def phones_of(self, message: Message, token: str) -> list[Phone]:
+        """The phone that had the token when the message was sent; none for a push that `check` finds."""
+        return [self.phones[number - 1] for number, own in message.tokens.items() if own == token]
 
     def missing(self) -> list[str]:
         return [

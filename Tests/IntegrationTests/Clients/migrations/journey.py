@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .calls import Calls
-from .fleet import FOLLOWS_SECONDS, TEXT, Fleet, eventually
-from .vendors import Vendor
+from .fleet import FOLLOWS_SECONDS, TEXT, Fleet, Message, eventually, is_inside
+from .vendors import Phone, Vendor
 
 STUBS = pathlib.Path(__file__).resolve().parent.parent / "vendorstubs" / "__main__.py"
 # A gate has its samples within this time, or the test fails with the gateway's reason.
@@ -173,6 +173,7 @@ class Journey:
         self.place.migration("start", self.name)
         # From here on the address of the app and of the back end leads to the gateway, once each node proxies.
         self.proxied()
+        self.fleet.percent = 0
         self.vendor.enter(self.calls)
         self.fleet.register_all()
         self.counted()
@@ -180,21 +181,27 @@ class Journey:
         self.place.advance(self.name)
         self.step(1)
         self.place.advance(self.name)
+        self.moved(1)
         self.step(1)
         self.place.advance(self.name)
+        self.moved(50)
         self.step(2, self.kills)
         self.place.advance(self.name)
+        self.moved(100)
         self.step(self.rounds)
         self.place.advance(self.name)
         self.step(1)
         self.place.migration("rollback", self.name)
+        self.moved(0)
         self.step(1)
         self.place.migration("resume", self.name)
+        self.moved(100)
         self.step(1)
         self.receipts_arrive()
         self.place.migration("complete", self.name)
         calls = self.rests()
         self.step(1, is_forwarded=False)
+        self.receipts_arrive()
         self.fleet.check()
         if self.stub.control.get("/_stub/counts")["calls"] != calls:
             raise AssertionError("the vendor was called after the end")
@@ -208,6 +215,7 @@ class Journey:
         if is_forwarded:
             fleet.refresh(2)
         self.exchange(rounds, kills)
+        self.sides_hold()
         fleet.look()
         fleet.opt_out(is_forwarded)
         fleet.check()
@@ -235,6 +243,67 @@ class Journey:
     def arrive(self) -> None:
         """Waits for every push that must arrive. After a kill, a side may state that it does not know."""
         self.fleet.arrive(self.uncertain if self.killed else None)
+
+    # Sides.
+
+    def moved(self, percent: int) -> None:
+        """Another percentage is in force. Calls follow it within a second: until a phone that changes sides gets a message from its new side, either side may push.
+
+        Every earlier message has ended by then, so that none of them is pushed by the rules of a later step.
+        """
+        fleet, former = self.fleet, self.fleet.percent or 0
+        moving = next((phone for phone in fleet.present if self.is_member(phone, former) != self.is_member(phone, percent)), None)
+        fleet.percent = None
+
+        def is_followed(phone: Phone) -> bool:
+            message = fleet.send([phone])
+            self.arrive()
+            ids = fleet.pushes.get((message.text, phone.token))
+            return ids is not None and ids.isdisjoint(self.ids_of_vendor()) == self.is_member(phone, percent)
+
+        if moving is not None:
+            eventually(f"sends follow the rules of {percent} %", lambda: is_followed(moving))
+        fleet.percent = percent
+
+    def is_member(self, phone: Phone, percent: int) -> bool:
+        return is_inside(self.vendor.rollout_key(phone), percent, self.name)
+
+    def is_ours(self, message: Message, phone: Phone, percent: int) -> bool:
+        """Whether the gateway must push a message to a phone."""
+        is_split = percent == 100 or not message.is_shared or self.vendor.names_each
+        return is_split and self.is_member(phone, percent)
+
+    def ids_of_vendor(self) -> set[str]:
+        """The ids of all pushes that the vendor has made: it has a key of its own. All others are the gateway's."""
+        return {push["apnsId"].lower() for push in self.pushes_of_vendor()}
+
+    def sides_hold(self) -> None:
+        """Each push was made by the side to which the percentage assigns its phone, so that a phone stays at its side from message to message.
+
+        A kill moves no message: what was accepted before it keeps the rules of the step, and `exchange` waits until it has ended. A push of which a side does not know
+        whether it arrived is judged if it did.
+        """
+        theirs, fleet = self.ids_of_vendor(), self.fleet
+        found: Counter[tuple[int, bool]] = Counter()
+        wrong = []
+        for (text, token), ids in fleet.pushes.items():
+            message = fleet.messages.get(text)
+            percent = message.percent if message is not None else None
+            if message is None or percent is None:
+                continue
+            for phone in fleet.phones_of(message, token):
+                is_ours = ids.isdisjoint(theirs)
+                found[percent, is_ours] += 1
+                if is_ours != self.is_ours(message, phone, percent):
+                    wrong.append(f"at {percent} %, phone {phone.number} got {text} from the {'gateway' if is_ours else 'vendor'}")
+        if wrong:
+            raise AssertionError(f"{len(wrong)} pushes were made by the wrong side: {wrong[:10]}")
+        percent = fleet.percent
+        assert percent is not None
+        needed = (False, True) if percent == 50 else (True,) if percent == 100 else (False,)
+        if not all(found[percent, is_ours] for is_ours in needed):
+            raise AssertionError(f"at {percent} %, a side has pushed nothing: {found}")
+        print(f"pushes at {percent} %: {found[percent, False]} by the vendor, {found[percent, True]} by the gateway", flush=True)
 
     def wait_until_idle(self) -> None:
         """Waits until neither side has a push to make."""

@@ -1,11 +1,10 @@
 """An app whose rules go from proxying to serving and back, by `push-gateway routes` alone, and the count of every push (docs/routing.md)."""
 
-import hashlib
 import json
 import re
 from collections import Counter
 
-from .fleet import TEXT, Message, eventually
+from .fleet import TEXT, Message, eventually, is_inside
 from .journey import Journey
 from .vendors import Phone, users
 
@@ -16,11 +15,6 @@ MANY_PHONES = 200
 CONTROL_SECONDS = 10.0
 # Longer than the gateway waits for an answer (15 s).
 UNANSWERED_SECONDS = 60.0
-
-
-def is_inside(user: str, percent: int) -> bool:
-    """The bucket of a user, as docs/routing.md#rollouts defines it."""
-    return int.from_bytes(hashlib.sha256(f"{SALT}\0{user}".encode()).digest()[:4]) < percent * 2**32 // 100
 
 
 class Rollout(Journey):
@@ -165,12 +159,8 @@ class Rollout(Journey):
         owners = {phone.token: phone.user for phone in self.fleet.phones}
         for token in message.tokens.values():
             is_theirs = not self.fleet.pushes[message.text, token].isdisjoint(theirs)
-            if is_theirs == is_inside(owners[token], self.percent):
+            if is_theirs == is_inside(owners[token], self.percent, SALT):
                 raise AssertionError(f"at {self.percent} %, {owners[token]} got {message.text} from the {'vendor' if is_theirs else 'gateway'}")
-
-    def ids_of_vendor(self) -> set[str]:
-        """The ids of all pushes that the vendor has made."""
-        return {push["apnsId"].lower() for push in self.pushes_of_vendor()}
 
     def twins(self) -> None:
         """A forgotten back end sends messages again, in the native interface: the phones have them from the vendor's interface, whichever side pushed."""
@@ -230,8 +220,8 @@ class Rollout(Journey):
             former = self.put(0)
             self.put(50)
         alone = self.phones_of_single_users()
-        inside = next(phone for phone in alone if is_inside(phone.user, 50))
-        outside = next(phone for phone in alone if not is_inside(phone.user, 50))
+        inside = next(phone for phone in alone if is_inside(phone.user, 50, SALT))
+        outside = next(phone for phone in alone if not is_inside(phone.user, 50, SALT))
         # The push arrives without an answer, and the vendor carries the call out without one.
         silence = {"token": inside.token, "fault": "silence", "delivered": True, "times": 1}
         slow = {"fault": "slow", "seconds": UNANSWERED_SECONDS, "path": self.vendor.send_path, "times": 1}

@@ -59,6 +59,8 @@ class Vendor:
     always_reads = False
     # Whether a send names users, and reaches all of their devices.
     addresses_users = False
+    # Whether a send that names several targets names each of them, so that a rollout splits it. Otherwise it is an audience, which the vendor pushes to before 100 %.
+    names_each = True
     # The beginning of the path of each send, also of those that the gateway makes at the vendor.
     send_path = ""
 
@@ -122,6 +124,10 @@ class Vendor:
     def key(self, phone: Phone) -> str:
         """The phone's key in `reachable`."""
         return phone.device
+
+    def rollout_key(self, phone: Phone) -> str:
+        """The key for a migration that does not state `by`: the user where the vendor pushes to all devices of a user, otherwise the device's key in its calls."""
+        return self.key(phone)
 
     def receipt(self, entry: dict) -> tuple[str, str]:
         """The message and the device, or its token, of a receipt that the vendor has."""
@@ -187,6 +193,9 @@ class UPMC(Vendor):
 
     def reachable(self, state: dict) -> dict[str, str]:
         return {device["device"]: device["psid"] for device in state["devices"]}
+
+    def rollout_key(self, phone: Phone) -> str:
+        return f"APNS:{phone.device}"
 
 
 class IPNS(Vendor):
@@ -377,11 +386,16 @@ class Braze(Vendor):
         gone = {user["external_id"] for user in state["users"] if user["standard"].get("push_subscribe") == "unsubscribed"}
         return {device["device_id"]: device["token"] for device in state["devices"] if device["user"] not in gone}
 
+    def rollout_key(self, phone: Phone) -> str:
+        return phone.user
+
 
 class NotificationHubs(Vendor):
     name = "notificationhubs"
     # The service has no receipts.
     has_receipts = False
+    # Several installations are an expression of tags.
+    names_each = False
     hub = "moving-hub"
     send_path = f"/{hub}/messages"
     rule = "DefaultFullSharedAccessSignature"
