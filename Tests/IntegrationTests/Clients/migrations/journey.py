@@ -208,6 +208,12 @@ class Journey:
         if self.stub.control.get("/_stub/counts")["paid"]:
             raise AssertionError("the vendor has sent messages that are charged")
         self.without_a_kill_all_is_certain()
+        opted_out = sum(phone.has_left for phone in self.fleet.phones)
+        print(
+            f"{len(self.fleet.messages)} messages, {len(self.fleet.pushes)} pushes once each, {len(self.killed)} kills; {opted_out} opt-outs, "
+            f"the slowest at the vendor after {self.fleet.slowest_opt_out:.2f} s of at most {self.fleet.opt_out_seconds:g} s",
+            flush=True,
+        )
         print(self.place.migration("status", self.name), flush=True)
 
     def step(self, rounds: int, kills: Sequence[str] = (), is_forwarded: bool = True) -> None:
