@@ -3,7 +3,7 @@ import Testing
 
 /// Apps leave their vendors, by `push-gateway migration` alone, while phones and back ends use them (`Clients/migrations/README.md`).
 @Suite(.serialized, .timeLimit(.minutes(60))) struct VendorMigrationTests {
-    /// 40 phones, so that each vendor takes less than a minute. `MIGRATION_DEVICES=2000` selects the long run.
+    /// 40 phones, so that each vendor takes less than a minute on a machine of its own. `MIGRATION_DEVICES=2000` selects the long run.
     private static let devices = Soak.size("MIGRATION_DEVICES") ?? 40
     private static let seed = Soak.size("MIGRATION_SEED") ?? 1
     /// The processes that are killed: some of `gateway`, `database` and `stub`, separated by commas, or `none`.
@@ -11,13 +11,18 @@ import Testing
     /// 2 s. Builds for tests share two cores with all processes of the test, and get more.
     private static let optOutSeconds = ProcessInfo.processInfo.environment["GATEWAY_PROGRAMS"] == nil ? 10 : 2
 
+    /// The limit of each vendor's run in seconds. Nil, the default: none, because all test suites share the machine. `scripts/soak migration 40` states a
+    /// minute, and runs nothing else at that time.
+    private static let seconds = Soak.size("MIGRATION_SECONDS")
+
     @Test(arguments: VendorJourney.vendors) func anAppLeavesItsVendor(_ vendor: String) async throws {
+        let limit = Self.seconds.map { ["--seconds", "\($0)"] } ?? []
         try await run(
             vendor,
             [
                 "--devices", "\(Self.devices)", "--seed", "\(Self.seed)", "--kills", Self.kills, "--opt-out-seconds",
                 "\(Self.optOutSeconds)",
-            ]
+            ] + limit
         )
     }
 

@@ -5,6 +5,7 @@ import os
 import runpy
 import signal
 import sys
+import time
 import traceback
 
 if not __package__:  # Started by its folder's path.
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--seed", type=int, default=1)
     whole.add_argument("--kills", type=victims, default="gateway", help="what is killed during the sends of the step of 50 %%: gateway, database, stub, or none (gateway)")
     whole.add_argument("--opt-out-seconds", type=float, default=2.0, help="time in which an opt-out must reach the vendor")
+    whole.add_argument("--seconds", type=float, metavar="N", help="time after which the whole run has failed; its time is printed in any case")
     instead = whole.add_mutually_exclusive_group()
     instead.add_argument("--guide", metavar="FILE", help="docs/migration.md: run its commands instead")
     instead.add_argument("--rollout", action="store_true", help="change the rules of the app instead, without a migration")
@@ -55,8 +57,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     kind = Guide if options.guide else Rollout if options.rollout else Journey
     journey = kind(VENDORS[options.vendor](str(options.seed)), options)
+    began = time.monotonic()
     try:
         journey.play()
+        took = time.monotonic() - began
+        print(f"{options.vendor}: {took:.1f} s", flush=True)
+        if options.seconds is not None and took > options.seconds:
+            raise AssertionError(f"it took {took:.1f} s of at most {options.seconds:g} s")
     except Exception:
         traceback.print_exc()
         return 1
