@@ -26,7 +26,8 @@ import Testing
         )
     }
 
-    // docs/migration.md: the commands of all vendors and those of this one. A gate without data holds `advance` and `complete`.
+    // docs/migration.md: the provisioning and the commands of all vendors and of this one. A gate without data holds `advance` and `complete`; UPMC's guide
+    // goes to its end, with short steps. `guide.py` states what is substituted.
     @Test(arguments: VendorJourney.vendors) func everyCommandOfTheGuideRuns(_ vendor: String) async throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let root = folder.deletingLastPathComponent().deletingLastPathComponent()

@@ -1,10 +1,19 @@
-"""Runs every command of docs/migration.md: those of all vendors, and then those of one vendor, against its stub."""
+"""Runs every command of docs/migration.md: those of all vendors, and then those of one vendor, against its stub, with the provisioning of the guide.
+
+Of most vendors the gates hold `advance` and `complete`, because nothing has been measured. One vendor's guide goes to its end (`FINISHED`).
+
+The test substitutes addresses, hosts and networks of the provisioning block (`Guide.provisioned`), and the secrets. In the plan of the vendor that goes to its end
+it substitutes the durations and some gates (`shortened`). Its back end sends messages when a gate lacks samples.
+"""
 
 import csv
 import gzip
 import json
 import re
+import shutil
 import subprocess
+import textwrap
+import time
 from pathlib import Path
 
 from .fleet import eventually
@@ -12,12 +21,35 @@ from .journey import Journey
 from .vendors import Phone
 
 TITLES = {"upmc": "UPMC", "ipns": "iPNS", "rationalowl": "RationalOwl", "braze": "Braze", "notificationhubs": "Notification Hubs"}
-CREDENTIALS = {"upmc": "old-upmc", "ipns": "old-ipns", "rationalowl": "old-rationalowl", "braze": "old-braze", "notificationhubs": "old-hub"}
 # Commands of the node's own files and database. All others call the API.
 LOCAL = {"apply", "doctor", "devices"}
 # A new gateway has no data, so that its gates hold the step. Each other reason fails the test.
 HOLDS = re.compile(r"needs \d+ more samples|the step lasts for another \d+ s|does not allow it")
 DEVICES = 12
+# The vendors whose guide goes to the end of the migration: their exports have tokens.
+FINISHED = {"upmc"}
+# A gate of which samples are missing.
+LACKS = re.compile(r"needs (\d+) more samples")
+# Messages that were sent count for the gates after this long.
+COUNTED_SECONDS = 5.0
+# A step of the vendor that goes to its end takes at most this long.
+STEP_SECONDS = 60.0
+# The gates that this test does not fill. `failures` is filled when all pushes are the gateway's.
+GIVEN_UP = {"responses", "optOuts", "reach", "payload", "p99", "receipts", "unknown"}
+HAS_MOVED = re.compile(r"percent: 100\b|stage: hold\b")
+# The state after each decision.
+STATES = {
+    "start": {"running"}, "advance": {"running", "rolledOut"}, "pause": {"paused"}, "resume": {"running", "rolledOut"}, "rollback": {"rolledBack"},
+    "complete": {"completed"},
+}  # fmt: skip
+# The members of a vendor that the guide's binding names, and their names there.
+MEMBERS = {
+    "upmc": {"app": "applicationId"},
+    "ipns": {"app": "appId"},
+    "rationalowl": {"account": "accountId", "service": "serviceId"},
+    "braze": {},
+    "notificationhubs": {"hub": "hub", "rule": "name"},
+}
 
 
 class Block:
@@ -39,48 +71,111 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
+def inline(text: str) -> list[tuple[str, str]]:
+    """The commands in the prose of the guide, each with its part."""
+    found, part = [], ""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    for match in re.finditer(r"^## ([^\n]+)$|`(push-gateway [^`\n]+)`", prose, re.M):
+        if match.group(1):
+            part = match.group(1).strip()
+        else:
+            found.append((part, match.group(2)))
+    return found
+
+
+def provisioning(text: str, title: str) -> tuple[str, str]:
+    """The credentials and the bindings of a vendor's block of provisioning, as they are written."""
+    part = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    found = re.search(r"^```yaml\ncredentials:\n(.*?)^apps:\n  - id: shop\n    bindings:\n(.*?)^```$", part, re.M | re.S)
+    if found is None:
+        raise AssertionError(f"the guide has no provisioning for {title}, or one of another form")
+    return found.group(1), found.group(2)
+
+
+def shortened(plan: str) -> str:
+    """A plan that goes to its end within a test.
+
+    - `for` is left out, so that a step lasts no time.
+    - The gates of `GIVEN_UP`, and `failures` while pushes of the vendor are left, are given up by name.
+
+    All others keep their limits: `observed` and `senders` (200 sends that are proxied), `devices` (the guide's own comparison), `backlog`, and `failures`
+    (200 pushes of the gateway).
+    """
+
+    def gate(found: re.Match, given_up: set[str]) -> str:
+        return f"{found[1]}: none" if found[1] in given_up else found[0]
+
+    lines = []
+    for line in plan.splitlines():
+        given_up = GIVEN_UP if HAS_MOVED.search(line) else GIVEN_UP | {"failures"}
+        line = re.sub(r" for: \w+,", "", line)
+        lines.append(re.sub(r'\b(\w+): "[^"]*"', lambda found, given_up=given_up: gate(found, given_up), line))
+    return "\n".join(lines) + "\n"
+
+
 class Guide(Journey):
     """A tenant `acme` with the app `shop`, as the guide has them."""
 
     def __init__(self, vendor, options):
+        self.text = Path(options.guide).read_text()
+        self.title = TITLES[vendor.name]
+        self.credentials, self.bindings = provisioning(self.text, self.title)
+        # The stub, and the calls of the back end, have the names of the guide's binding.
+        for member, name in MEMBERS[vendor.name].items():
+            found = re.search(rf"\b{name}: ([^,\s}}\]]+)", self.bindings)
+            if found is None:
+                raise AssertionError(f"the guide's binding has no {name}")
+            setattr(vendor, member, found.group(1))
         super().__init__(vendor, options)
         self.root = Path(options.guide).resolve().parent.parent
         self.work = self.place.directory / "guide"
+        self.plan_file = f"docs/migration/plans/{vendor.name}.yaml"
+        self.is_finishing = vendor.name in FINISHED
+        self.devices = [Phone(number, "guide") for number in range(1, DEVICES + 1)]
         self.refused: list[str] = []
 
     def play(self) -> None:
         self.prepare()
-        every = blocks(Path(self.options.guide).read_text())
-        title = TITLES[self.vendor.name]
-        if not any(block.part == title for block in every):
-            raise AssertionError(f"the guide has no commands for {title}")
-        count = 0
-        for block in every:
-            if block.part in TITLES.values() and block.part != title:
-                continue
-            for command in block.commands:
-                self.run(command)
-                count += 1
+        every = [block for block in blocks(self.text) if self.is_mine(block.part)]
+        if not any(block.part == self.title for block in every):
+            raise AssertionError(f"the guide has no commands for {self.title}")
+        count = sum(self.run_block(block) for block in every)
+        prose = [command for part, command in inline(self.text) if self.is_mine(part)]
+        for command in prose:
+            self.parse(command)
         self.after()
-        print(f"{count} commands of the guide, {len(self.refused)} of them held by a gate", flush=True)
+        print(f"{count} commands of the guide, {len(self.refused)} of them held by a gate; {len(prose)} in its prose", flush=True)
+
+    def is_mine(self, part: str) -> bool:
+        return part == self.title or part not in TITLES.values()
 
     def prepare(self) -> None:
-        """The files that the guide names, in a folder of their own."""
+        """The files that the guide names, in a folder of their own, and the vendor's devices."""
         self.work.mkdir()
-        (self.work / "docs").symlink_to(self.root / "docs")
-        base = (self.place.directory / "tenants.yaml").read_text()
-        scopes = "scopes: [send, devices, read, content]"
-        if scopes not in base or "  - id: acme\n" not in base:
-            raise AssertionError("the provisioning file of the tests has another form")
-        upstream = f"    credentials:\n      - {{ id: {CREDENTIALS[self.vendor.name]}, {self.vendor.credential(self.stub.address['url'])} }}\n"
-        binding = re.sub(r"bindings:\n.*\Z", f"bindings:\n          {self.vendor.binding()}\n", base, flags=re.S)
-        file = self.work / "shop.yaml"
-        file.write_text(binding.replace(scopes, scopes.replace("]", ", admin]")).replace("    credentials:\n", upstream))
+        shutil.copytree(self.root / "docs" / "migration", self.work / "docs" / "migration")
+        (self.work / "shop.yaml").write_text(self.provisioned((self.place.directory / "tenants.yaml").read_text()))
         # The files that it names are next to it.
         for name in ("AuthKey_DEMOKEY001.p8", "simulator-ca.pem"):
             (self.work / name).symlink_to(self.place.directory / name)
         self.old_key = self.vendor.old_key(self.stub.vendor)
-        self.export([Phone(number, "guide") for number in range(1, DEVICES + 1)])
+        self.export(self.devices)
+        if self.is_finishing:
+            # Those who have not opted out are registered at the vendor; the gateway gets them from the export.
+            list(self.fleet.pool.map(lambda phone: self.vendor.register(self.stub.vendor, phone), self.devices[:-1]))
+
+    def provisioned(self, base: str) -> str:
+        """The tenant of the tests with the guide's credentials and bindings. Only the vendor's address, the host of calls and the back end's network differ."""
+        scopes = "scopes: [send, devices, read, content]"
+        if scopes not in base or "  - id: acme\n" not in base:
+            raise AssertionError("the provisioning file of the tests has another form")
+        address = f'url: "{self.stub.address["url"]}"'
+        credentials = re.sub(r'\burl: "https://[^"]+"', address, self.credentials)
+        if address not in credentials:
+            raise AssertionError("the guide's credential has no address")
+        bindings = re.sub(r"\bhost: [\w.-]+", "host: 127.0.0.1", self.bindings).replace("[10.20.0.0/16]", '[127.0.0.1, "::1"]')
+        bindings, credentials = (textwrap.indent(part, "    ") for part in (bindings, credentials))
+        whole = base.replace(scopes, scopes.replace("]", ", admin]")).replace("    credentials:\n", "    credentials:\n" + credentials)
+        return whole.partition("bindings:\n")[0] + "bindings:\n" + bindings
 
     def export(self, phones: list[Phone]) -> None:
         """An export of the vendor: each phone, of which the last has opted out."""
@@ -126,33 +221,113 @@ class Guide(Journey):
                 writer.writeheader()
                 writer.writerows(rows)
 
+    def run_block(self, block: Block) -> int:
+        """Runs the commands of a block, and returns their number. The block of "every further step" is repeated until all steps before the end are done."""
+        count, is_repeated = 0, self.is_finishing and any(" advance " in command for command in block.commands)
+        while True:
+            for command in block.commands:
+                self.run(command)
+            count += len(block.commands)
+            if not is_repeated or self.state()[1] == "hold":
+                return count
+
     def run(self, command: str) -> None:
         words = command.split()
         if words[0] != "push-gateway":
             raise AssertionError(f"not a command of the gateway: {command}")
-        place = f" --data-dir '{self.place.directory / 'data'}'" if words[1] in LOCAL else f" --url {self.place.gateway()}"
-        line = command.replace("push-gateway", f"'{self.place.program}'", 1) + place
-        environment = {"PUSH_GATEWAY_KEY": self.place.key, "DEMO_API_KEY": self.place.key, "OLD_KEY": self.old_key, "PATH": "/usr/bin:/bin"}
-        whole = self.place.environment | environment
-        done = subprocess.run(["/bin/sh", "-c", line], cwd=self.work, env=whole, capture_output=True, text=True, timeout=120, check=False)
-        said = done.stdout + done.stderr
-        print(f"{done.returncode} {command}", flush=True)
-        if done.returncode == 0:
+        is_decision = words[1] == "migration" and words[2] in STATES
+        if self.is_finishing and words[1:] == ["migration", "plan", self.plan_file]:
+            # The file as it is was checked by `--dry-run`.
+            file = self.work / self.plan_file
+            file.write_text(shortened(file.read_text()))
+        status, said = self.fill_gates(command) if self.is_finishing and is_decision else self.carry_out(command)
+        if status == 0:
             if words[1:3] == ["devices", "import"] and (not re.search(rf"\b{DEVICES} rows,", said) or not re.search(r"^rejected +0$", said, re.M)):
                 raise AssertionError(f"{command}: {said}")
             if words[1:3] == ["migration", "plan"] and "--dry-run" not in words and "is planned" not in said:
                 raise AssertionError(f"{command}: {said}")
-        elif words[1] == "migration" and words[2] in ("advance", "complete") and HOLDS.search(said):
+            if is_decision:
+                self.decided(command, words[2])
+        elif not self.is_finishing and words[1] == "migration" and words[2] in ("advance", "complete") and HOLDS.search(said):
             self.refused.append(command)
         else:
-            raise AssertionError(f"{command}: {done.returncode} {said}")
+            raise AssertionError(f"{command}: {status} {said}")
         if words[1] == "apply":
             eventually("the app is served", lambda: (self.native.call("GET", "/v1/apps/shop/routes", {}) or 0).status == 200)
 
+    def carry_out(self, command: str) -> tuple[int, str]:
+        """Runs a command of the guide as it is written, at the gateway of the test. Returns its status and output."""
+        is_local = command.split()[1] in LOCAL
+        place = f" --data-dir '{self.place.directory / 'data'}'" if is_local else f" --url {self.place.gateway()}"
+        done = self.shell(command.replace("push-gateway", f"'{self.place.program}'", 1) + place, {"PUSH_GATEWAY_KEY": self.place.key})
+        print(f"{done.returncode} {command}", flush=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def shell(self, line: str, own: dict[str, str]) -> subprocess.CompletedProcess:
+        whole = {name: value for name, value in self.place.environment.items() if name != "PUSH_GATEWAY_KEY"}
+        whole |= {"DEMO_API_KEY": self.place.key, "OLD_KEY": self.old_key, "PATH": "/usr/bin:/bin"} | own
+        return subprocess.run(["/bin/sh", "-c", line], cwd=self.work, env=whole, capture_output=True, text=True, timeout=120, check=False)
+
+    def parse(self, command: str) -> None:
+        """Checks the arguments of a command in the prose without carrying it out: one whose arguments are right asks for the API key, which is missing."""
+        if command.split()[1] in LOCAL:
+            raise AssertionError(f"the command needs no API key, so that it belongs in a block, which runs: {command}")
+        words = [{"ID": "leave-it", "FILE": self.plan_file}.get(word, word) for word in command.split()]
+        done = self.shell(" ".join([f"'{self.place.program}'", *words[1:]]), {})
+        if done.returncode != 2 or "set PUSH_GATEWAY_KEY" not in done.stderr:
+            raise AssertionError(f"in the prose: {command}: {done.returncode} {done.stdout}{done.stderr}")
+
+    # The way to the end.
+
+    def fill_gates(self, command: str) -> tuple[int, str]:
+        """Makes a decision as soon as its gates have their samples, for which the back end sends messages."""
+        limit, sent_at = time.monotonic() + STEP_SECONDS, 0.0
+        while True:
+            status, said = self.carry_out(command)
+            lacks = LACKS.search(said)
+            if status == 0 or lacks is None or time.monotonic() > limit:
+                return status, said
+            if not sent_at or time.monotonic() - sent_at > COUNTED_SECONDS:
+                self.send_messages(int(lacks[1]), is_pushed="failures" in said)
+                sent_at = time.monotonic()
+            time.sleep(0.3)
+
+    def send_messages(self, samples: int, is_pushed: bool) -> None:
+        """Sends messages of the back end through the gateway. A gate counts sends, or pushes that the gateway makes, of which a message to all has many."""
+        phones = self.devices[:-1]
+        named = [phones] * (samples // len(phones) + 5) if is_pushed else [[phones[number % len(phones)]] for number in range(samples + 5)]
+
+        def send(entry: tuple[int, list[Phone]]) -> None:
+            answer = self.vendor.send(self.calls, f"Guide {entry[0]}", entry[1])
+            if answer is None or not self.vendor.is_accepted(answer):
+                raise RuntimeError(f"a send was refused: {answer and (answer.status, answer.body[:300])}")
+
+        list(self.fleet.pool.map(send, enumerate(named)))
+
+    def state(self) -> tuple[str, str]:
+        """The status and the stage of the only migration."""
+        listed = self.native.get("/v1/migrations")["migrations"]
+        if [one["app"] for one in listed] != ["shop"]:
+            raise AssertionError(f"other migrations: {listed}")
+        return listed[0]["status"], listed[0]["stage"]
+
+    def decided(self, command: str, act: str) -> None:
+        """A decision has had its effect on the migration, and on the side that sends."""
+        status, stage = self.state()
+        if status not in STATES[act]:
+            raise AssertionError(f"{command}: the migration is {status}, {stage}")
+        wanted = {"rollback": "proxy", "complete": "serve"}.get(act)
+        if wanted is None:
+            return
+        answer = self.native.json("POST", "/v1/apps/shop/routes/test", {}, {"vendor": self.vendor.name, "kind": "send"})
+        action = answer.json().get("call", {}).get("action") if answer is not None else None
+        if action != wanted:
+            raise AssertionError(f"{command}: sends have the action {action}")
+
     def after(self) -> None:
-        """The guide leaves its migration running in the first stage, because nothing has been measured."""
-        if not any("advance" in command for command in self.refused) or not any("complete" in command for command in self.refused):
+        """The guide goes to the end of the migration, or leaves it in the first stage, because nothing has been measured."""
+        wanted = ("completed", "complete") if self.is_finishing else ("running", "observe")
+        if self.state() != wanted:
+            raise AssertionError(f"the migration is in another state: {self.state()}")
+        if not self.is_finishing and not all(any(act in command for command in self.refused) for act in ("advance", "complete")):
             raise AssertionError(f"a step has ended without data: {self.refused}")
-        listed = json.loads(self.place.command("migration", "status", "--json", "--url", self.place.gateway()).stdout)["migrations"]
-        if [(one["app"], one["status"], one["stage"]) for one in listed] != [("shop", "running", "observe")]:
-            raise AssertionError(f"the migration is in another state: {listed}")
