@@ -135,6 +135,23 @@ struct MessagePageTests {
         #expect(own.first == "Pause message")
     }
 
+    /// Follows the link to the compose page, as a browser does.
+    @Test func aDuplicateHasTheContentAndTheAppOfTheMessage() throws {
+        let original = try message("done")
+        let links = try content(original).actions.compactMap { action -> Link? in
+            guard case .link(let link, _) = action, link.label == "Duplicate message" else { return nil }
+            return link
+        }
+        let link = try #require(links.first)
+        #expect(link.path == ComposePage().path)
+        var request = ReadPages.request()
+        request.query = link.query
+        let bodies: [String: JSON] = ["apps": ["apps": [["app": "other"], ["app": "shop"]]], "source": original]
+        let compose = try ReadPages.content(ComposePage(), request, bodies)
+        let form = try #require(compose.form("compose/review"))
+        #expect(form.value("app") == "shop" && form.value("title") == "Sale" && form.value("body") == "30 %")
+    }
+
     @Test func cancelingIsAskedAgain() throws {
         let form = MessageForm(action: .cancel)
         var request = ReadPages.request(["message": "a/b"])

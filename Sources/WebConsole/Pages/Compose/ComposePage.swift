@@ -11,6 +11,12 @@ struct ComposePage: ConsolePage {
     let menu: MenuEntry? = MenuEntry(.delivery, ComposeText.title, .compose, key: "c")
     let forms: [any ConsoleForm] = [ReviewForm(), PreviewForm(), SendForm(), SendTestForm(), DraftForm()]
 
+    /// The page with the content of a message, in the app of the message.
+    static func link(_ label: String, with message: JSON, _ id: String) -> Link {
+        let app = message["app"]?.string.map { [PageRequest.Parameter("app", $0)] } ?? []
+        return Link(label, "compose", app + [PageRequest.Parameter("from", id)])
+    }
+
     func calls(_ request: PageRequest, _ answers: Answers) -> [APICall] {
         guard answers.has("apps"), let app = Sending.app(request, answers) else {
             return Sending.pending([Sending.apps], answers)

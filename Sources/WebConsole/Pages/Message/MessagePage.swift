@@ -60,8 +60,7 @@ struct MessagePage: ConsolePage {
             return Confirmation.button(action.label(language), action.rawValue, path: path)
         }
         if request.account.may(.send), let id = message["id"]?.string {
-            let link = Link(MessagePageText.duplicate(language), "compose", [PageRequest.Parameter("message", id)])
-            actions.append(.link(link))
+            actions.append(.link(ComposePage.link(MessagePageText.duplicate(language), with: message, id)))
         }
         actions.append(.link(Link(MessagePageText.rows(language), Self.path(message, "deliveries"))))
         return actions

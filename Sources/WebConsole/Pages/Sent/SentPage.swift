@@ -28,7 +28,7 @@ struct SentPage: ConsolePage {
         } else {
             actions.append(.link(open, isMain: true))
         }
-        let again = Link(SentText.again(language), "compose", Self.again(message, id))
+        let again = ComposePage.link(SentText.again(language), with: message, id)
         actions.append(.link(state.isUndoable ? open : again))
         return PageContent(
             title: SentText.title(language),
@@ -43,13 +43,6 @@ struct SentPage: ConsolePage {
             ],
             live: [.message]
         )
-    }
-
-    /// The compose page with this message.
-    private static func again(_ message: JSON, _ id: String) -> [PageRequest.Parameter] {
-        var query = [PageRequest.Parameter("from", id)]
-        if let app = message["app"]?.string { query.insert(.init("app", app), at: 0) }
-        return query
     }
 
     private func words(_ state: SentState, _ message: JSON, _ request: PageRequest) -> String {
