@@ -77,12 +77,16 @@ struct AudiencePagesTests {
 
     // MARK: Device
 
-    private func deviceBody() throws -> JSON {
+    private func deviceBody(
+        zone: String = "Asia/Seoul",
+        to: String = "2100",
+        tags: String = #"["seoul", "vip"]"#
+    ) throws -> JSON {
         try ReadPages.json(
             """
             {"id": "\(Self.device)", "app": "shop", "platform": "ios", "environment": "sandbox", "token": "8d7c2b…504f", "tokenState": "active", "unread": 3,
-            "timeZone": "Asia/Seoul", "receivingWindow": {"from": "0900", "to": "2100"}, "createdAt": "2026-11-01T00:00:00.000Z",
-            "identities": [{"id": "i-1", "vendor": "upmc", "key": "phone-1", "state": "active", "user": "u-1", "acceptsPush": false, "tags": ["seoul", "vip"],
+            "timeZone": "\(zone)", "receivingWindow": {"from": "0900", "to": "\(to)"}, "createdAt": "2026-11-01T00:00:00.000Z",
+            "identities": [{"id": "i-1", "vendor": "upmc", "key": "phone-1", "state": "active", "user": "u-1", "acceptsPush": false, "tags": \(tags),
             "assurance": "claimed", "registeredAt": "2026-11-02T00:12:00.000Z", "client": null}]}
             """
         )
@@ -137,6 +141,54 @@ struct AudiencePagesTests {
                 ]
         )
         #expect(ReadPages.errors(step(["from": "25:00", "to": "2100"])) != nil)
+    }
+
+    /// Two people open the form, and the other one saves first.
+    @Test(arguments: [
+        ("timeZone", "Asia/Singapore", "timeZone", "Asia/Tokyo", ["timeZone": "Asia/Singapore"] as JSON),
+        // The ends are one value of the device.
+        ("from", "10:00", "to", "2200", ["receivingWindow": ["from": "10:00", "to": "2100"]] as JSON),
+        ("tags", "vip", "tags", "busan", ["tags": ["vip"]] as JSON),
+    ])
+    func aChangeOfAnotherPersonIsNotReverted(
+        _ name: String,
+        _ value: String,
+        _ contested: String,
+        _ theirs: String,
+        _ mine: JSON
+    ) throws {
+        let form = PreferencesForm()
+        let path = "devices/\(Self.device)/preferences"
+        let changed = try deviceBody(zone: "Asia/Tokyo", to: "2200", tags: #"["busan"]"#)
+        let now = Answers(["device": ReadPages.answer(changed)])
+        let request = ReadPages.request(["device": Self.device])
+        let page = try ReadPages.content(DevicePage(), request, ["device": try deviceBody()])
+        let opened = try #require(page.form(path)).sent
+        func replacing(_ fields: [(String, String)], _ changes: [(String, String)]) -> [(String, String)] {
+            fields.filter { field in !changes.contains { $0.0 == field.0 } } + changes
+        }
+        // Another field than theirs: theirs stay.
+        let other = SendingWorld.fields(replacing(opened, [("acceptsPush", "true")]))
+        #expect(ReadPages.call(form.submit(request, other, now))?.body == ["acceptsPush": true])
+        // The same field: nothing is written, both values are shown, and what was typed stays.
+        let typed = replacing(opened, [(name, value)])
+        let errors = try #require(ReadPages.errors(form.submit(request, SendingWorld.fields(typed), now)))
+        #expect(Array(errors.keys) == [contested] && errors[contested]?.contains(theirs) == true, "\(errors)")
+        var again = request
+        again.typed = SendingWorld.fields(typed)
+        again.errors = FieldErrors(errors)
+        let shown = try #require(try ReadPages.content(DevicePage(), again, ["device": changed]).form(path))
+        // Saving again replaces what was shown, and nothing else.
+        let hidden = shown.fields.filter(\.kind.isHidden).map { ($0.name, $0.value) }
+        #expect(!hidden.isEmpty)
+        let second = form.submit(request, SendingWorld.fields(replacing(typed, hidden)), now)
+        #expect(ReadPages.call(second)?.body == mine)
+    }
+
+    @Test func aDeviceThatCannotBeReadIsNotChanged() {
+        let answers = Answers(["device": ReadPages.problem(503, "PG-2001", "nothing was changed; try again")])
+        let step = PreferencesForm().submit(ReadPages.request(), ReadPages.fields(["timeZone": "UTC"]), answers)
+        #expect(ReadPages.errors(step)?[""] != nil)
     }
 
     @Test func erasingIsAskedAgainAndNeedsThePassword() {

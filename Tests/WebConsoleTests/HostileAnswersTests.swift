@@ -202,8 +202,8 @@ struct HostileAnswersTests {
         #expect(forms.count == 15)
         for text in Self.texts {
             let names = [
-                "value", "title", "body", "acceptsPush", "timeZone", "from", "to", "tags", "shownTags", "identity",
-                "user", "app", "vendor",
+                "value", "title", "body", "acceptsPush", "timeZone", "from", "to", "tags", "shownTimeZone",
+                "shownFrom", "shownTo", "shownTags", "identity", "user", "app", "vendor",
                 "subject", "state", "group", "add", "remove", "confirmed",
             ]
             let fields = FormFields(names.map { FormFields.Field($0, .text(text)) })

@@ -1,6 +1,7 @@
 import Model
 
-/// Changes the preferences of all active identities of a device. Fields that were left as they are change nothing.
+/// Changes the preferences of all active identities of a device. Fields that were left as they are change nothing, also if another person changed them
+/// meanwhile. If another person changed a field that this one changed too, nothing is written, and both values are shown.
 struct PreferencesForm: ConsoleForm {
     let name = "preferences"
     let permission = Permission.operate
@@ -10,29 +11,40 @@ struct PreferencesForm: ConsoleForm {
     }
 
     func submit(_ request: PageRequest, _ fields: FormFields, _ answers: Answers) -> FormStep {
-        let device = answers.body("device")
+        if let read = answers["device"], !read.isSuccess { return .invalid(FieldErrors(read)) }
+        let words = Words(request)
+        let device = PreferenceFields(answers.body("device"))
         var body = JSONObject()
+        var errors: [String: String] = [:]
+        func conflict(_ field: OpenedField) { errors[field.name] = words(DeviceText.changedMeanwhile(field.stored)) }
         switch fields["acceptsPush"] {
         case "true": body["acceptsPush"] = true
         case "false": body["acceptsPush"] = false
         default: break
         }
-        if let zone = fields["timeZone"], !zone.isEmpty, zone != device["timeZone"]?.string {
+        let zone = device.zone.typed(fields)
+        if !zone.isEmpty, device.zone.isChanged(fields) {
+            if device.zone.isContested(fields) { conflict(device.zone) }
             body["timeZone"] = .string(zone)
         }
-        let (from, to) = (fields["from"] ?? "", fields["to"] ?? "")
-        let shown = device["receivingWindow"] ?? .null
-        if from != shown["from"]?.string ?? "" || to != shown["to"]?.string ?? "" {
-            guard DailyWindow(from: from, to: to) != nil else {
-                return .invalid(FieldErrors([from.isEmpty ? "from" : "to": DeviceText.badWindow(request.language)]))
+        let ends = [device.from, device.to]
+        if ends.contains(where: { $0.isChanged(fields) }) {
+            let (from, to) = (device.from.typed(fields), device.to.typed(fields))
+            // One value of the device: writing one end writes the other.
+            let stale = ends.filter { $0.isStale(fields) && $0.typed(fields) != $0.stored }
+            for end in stale { conflict(end) }
+            if stale.isEmpty, DailyWindow(from: from, to: to) == nil {
+                errors[from.isEmpty ? "from" : "to"] = words(DeviceText.badWindow)
             }
             body["receivingWindow"] = ["from": .string(from), "to": .string(to)]
         }
-        if let tags = fields["tags"], tags != fields["shownTags"] ?? "" {
-            let names = tags.split(separator: ",").map { $0.trimming(while: \.isWhitespace) }.filter { !$0.isEmpty }
-            body["tags"] = .array(names.map { .string(String($0)) })
+        if device.tags.isChanged(fields) {
+            if device.tags.isContested(fields) { conflict(device.tags) }
+            let names = device.tags.typed(fields).split(separator: ",").map { $0.trimming(while: \.isWhitespace) }
+            body["tags"] = .array(names.filter { !$0.isEmpty }.map { .string(String($0)) })
         }
-        guard !body.isEmpty else { return .invalid(FieldErrors(["": DeviceText.nothing(request.language)])) }
+        guard errors.isEmpty else { return .invalid(FieldErrors(errors)) }
+        guard !body.isEmpty else { return .invalid(FieldErrors(["": words(DeviceText.nothing)])) }
         let path = DevicePage.base(request.path["device"] ?? "")
         return .call(APICall("update", .patch, path, body: .object(body), once: request.onceToken))
     }

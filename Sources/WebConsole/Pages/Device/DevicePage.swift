@@ -175,15 +175,13 @@ struct DevicePage: ConsolePage {
 
     private func preferences(_ device: JSON, _ request: PageRequest) -> Block {
         let words = Words(request)
-        let active = (device["identities"]?.array ?? []).filter { $0["state"]?.string == "active" }
-        let tags = (active.first?["tags"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
-        let window = device["receivingWindow"] ?? .null
-        func field(_ name: String, _ label: Text, _ value: String?, _ hint: Text) -> FormView.Field {
+        let stored = PreferenceFields(device)
+        func field(_ field: OpenedField, _ label: Text, _ hint: Text) -> FormView.Field {
             FormView.Field(
-                name: name,
+                name: field.name,
                 label: words(label),
                 kind: .text(),
-                value: value ?? "",
+                value: field.stored,
                 hint: words(hint),
                 limit: 4000
             )
@@ -200,13 +198,11 @@ struct DevicePage: ConsolePage {
                         Filter.Option(value: "false", label: words(DeviceText.off)),
                     ])
                 ),
-                field("timeZone", DeviceText.zone, device["timeZone"]?.string, DeviceText.zoneHint),
-                field("from", DeviceText.from, window["from"]?.string, DeviceText.windowHint),
-                field("to", DeviceText.to, window["to"]?.string, DeviceText.windowHint),
-                field("tags", DeviceText.tags, tags, DeviceText.tagsHint),
-                // Unchanged tags are not written.
-                FormView.Field(name: "shownTags", label: "", kind: .hidden, value: tags),
-            ],
+                field(stored.zone, DeviceText.zone, DeviceText.zoneHint),
+                field(stored.from, DeviceText.from, DeviceText.windowHint),
+                field(stored.to, DeviceText.to, DeviceText.windowHint),
+                field(stored.tags, DeviceText.tags, DeviceText.tagsHint),
+            ] + stored.fields.map { $0.hidden(request) },
             submit: words(DeviceText.save)
         )
         return Block(width: 6, title: words(DeviceText.preferences), body: [.form(form)])

@@ -57,6 +57,13 @@ enum DeviceText {
         ko: "시작과 끝을 09:00과 같은 형식으로 모두 입력하세요.",
         en: "Enter both ends in the form 09:00."
     )
+    static func changedMeanwhile(_ value: String) -> Text {
+        let shown = value.isEmpty ? "–" : Reading.line(value, 400)
+        return Text(
+            ko: "다른 사용자가 먼저 변경했습니다. 현재 값: \(shown). 입력한 값은 아직 저장되지 않았습니다. 다시 저장하면 바뀝니다.",
+            en: "Another user changed this meanwhile to: \(shown). Your value is not saved. Save again to replace it."
+        )
+    }
     static let eraseQuestion = Text(
         ko: "단말과 등록 정보를 삭제하고, 발신 기록에서 이 단말을 알아볼 수 없게 합니다. 되돌릴 수 없습니다.",
         en: "This erases the device, its identities, and their names in deliveries and events. It cannot be undone."
