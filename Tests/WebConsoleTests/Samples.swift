@@ -64,7 +64,7 @@ enum Sample {
                 TimelineMoment(time: text, mark: .idle, title: text, source: text),
             ]),
             .figure(Figure(value: text, unit: text, spark: [1, 2, .nan, 3], caption: text)),
-            .form(form(text)), .text(text), .code(text, label: text), .empty(empty),
+            .form(form(text)), .text(text), .quote(text), .code(text, label: text), .empty(empty),
             .callout(.info, text, link: link), .actions([.link(link, isMain: true), .link(link)]),
             .difference([
                 .init(change: .same, text: text), .init(change: .added, text: text),

@@ -153,20 +153,3 @@ package enum FormResult: Sendable {
     /// The form's page with a secret that is shown once, such as a new key; never in an address.
     case once(title: Text, secret: String)
 }
-
-/// Errors by field; those under the empty name concern the form.
-package struct FieldErrors: Sendable, Hashable {
-    package var errors: [String: String]
-    package init(_ errors: [String: String]) { self.errors = errors }
-
-    /// A problem of the native API: its detail begins with the field, as in `title: at most 1,000 characters`, if it concerns one.
-    package init(_ problem: APIAnswer) {
-        let detail = problem.body["detail"]?.string ?? ""
-        let parts = detail.split(separator: ":", maxSplits: 1)
-        if parts.count == 2, let field = parts.first, !field.contains(" ") {
-            errors = [String(field): parts[1].trimmingPrefix(while: \.isWhitespace).description]
-        } else {
-            errors = ["": detail]
-        }
-    }
-}

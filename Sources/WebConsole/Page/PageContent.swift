@@ -90,6 +90,8 @@ enum Part: Sendable {
     case figure(Figure)
     case form(FormView)
     case text(String)
+    /// A text of the native API, which is English, on a page in any language.
+    case quote(String)
     /// Preformatted, wrapped: a payload, a snippet to copy, YAML.
     case code(String, label: String)
     case empty(EmptyState)

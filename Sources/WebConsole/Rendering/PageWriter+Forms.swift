@@ -59,11 +59,11 @@ extension PageWriter {
         let sent = place.typed[FormNames.form]
         let isNamed = sent == nil || sent == form.path || sent == form.second?.path
         let isSent = !place.typed.isEmpty && isNamed
-        let errors = isNamed ? place.errors.errors : [:]
+        let errors = isNamed ? place.errors.words(place.language) : [:]
         let visible = Set(form.fields.filter { !$0.kind.isHidden }.map(\.name))
         // An error of a field that the form does not show is shown with those of the form.
-        let general = errors.filter { !visible.contains($0.key) }.sorted { $0.key < $1.key }.map { name, text in
-            name.isEmpty ? text : "\(name): \(text)"
+        let general = errors.filter { !visible.contains($0.key) }.sorted { $0.key < $1.key }.map { name, words in
+            words.named(name)
         }
         let hiddenFields = form.fields.filter(\.kind.isHidden).map { PageRequest.Parameter($0.name, $0.value) }
         return markup(
@@ -72,7 +72,7 @@ extension PageWriter {
                 "id": .text(id), "action": .text(place.action(form.path)), "isMultipart": .flag(form.isMultipart),
                 "behaviour": .optional(form.behaviour), "account": .optional(form.account),
                 "hidden": hidden(form.path, hiddenFields),
-                "errors": general.isEmpty ? .none : .fields(["errors": .each(general) { .text($0) }]),
+                "errors": general.isEmpty ? .none : .fields(["errors": .each(general) { error($0) }]),
                 "fields": .each(form.fields.filter { !$0.kind.isHidden }.enumerated()) { index, field in
                     .markup(
                         self.field(field, "\(id)-\(index)", typed: isSent ? place.typed : nil, errors[field.name])
@@ -87,7 +87,7 @@ extension PageWriter {
         )
     }
 
-    private func field(_ field: FormView.Field, _ id: String, typed: FormFields?, _ error: String?) -> Markup {
+    private func field(_ field: FormView.Field, _ id: String, typed: FormFields?, _ error: ErrorWords?) -> Markup {
         let values = typed.map { $0.all(field.name) } ?? [field.value]
         let value = typed == nil ? field.value : values.first ?? ""
         var view: [String: View] = [
@@ -95,7 +95,8 @@ extension PageWriter {
             "label": .text(field.label), "value": .text(value),
             "required": field.isRequired ? .text(text(CommonText.required)) : .none,
             "isRequired": .flag(field.isRequired),
-            "hint": Self.note(field.hint, "\(id)-hint"), "error": Self.note(error, "\(id)-error"),
+            "hint": Self.note(field.hint, "\(id)-hint"),
+            "error": error.map { self.error($0, "\(id)-error") } ?? .none,
             "isInvalid": .flag(error != nil),
             "describedBy": .optional(Self.describedBy(id, field.hint, error)),
             "autocomplete": .text(field.autocomplete ?? "off"),
@@ -131,6 +132,11 @@ extension PageWriter {
         return markup("field", view)
     }
 
+    /// `id` is that of the element next to a field.
+    private func error(_ words: ErrorWords, _ id: String = "") -> View {
+        .fields(["id": .text(id), "text": .text(words.text), "quote": .optional(words.quote)])
+    }
+
     private func input(_ type: String, _ placeholder: String, _ view: [String: View], mode: String? = nil) -> View {
         .fields(
             view.merging([
@@ -154,7 +160,7 @@ extension PageWriter {
         }
     }
 
-    private static func describedBy(_ id: String, _ hint: String?, _ error: String?) -> String? {
+    private static func describedBy(_ id: String, _ hint: String?, _ error: ErrorWords?) -> String? {
         let ids = [hint.map { _ in "\(id)-hint" }, error.map { _ in "\(id)-error" }].compactMap { $0 }
         return ids.isEmpty ? nil : ids.joined(separator: " ")
     }

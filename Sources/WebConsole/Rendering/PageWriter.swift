@@ -163,6 +163,7 @@ struct PageWriter: Sendable {
         case .figure(let figure): return self.figure(figure)
         case .form(let form): return self.form(form, id)
         case .text(let text): return markup("text", ["text": .text(text)])
+        case .quote(let text): return markup("quote", ["text": .text(text)])
         case .code(let text, let label): return code(text, label)
         case .empty(let state): return empty(state)
         case .callout(let mark, let text, let link):

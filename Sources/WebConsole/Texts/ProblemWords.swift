@@ -5,8 +5,11 @@ package struct ProblemWords: Sendable, Hashable {
 
     /// The words of a code; those of its status for another code.
     package static func of(_ code: String?, status: Int) -> ProblemWords {
-        code.flatMap { table[$0] } ?? byStatus(status)
+        of(code) ?? byStatus(status)
     }
+
+    /// The words of a code; nil for one that is not known here.
+    static func of(_ code: String?) -> ProblemWords? { code.flatMap { table[$0] } }
 
     static var codes: [String] { table.keys.sorted() }
 

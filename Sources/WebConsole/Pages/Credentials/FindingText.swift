@@ -5,11 +5,14 @@ struct FindingText: Sendable {
 
     var concern: Concern
     var text: Text
+    /// Whether it is a finding of `CredentialFinding` that this version knows.
+    var isKnown: Bool
 
     /// - Parameter finding: a sentence of `CredentialFinding`; one that this version does not know is shown as it is.
     init(_ finding: String) {
         let (concern, korean) = Self.known(finding)
         self.concern = concern
+        isKnown = korean != nil
         let first = finding.prefix(1).uppercased()
         text = Text(ko: korean ?? finding, en: first + finding.dropFirst() + (finding.hasSuffix(".") ? "" : "."))
     }

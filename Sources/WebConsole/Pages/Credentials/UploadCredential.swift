@@ -120,16 +120,17 @@ struct UploadCredentialForm: ConsoleForm {
 
     /// The API names its member; the form has one field for all kinds of files.
     private static func errors(_ errors: FieldErrors, _ language: Language) -> FieldErrors {
-        var shown: [String: String] = [:]
+        var shown = FieldErrors([:])
         for (field, problem) in errors.errors {
-            let text = FindingText(problem).text(language)
-            switch field {
-            case "privateKey", "certificate", "pkcs12", "kind": shown["file"] = text
-            case let field where fieldNames.contains(field): shown[field] = text
-            default: shown[""] = field.isEmpty ? text : "\(field): \(text)"
-            }
+            let finding = FindingText(problem)
+            let isOfFile = ["privateKey", "certificate", "pkcs12", "kind"].contains(field)
+            let place = isOfFile ? "file" : fieldNames.contains(field) ? field : ""
+            let text = finding.text(language)
+            shown.errors[place] = place.isEmpty && !field.isEmpty ? "\(field): \(text)" : text
+            // The text of a finding is in both languages; another one is a detail of the API.
+            if !finding.isKnown { shown.problems[place] = errors.problems[field] }
         }
-        return FieldErrors(shown)
+        return shown
     }
 
     /// The fields of the form as members of a call.

@@ -157,6 +157,7 @@ struct CreateKeyForm: ConsoleForm {
             for (field, text) in errors.errors where field.hasPrefix("scopes") {
                 errors.errors[field] = nil
                 errors.errors["scope-send"] = text
+                errors.problems["scope-send"] = errors.problems.removeValue(forKey: field)
             }
             return .invalid(errors)
         }

@@ -59,8 +59,8 @@ enum FormProblems {
     static func block(_ request: PageRequest, visible: Set<String> = []) -> Block? {
         guard !request.errors.errors.isEmpty, !request.typed.fields.contains(where: { visible.contains($0.name) })
         else { return nil }
-        let parts = request.errors.errors.sorted { $0.key < $1.key }.map { field, text in
-            Part.callout(.bad, field.isEmpty ? text : "\(field): \(text)", link: nil)
+        let parts = request.errors.words(request.language).sorted { $0.key < $1.key }.flatMap { field, words in
+            words.named(field).parts(.bad)
         }
         return Block(body: parts)
     }

@@ -36,9 +36,8 @@ struct SaveOverlayForm: ConsoleForm {
     func result(_ request: PageRequest, _ fields: FormFields, _ answer: APIAnswer) -> FormResult {
         if answer.isSuccess { return .back(RoutesText.saved) }
         // The page shows both texts; nothing was changed.
-        if answer.status == 412 { return .invalid(FieldErrors(["": answer.body["detail"]?.string ?? ""])) }
-        let problem = FieldErrors(answer).errors.map { field, text in field.isEmpty ? text : "\(field): \(text)" }
-        return .invalid(FieldErrors(["overlay": problem.joined(separator: " ")]))
+        if answer.status == 412 { return .invalid(FieldErrors(answer)) }
+        return .invalid(FieldErrors(answer).gathered(at: "overlay"))
     }
 
     struct Rejection: Error {

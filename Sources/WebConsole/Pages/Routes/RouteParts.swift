@@ -82,10 +82,7 @@ struct RouteParts {
     var difference: Block? {
         guard let answer = answers["other"] else { return nil }
         let words = words
-        guard answer.isSuccess else {
-            let detail = answer.body["detail"]?.string ?? words(OperationsText.unavailable)
-            return Block(body: [.callout(.warn, detail, link: nil)])
-        }
+        guard answer.isSuccess else { return Block(body: ProblemWords.error(answer, words.language).parts(.warn)) }
         let other = answer.body
         let isRestored = Confirmation.isAsked("restore", request)
         // The lines that are added are those of the later text: of the version to restore, or of the one in force.
@@ -113,11 +110,11 @@ struct RouteParts {
 
     private func decisions(_ answer: APIAnswer, _ title: Text) -> Block {
         let words = words
-        let detail = answer.body["detail"]?.string ?? words(OperationsText.unavailable)
         return Block(
             title: words(title),
             note: words(RoutesText.testNote),
-            body: answer.isSuccess ? RouteWords(words).decisions(answer.body) : [.callout(.bad, detail, link: nil)]
+            body: answer.isSuccess
+                ? RouteWords(words).decisions(answer.body) : ProblemWords.error(answer, words.language).parts(.bad)
         )
     }
 
