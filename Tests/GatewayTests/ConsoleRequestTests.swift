@@ -55,6 +55,15 @@ struct ConsoleRequestTests {
         #expect(NoticeCookie.text(headers(pair.replacing("=53", with: "=54")), session: Self.secret) == nil)
     }
 
+    // MARK: Errors
+
+    @Test func aProblemOfTheAPIKeepsItsCodeAndItsEnglishDetail() {
+        let answer = APIAnswer(status: 422, body: ["code": "PG-1002", "detail": "after: is odd"], requestID: "r-1")
+        let refusal = ConsoleResponder.refusal(.problem(answer))
+        #expect(refusal.problem == .badRequest && refusal.code == "PG-1002" && refusal.detail == "after: is odd")
+        #expect(refusal.note == nil, "a note is in the language of the page")
+    }
+
     // MARK: Time zones
 
     private static let zones: [(String?, String?, String?, String?)] = [

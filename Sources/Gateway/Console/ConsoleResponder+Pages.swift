@@ -26,6 +26,18 @@ extension ConsoleResponder {
         }
         let caller = try await caller(session, secret, in: tenant, request)
         if isStream { return try await stream(request, caller) }
+        do {
+            return try await tenantPage(request, caller, segments)
+        } catch {
+            return failed(refusal(of: error), request, caller, segments)
+        }
+    }
+
+    private func tenantPage(
+        _ request: ConsoleRequest,
+        _ caller: ConsoleCaller,
+        _ segments: [String]
+    ) async throws -> Response {
         guard let match = PageMatch(segments, Pages.all, isPost: !request.isRead) else {
             throw ConsoleRefusal(.notFound)
         }
@@ -36,6 +48,23 @@ extension ConsoleResponder {
         case .some(.reveal): return try await reveal(request, caller, match)
         case .some(.own(let form)): return try await send(request, caller, match, form)
         }
+    }
+
+    /// An error in the frame of the tenant, so that the person goes on from there. The address of a form is that of its page.
+    private func failed(
+        _ refusal: ConsoleRefusal,
+        _ request: ConsoleRequest,
+        _ caller: ConsoleCaller,
+        _ segments: [String]
+    ) -> Response {
+        let match = PageMatch(segments, Pages.all, isPost: !request.isRead)
+        let here = request.isRead ? segments.map { PercentCoding.encode($0) }.joined(separator: "/") : ""
+        return answers.problem(
+            refusal,
+            request,
+            in: pageRequest(request, caller, match),
+            path: match?.path ?? here
+        )
     }
 
     /// The person in the tenant of the address. A tenant in which the account has no role does not exist for it.
@@ -71,13 +100,13 @@ extension ConsoleResponder {
     static func forbidden(_ permission: Permission, _ caller: ConsoleCaller) -> ConsoleRefusal {
         // A platform account learns nothing about what a tenant has.
         guard caller.isMember else { return ConsoleRefusal(.notFound) }
-        let roles = Role.allCases.filter { permission.roles.contains($0) }
-        return ConsoleRefusal(.forbidden, ConsoleProblem.permitted(roles), code: ProblemCode.forbidden.rawValue)
+        return ConsoleRefusal(.forbidden, code: ProblemCode.forbidden.rawValue, needs: permission)
     }
 
     // MARK: Showing
 
-    func pageRequest(_ request: ConsoleRequest, _ caller: ConsoleCaller, _ match: PageMatch) -> PageRequest {
+    /// A request for a page; of an address without a page, for its error.
+    func pageRequest(_ request: ConsoleRequest, _ caller: ConsoleCaller, _ match: PageMatch?) -> PageRequest {
         var page = PageRequest(
             language: request.language,
             tenant: caller.tenant.rawValue,
@@ -88,7 +117,7 @@ extension ConsoleResponder {
             onceToken: parts.identifiers.randomHex(byteCount: 16)
         )
         page.theme = request.theme
-        page.path = match.fields
+        page.path = match?.fields ?? [:]
         page.query = request.query
         page.zone = PageZone.named(page) ?? page.zone
         return page
@@ -143,14 +172,14 @@ extension ConsoleResponder {
     static func refusal(_ failure: PageFailure) -> ConsoleRefusal {
         guard case .problem(let answer) = failure else { return ConsoleRefusal(.notFound) }
         let code = answer.body["code"]?.string
-        let words = answer.body["detail"]?.string.map { Text(ko: $0, en: $0) }
+        let detail = answer.body["detail"]?.string
         return switch answer.status {
-        case 403: ConsoleRefusal(.forbidden, words, code: code)
-        case 404, 410: ConsoleRefusal(.notFound, words, code: code)
-        case 409, 412: ConsoleRefusal(.conflict, words, code: code)
-        case 429: ConsoleRefusal(.busy, words, code: code, retryAfterSeconds: 5)
-        case 400..<500: ConsoleRefusal(.badRequest, words, code: code)
-        default: ConsoleRefusal(.unavailable, words, code: code, retryAfterSeconds: 5)
+        case 403: ConsoleRefusal(.forbidden, code: code, detail: detail)
+        case 404, 410: ConsoleRefusal(.notFound, code: code, detail: detail)
+        case 409, 412: ConsoleRefusal(.conflict, code: code, detail: detail)
+        case 429: ConsoleRefusal(.busy, code: code, detail: detail, retryAfterSeconds: 5)
+        case 400..<500: ConsoleRefusal(.badRequest, code: code, detail: detail)
+        default: ConsoleRefusal(.unavailable, code: code, detail: detail, retryAfterSeconds: 5)
         }
     }
 
@@ -197,7 +226,7 @@ extension ConsoleResponder {
         let path = ConsoleCalls.segments(call.path) ?? []
         if caller.isMasked(path) {
             guard let masked = try await maskedJSON(response, path) else {
-                throw ConsoleRefusal(.forbidden, ConsoleProblem.permitted([.owner, .op]))
+                throw ConsoleRefusal(.forbidden, code: ProblemCode.forbidden.rawValue, needs: .personal)
             }
             response = masked
         }

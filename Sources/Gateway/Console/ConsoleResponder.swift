@@ -52,26 +52,25 @@ package final class ConsoleResponder: HTTPResponder {
     }
 
     private func answer(_ request: ConsoleRequest, isAcceptable: Bool) async -> Response {
-        guard isAcceptable else { return answers.problem(.insecure, request) }
+        guard isAcceptable else { return answers.problem(ConsoleRefusal(.insecure), request) }
         guard request.isRead || request.request.method == .post else {
-            return answers.problem(.methodNotAllowed, request)
+            return answers.problem(ConsoleRefusal(.methodNotAllowed), request)
         }
         do {
             return try await route(request)
-        } catch let refusal as ConsoleRefusal {
-            return answers.problem(
-                refusal.problem,
-                request,
-                detail: refusal.detail,
-                code: refusal.code,
-                retryAfterSeconds: refusal.retryAfterSeconds
-            )
-        } catch is StoreError {
-            return answers.problem(.unavailable, request, code: ProblemCode.unavailable.rawValue, retryAfterSeconds: 5)
         } catch {
-            parts.logger.error("a page of the console failed", metadata: [LogKey.error: "\(error)"])
-            return answers.problem(.failed, request)
+            return answers.problem(refusal(of: error), request)
         }
+    }
+
+    /// The error page of an error. One that no part of the console throws on purpose is logged.
+    func refusal(of error: any Error) -> ConsoleRefusal {
+        if let refusal = error as? ConsoleRefusal { return refusal }
+        if error is StoreError {
+            return ConsoleRefusal(.unavailable, code: ProblemCode.unavailable.rawValue, retryAfterSeconds: 5)
+        }
+        parts.logger.error("a page of the console failed", metadata: [LogKey.error: "\(error)"])
+        return ConsoleRefusal(.failed)
     }
 
     private func route(_ request: ConsoleRequest) async throws -> Response {
@@ -217,14 +216,28 @@ package struct ConsoleParts: Sendable {
 /// A request that is answered with an error page.
 struct ConsoleRefusal: Error {
     var problem: ConsoleProblem
-    var detail: Text?
+    /// A sentence of the console in addition to the words of the problem.
+    var note: Text?
     var code: String?
+    /// The detail of the native API's problem, which is English.
+    var detail: String?
+    /// The permission that is missing: the page names the roles that have it.
+    var needs: Permission?
     var retryAfterSeconds: Int?
 
-    init(_ problem: ConsoleProblem, _ detail: Text? = nil, code: String? = nil, retryAfterSeconds: Int? = nil) {
+    init(
+        _ problem: ConsoleProblem,
+        _ note: Text? = nil,
+        code: String? = nil,
+        detail: String? = nil,
+        needs: Permission? = nil,
+        retryAfterSeconds: Int? = nil
+    ) {
         self.problem = problem
-        self.detail = detail
+        self.note = note
         self.code = code
+        self.detail = detail
+        self.needs = needs
         self.retryAfterSeconds = retryAfterSeconds
     }
 }

@@ -89,58 +89,6 @@ package struct Renderer: Sendable {
         return Array(BareWriter(writer, request).document(content).html.utf8)
     }
 
-    /// The page of an error in a tenant.
-    ///
-    /// - Parameters:
-    ///   - status: the HTTP status.
-    ///   - code: the problem's code, `PG-…`.
-    ///   - detail: the problem's detail.
-    ///   - requestID: the ID of the request.
-    ///   - needs: the permission that is missing.
-    ///   - request: the request.
-    ///   - path: the page's path below the tenant.
-    /// - Returns: the document.
-    package func failure(
-        status: Int,
-        code: String?,
-        detail: String? = nil,
-        requestID: String,
-        needs: Permission? = nil,
-        _ request: PageRequest,
-        path: String
-    ) -> [UInt8] {
-        page(failure(status, code, detail, requestID, needs, request.language), request, path: path)
-    }
-
-    /// The page of an error outside of a tenant.
-    package func bareFailure(
-        status: Int,
-        code: String?,
-        detail: String? = nil,
-        requestID: String,
-        _ request: BareRequest
-    ) -> [UInt8] {
-        bare(failure(status, code, detail, requestID, nil, request.language), request)
-    }
-
-    private func failure(
-        _ status: Int,
-        _ code: String?,
-        _ detail: String?,
-        _ requestID: String,
-        _ needs: Permission?,
-        _ language: Language
-    ) -> PageContent {
-        FailureContent.content(
-            status: status,
-            code: code,
-            detail: detail,
-            requestID: requestID,
-            needs: needs,
-            language
-        )
-    }
-
     /// The parts of a page that live updates replace, by the id of their element. The server sends those that changed (`Fragment.event`).
     package func fragments(_ content: PageContent, _ request: PageRequest, path: String) -> [Fragment] {
         let writer = PageWriter(self, WritingPlace(request, path: path))

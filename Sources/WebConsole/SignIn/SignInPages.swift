@@ -91,25 +91,6 @@ package enum SignInPages {
         return content
     }
 
-    /// An error: what happened, that nothing was changed, and what identifies the request.
-    package static func problem(
-        _ problem: ConsoleProblem,
-        _ language: Language,
-        detail: String?,
-        code: String?,
-        requestID: String
-    ) -> PageContent {
-        var facts = [Fact(label: SignInTexts.requestID(language), value: requestID, link: nil, isMono: true)]
-        if let code {
-            facts.insert(Fact(label: SignInTexts.errorCode(language), value: code, link: nil, isMono: true), at: 0)
-        }
-        let words = detail.map { [Part.text($0)] } ?? []
-        var content = page(problem.title(language), problem.text(language), words + [.facts(facts)])
-        content.sentence.mark = .bad
-        content.actions = [.link(Link(SignInTexts.toStart(language), ""))]
-        return content
-    }
-
     /// The tenants that the account may open.
     package static func tenants(_ names: [String], _ language: Language) -> PageContent {
         guard !names.isEmpty else {

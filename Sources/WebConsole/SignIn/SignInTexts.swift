@@ -60,9 +60,6 @@ package enum SignInTexts {
     }
 
     static let reveal = Text(ko: "개인정보 표시", en: "Show personal data")
-    static let requestID = Text(ko: "요청 ID", en: "Request ID")
-    static let errorCode = Text(ko: "오류 코드", en: "Code")
-    static let toStart = Text(ko: "처음으로", en: "To the start")
 
     // MARK: Errors and notices
 
@@ -188,13 +185,5 @@ package enum ConsoleProblem: Sendable, Hashable, CaseIterable {
             )
         case .busy: Text(ko: "잠시 후 다시 시도하세요.", en: "Try again in a moment.")
         }
-    }
-
-    package static func permitted(_ roles: [Role]) -> Text {
-        let ko: [Role: String] = [.owner: "소유자", .op: "운영자", .author: "작성자", .analyst: "분석가", .auditor: "감사 담당자"]
-        return Text(
-            ko: "이 페이지를 볼 수 있는 역할: \(roles.compactMap { ko[$0] }.joined(separator: ", "))",
-            en: "Roles that may open this: \(roles.map(\.rawValue).joined(separator: ", "))"
-        )
     }
 }

@@ -42,30 +42,40 @@ struct ConsoleAnswers: Sendable {
     }
 
     /// An error as a page, with the identifier of the request.
+    func problem(_ refusal: ConsoleRefusal, _ request: ConsoleRequest) -> Response {
+        let content = content(refusal, request, isInTenant: false)
+        return Self.marked(bare(content, request), refusal)
+    }
+
+    /// The same in the frame of a tenant, which the person may open.
     func problem(
-        _ problem: ConsoleProblem,
+        _ refusal: ConsoleRefusal,
         _ request: ConsoleRequest,
-        detail: Text? = nil,
-        code: String? = nil,
-        account: String? = nil,
-        retryAfterSeconds: Int? = nil,
-        cookies: [String] = []
+        in page: PageRequest,
+        path: String
     ) -> Response {
-        let content = SignInPages.problem(
-            problem,
-            request.language,
-            detail: detail.map { $0(request.language) },
-            code: code,
-            requestID: request.requestID
+        let content = content(refusal, request, isInTenant: true)
+        return Self.marked(html(renderer.page(content, page, path: path)), refusal)
+    }
+
+    private func content(_ refusal: ConsoleRefusal, _ request: ConsoleRequest, isInTenant: Bool) -> PageContent {
+        FailureContent.content(
+            refusal.problem,
+            code: refusal.code,
+            note: refusal.note,
+            detail: refusal.detail,
+            needs: refusal.needs,
+            requestID: request.requestID,
+            isInTenant: isInTenant,
+            request.language
         )
-        var response = bare(
-            content,
-            request,
-            account: account,
-            status: HTTPResponse.Status(code: problem.status),
-            cookies: cookies
-        )
-        if let retryAfterSeconds { response.headers[.retryAfter] = "\(retryAfterSeconds)" }
+    }
+
+    /// An answer with the status of an error, and the time after which it may be repeated.
+    private static func marked(_ response: Response, _ refusal: ConsoleRefusal) -> Response {
+        var response = response
+        response.status = HTTPResponse.Status(code: refusal.problem.status)
+        if let seconds = refusal.retryAfterSeconds { response.headers[.retryAfter] = "\(seconds)" }
         return response
     }
 

@@ -85,3 +85,7 @@ class Crawl:
                 flows.sign_in(page, self.browser, "owner")
                 page.goto(self.browser.base + "/account")
                 self.checks.page(page, "account", language)
+                answer = page.goto(flows.tenant(self.browser, "messages/0198a1f0-7c00-7000-8000-00000000dead"))
+                check(answer is not None and answer.status == 404, f"an unknown message: {answer and answer.status}")
+                check(page.locator("nav.sidebar").count() == 1, f"an unknown message has no frame ({language})")
+                self.checks.page(page, "unknown-message", language)

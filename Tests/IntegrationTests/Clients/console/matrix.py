@@ -115,6 +115,8 @@ class Matrix:
             for role, person in self.roles.items():
                 shown = person.get(f"/t/acme/{path}{query}")
                 self.observe(pattern, "", role, shown)
+                if shown.status in (403, 404):
+                    check('<nav class="sidebar"' in shown.text, f"{role}: {pattern}: {shown.status} without the frame of the tenant")
                 for kind in ("json", "csv") if person.masked else ("json",):
                     person.get(f"/t/acme/{path}?export={kind}{query.replace('?', '&')}")
                 if "{" in pattern and pattern != "failures/{reason}":
