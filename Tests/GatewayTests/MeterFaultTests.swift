@@ -49,7 +49,8 @@ import Testing
             try await stage.observe(calls)
         },
         Fault(gate: MigrationGate(.senders, 1), what: "a back end without a proof", bad: rest, good: 1...1) {
-            stage, isFaulty in
+            stage,
+            isFaulty in
             let calls = (0..<count).map { number in
                 let isStranger = isFaulty && number < part
                 return send(number, to: ["d0"], "x", from: isStranger ? "203.0.113.9" : "10.1.2.3")
@@ -57,12 +58,14 @@ import Testing
             try await stage.observe(calls)
         },
         Fault(gate: MigrationGate(.reach, 0.995), what: "devices without a token", bad: rest, good: 1...1) {
-            stage, isFaulty in
+            stage,
+            isFaulty in
             try await stage.register(count, withoutToken: isFaulty ? part : 0)
             try await stage.observe([send(1, to: (0..<count).map { "d\($0)" }, "x")])
         },
         Fault(gate: MigrationGate(.payload, 0.001), what: "texts that do not fit", bad: tenth, good: 0...0) {
-            stage, isFaulty in
+            stage,
+            isFaulty in
             let long = String(repeating: "\"", count: 2000)
             try await stage.observe((0..<count).map { send($0, to: ["d0"], isFaulty && $0 < part ? long : "x") })
         },
@@ -74,13 +77,15 @@ import Testing
             good: 0...60
         ) { stage, isFaulty in try await forward(stage, secondsAgo: isFaulty ? 400 : 0) },
         Fault(gate: MigrationGate(.optOuts, 1), what: "an import without opt-outs", bad: 0...0, good: 2...2) {
-            stage, isFaulty in
+            stage,
+            isFaulty in
             let last = isFaulty ? "true" : "false"
             let rows = (0..<5).map { "d\($0),u\($0),\($0 < 3 ? "true" : last)\n" }
             try await importDevices("key,user,acceptsPush\n" + rows.joined(), stage)
         },
         Fault(gate: MigrationGate(.failures, 0.02), what: "a wrong topic", bad: tenth, good: 0...0) {
-            stage, isFaulty in
+            stage,
+            isFaulty in
             try await push(stage, to: try await stage.register(count), refusing: isFaulty ? part : 0)
         },
     ]

@@ -13,7 +13,7 @@ import Testing
         /// More than fits into 4,096 bytes; the dialect's calls may be longer.
         var long: Int
         var call: @Sendable (Int) -> MeterStage.Call
-        /// What the sample of the long text names; empty: the whole payload.
+        /// The reason that the sample of the long text states; empty: the whole payload.
         var reason: String
         var field: String
 

@@ -86,7 +86,7 @@ package enum BodyCompressor {
 
     // MARK: Streams
 
-    /// What the compressor has to see before a body.
+    /// The request that the compressor sees before a body, and the head of its answer.
     private static var request: HTTPRequestHead {
         HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Accept-Encoding": "gzip"])
     }

@@ -249,6 +249,7 @@ package struct PushShares: Sendable, Hashable {
     /// - Parameters:
     ///   - rows: counts by transport.
     ///   - part: the part of them that has the last quarter hours; nil: the step has no earlier ones.
+    /// - Returns: the figures that have data.
     package static func measurements(
         _ rows: [CountedDeliveries],
         recentPart part: Int?

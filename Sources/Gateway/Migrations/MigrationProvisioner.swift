@@ -71,7 +71,7 @@ package struct MigrationProvisioner: Sendable {
         return checked
     }
 
-    /// What imports have not brought.
+    /// Warnings of data that no import has brought.
     ///
     /// - Parameters:
     ///   - imports: the number of imports of the app's devices.

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 ///
 /// Made with the request. Safe to call from any task: a page makes several calls at a time.
 final class PageTiming: Sendable {
-    /// A part of the answer to a person who opens a page. What remains of the time belongs to none of them.
+    /// A part of the answer to a person who opens a page. The rest of the time belongs to none of them.
     enum Part: String, CaseIterable {
         /// Until it is known who the person is, and which page is opened.
         case session
