@@ -19,7 +19,7 @@ struct Devices: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write an app's active devices to standard output, in the format of import.",
+            abstract: "Write an app's active devices to standard output by their keys, in the format of import.",
             discussion: "The file contains complete device tokens: protect it like the database."
         )
 
@@ -29,12 +29,12 @@ struct Devices: AsyncParsableCommand {
         @Option(help: "csv or ndjson.") var format = DeviceFormat.ndjson
         @OptionGroup var common: CommonOptions
 
-        /// 1,000 devices per page: at most a megabyte in memory.
+        /// 1,000 rows per page: at most a megabyte in memory.
         private static let pageSize = 1000
 
         func run() async throws {
             try await common.withDatabase(isAudited: true) { _, database in
-                let store = PostgresDeviceStore(call: database.call)
+                let store = PostgresTransferStore(call: database.call)
                 try await database.commands.run(
                     ExportRules.begin(AppID(app), vendor: vendor, by: common.actor),
                     in: TenantID(tenant)
@@ -42,36 +42,32 @@ struct Devices: AsyncParsableCommand {
                 if format == .csv { Console.print(CSV.record(DeviceLine.columns)) }
                 var bar = ProgressBar()
                 var count = 0
-                var after: DeviceID?
+                var last: ExportedIdentity?
                 while true {
-                    let page = try await store.devices(
-                        in: TenantID(tenant),
-                        app: AppID(app),
-                        after: after,
-                        limit: Self.pageSize
-                    )
-                    let lines = try await lines(page, PostgresTransferStore(call: database.call))
+                    let page = try await rows(of: store, after: last)
+                    let lines = page.map {
+                        DeviceLine.line(DeviceLine.values($0.device, $0.identity, $0.facts), format)
+                    }
                     if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
                     count += lines.count
-                    after = page.last?.id
-                    let isLast = page.count < Self.pageSize
-                    bar.show(done: count, of: nil, rows: count, isLast: isLast)
-                    if isLast { return }
+                    last = page.last
+                    bar.show(done: count, of: nil, rows: count, isLast: last == nil)
+                    if last == nil { return }
                 }
             }
         }
 
-        /// The rows of a page.
-        private func lines(_ page: [DeviceFacts], _ store: PostgresTransferStore) async throws -> [String] {
-            let rows = page.flatMap { device in
-                device.identities
-                    .filter { $0.state == .active && (vendor == nil || $0.vendor.rawValue == vendor) }
-                    .map { (device, $0) }
+        /// The page of rows after one; nil: the first.
+        private func rows(
+            of store: PostgresTransferStore,
+            after last: ExportedIdentity?
+        ) async throws(StoreError) -> [ExportedIdentity] {
+            let owner = TenantID(tenant)
+            guard let vendor else {
+                return try await store.identities(of: AppID(app), in: owner, after: last, limit: Self.pageSize)
             }
-            let facts = try await store.facts(of: rows.map(\.1.id), in: TenantID(tenant))
-            return rows.map { device, identity in
-                DeviceLine.line(DeviceLine.values(device, identity, facts[identity.id] ?? ExportedFacts()), format)
-            }
+            let scope = AppScope(app: AppID(app), vendor: Vendor(vendor))
+            return try await store.identities(of: scope, in: owner, after: last?.identity.key, limit: Self.pageSize)
         }
     }
 }

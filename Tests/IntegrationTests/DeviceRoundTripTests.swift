@@ -7,34 +7,29 @@ import Testing
 /// Devices that leave an app by `devices export` and enter another one by `devices import`.
 @Suite(.serialized, .timeLimit(.minutes(10)), .sharedWorld())
 struct DeviceRoundTripTests {
-    /// Rows with every column that an import takes, and names that need quotes.
-    private static let rows = (0..<1100).map { number in
-        #"{"key":"r\#(number)","token":"\#(String(format: "%016x", number + 70_000))","user":"r\#(number % 900)","#
-            + #""name":"Kim, \"\#(number)\"","phone":"0106\#(String(format: "%07d", number))","appVersion":"2.\#(number % 9)","#
-            + #""tags":["t\#(number % 3)"],"groups":["g \#(number % 5)"],"badge":\#(number % 900 % 4),"#
-            + #""registeredAt":"2026-03-02T01:00:00.\#(100 + number % 900)Z","acceptsPush":\#(number % 2 == 0),"#
-            + #""consents":{"news":{"state":"subscribed","at":"2026-03-01T00:00:00.000Z"},"sale":"unsubscribed"}}"#
-    }
+    private static let rows = WholeDevice.lines("r", 1100, users: 900)
 
-    /// Writes the devices of an app to a file, and returns its lines.
-    private func export(_ app: String, _ format: String) async throws -> (path: String, lines: [String]) {
+    /// Writes the devices of an app to a file, those of all dialects or of one, and returns its content.
+    private func export(_ app: String, _ format: String, vendor: String? = nil) async throws -> (
+        path: String, content: Data
+    ) {
         let world = try SharedWorld.current
         let path = world.material.path("\(app).\(format)")
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         let process = Process()
         process.executableURL = URL(filePath: World.programs + "/push-gateway")
-        process.arguments = [
-            "devices", "export", "--tenant", "acme", "--app", app, "--vendor", "native", "--format", format,
-            "--data-dir", world.material.path("data"),
-        ]
+        process.arguments =
+            [
+                "devices", "export", "--tenant", "acme", "--app", app, "--format", format, "--data-dir",
+                world.material.path("data"),
+            ] + (vendor.map { ["--vendor", $0] } ?? [])
         // Not the progress, which goes to the standard error.
         process.standardOutput = FileHandle(forWritingAtPath: path)
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        return (path: path, lines: text.split(separator: "\n").map(String.init))
+        return (path: path, content: try Data(contentsOf: URL(filePath: path)))
     }
 
     private func importing(_ path: String, _ app: String) async throws {
@@ -42,19 +37,39 @@ struct DeviceRoundTripTests {
         #expect(done.status == 0 && !FileManager.default.fileExists(atPath: path + ".rejects"), "\(done.log)")
     }
 
-    // The order is that of the devices' ids, which each app draws.
+    /// The first line that differs; nil: the same bytes.
+    private func difference(_ found: Data, _ wanted: Data) -> String? {
+        if found == wanted { return nil }
+        let lines = [found, wanted].map { String(decoding: $0, as: UTF8.self).components(separatedBy: "\n") }
+        for (left, right) in zip(lines[0], lines[1]) where left != right { return "\(left)\nis not\n\(right)" }
+        return "\(found.count) bytes are not \(wanted.count)"
+    }
+
+    @Test func theRowsHaveEveryColumn() throws {
+        let row = try #require(try JSONParser.parse(Self.rows["r0"] ?? "").object)
+        #expect(row.pairs.map { $0.key } == DeviceColumn.allCases.map(\.rawValue))
+    }
+
+    // Rows are imported in another order than that of their keys, and devices get other ids in each app.
     @Test func whatWasExportedIsExportedAgainAfterAnImport() async throws {
         let world = try SharedWorld.current
         try await world.applyUPMC()
         let list = world.material.path("list.ndjson")
-        try Self.rows.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+        try Self.rows.values.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
         try await importing(list, "shop")
-        for (format, app) in [("ndjson", "v0"), ("csv", "v1")] {
-            let first = try await export("shop", format)
-            #expect(first.lines.count == Self.rows.count + (format == "csv" ? 1 : 0))
-            try await importing(first.path, app)
-            let second = try await export(app, format)
-            #expect(first.lines.sorted() == second.lines.sorted(), "\(format)")
-        }
+        let wanted = WholeDevice.file(Self.rows)
+
+        let first = try await export("shop", "ndjson")
+        #expect(difference(first.content, wanted) == nil)
+        try await importing(first.path, "v0")
+        let second = try await export("v0", "ndjson", vendor: "native")
+        #expect(difference(second.content, wanted) == nil)
+
+        let table = try await export("shop", "csv", vendor: "native")
+        try await importing(table.path, "v1")
+        let copy = try await export("v1", "csv")
+        #expect(difference(copy.content, table.content) == nil)
+        let lines = try await export("v1", "ndjson")
+        #expect(difference(lines.content, wanted) == nil)
     }
 }

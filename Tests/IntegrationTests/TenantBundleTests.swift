@@ -8,12 +8,7 @@ import Testing
 /// A tenant that moves from one gateway to another by `tenant export` and `tenant import`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct TenantBundleTests {
-    private static let lines = (0..<1200).map { number in
-        #"{"key":"b\#(number)","token":"\#(String(format: "%016x", number + 9000))","user":"u\#(number % 700)","#
-            + #""tags":["t\#(number % 3)"],"groups":["g\#(number % 5)"],"badge":\#(number % 700 % 4),"#
-            + #""registeredAt":"2026-03-02T01:00:00.\#(100 + number % 900)Z","acceptsPush":\#(number % 2 == 0),"#
-            + #""consents":{"news":{"state":"subscribed","at":"2026-03-01T00:00:00.000Z"},"sale":"unsubscribed"}}"#
-    }
+    private static let lines = WholeDevice.lines("b", 1200, users: 700)
 
     /// The files of a directory by name, without the manifest, which contains the time.
     private func files(_ directory: String) throws -> [String: Data] {
@@ -27,11 +22,11 @@ struct TenantBundleTests {
     @Test func theImportedTenantIsExportedAsTheSameFiles() async throws {
         try await World.with { first in
             #expect(try await first.apply().status == 0)
-            let list = first.material.path("list.ndjson")
-            try Self.lines.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+            let path = first.material.path("list.ndjson")
+            try Self.lines.values.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
             let place = ["--tenant", "acme", "--app", "shop"]
             for vendor in ["native", "notificationhubs"] {
-                let done = try await first.command(["devices", "import", list, "--vendor", vendor] + place)
+                let done = try await first.command(["devices", "import", path, "--vendor", vendor] + place)
                 #expect(done.status == 0, "\(done.log)")
             }
             try await leaveUnread(first)
@@ -40,6 +35,9 @@ struct TenantBundleTests {
             #expect(exported.status == 0, "\(exported.log)")
             let written = try files(directory)
             #expect(written.count >= 6 && written.keys.contains { $0.hasPrefix("inbox-") }, "\(written.keys.sorted())")
+            // The same devices in two dialects, with all that the list says.
+            let list = WholeDevice.file(Self.lines)
+            #expect(written.count { $0.key.hasPrefix("devices-") && $0.value == list } == 2)
             let again = try await first.command(["tenant", "export", directory, "--tenant", "acme"])
             #expect(again.status == 2 && again.log.contains("contains an export"), "\(again.log)")
 

@@ -99,6 +99,20 @@ import TransferStore
         #expect(found.map(\.identity.key) == ["C", "a", "a b", "b", "가"])
         #expect(found.allSatisfy { $0.facts.ownTags == [Tag(Platform.ios)] && $0.identity.tags.map(\.text) == ["t"] })
         #expect(found.allSatisfy { $0.device.token != nil })
+        // All dialects, with one key in two of them at the end of a page.
+        let app = fixture.scope.app
+        try await fixture.register("a b", token: "bb01", vendor: .ipns)
+        try await fixture.register("B", token: "bb02", vendor: .ipns)
+        for limit in 1...4 {
+            var all: [ExportedIdentity] = []
+            while true {
+                let page = try await store.identities(of: app, in: fixture.acme, after: all.last, limit: limit)
+                if page.isEmpty { break }
+                all += page
+            }
+            #expect(all.map(\.identity.key) == ["B", "C", "a", "a b", "a b", "b", "가"])
+            #expect(all.filter { $0.identity.key == "a b" }.map(\.identity.vendor) == [.ipns, fixture.scope.vendor])
+        }
     }
 
     // MARK: Unread messages

@@ -103,7 +103,43 @@ package struct PostgresTransferStore: Sendable {
         after: VendorDeviceKey?,
         limit: Int
     ) async throws(StoreError) -> [ExportedIdentity] {
-        let statement = Self.identities.with(PostgresQueryStore.key(tenant, scope, after?.rawValue, limit))
+        let key = PostgresQueryStore.key(tenant, scope, after?.rawValue, limit)
+        return try await exported(Self.identities.with(key), in: tenant)
+    }
+
+    /// As `identities`, in all dialects: `$3` and `$4` are key and dialect of the previous row.
+    private static let identitiesOfApp = StoreSQL.tenant(
+        """
+        SELECT i.identity_id, i.device_id FROM gateway.identity i
+        WHERE i.tenant_id = $1 AND i.app_id = $2 AND (i.key, i.vendor) > ($3, $4) AND i.state = 'active' AND i.device_id IS NOT NULL
+        ORDER BY i.key, i.vendor LIMIT $5
+        """
+    )
+
+    /// Returns active identities of an app in all dialects, in the order of their keys, and those with one key in the order of their dialects.
+    ///
+    /// - Throws: `StoreError`.
+    package func identities(
+        of app: AppID,
+        in tenant: TenantID,
+        after: ExportedIdentity?,
+        limit: Int
+    ) async throws(StoreError) -> [ExportedIdentity] {
+        let statement = Self.identitiesOfApp(
+            .id(tenant),
+            .id(app),
+            .string(after?.identity.key.rawValue ?? ""),
+            .string(after?.identity.vendor.rawValue ?? ""),
+            .int(max(0, limit))
+        )
+        return try await exported(statement, in: tenant)
+    }
+
+    /// The identities that a statement finds, with what an export has of them.
+    private func exported(
+        _ statement: Statement,
+        in tenant: TenantID
+    ) async throws(StoreError) -> [ExportedIdentity] {
         let rows: [(identity: IdentityID, device: DeviceID)] = try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
                 (identity: try row.id("identity_id"), device: try row.id("device_id"))
