@@ -16,11 +16,11 @@ struct ImportKillTests {
     private static func isBad(_ number: Int) -> Bool { number % 100 == 99 }
     private static var good: Int { (0..<rows).count { !isBad($0) } }
 
-    /// Writes a list. `more`: a column that is the same in each row, with its heading.
+    /// Writes a list. `more`: the headings of further columns, and their values of a row.
     private func write(
         _ path: String,
         _ numbers: Range<Int>,
-        more: (heading: String, value: String) = ("", "")
+        more: (heading: String, value: (Int) -> String) = ("", { _ in "" })
     ) throws {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         let handle = try #require(FileHandle(forWritingAtPath: path))
@@ -28,7 +28,7 @@ struct ImportKillTests {
         for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 5000) {
             let lines = (first..<min(first + 5000, numbers.upperBound)).map { number in
                 let token = Self.isBad(number) ? "nohex" : String(format: "%016x", number &* 0x9E37_79B1)
-                return "k\(number),\(token),u\(number),all t\(number % 7)\(more.value)\n"
+                return "k\(number),\(token),u\(number),all t\(number % 7)\(more.value(number))\n"
             }
             try handle.write(contentsOf: Data(lines.joined().utf8))
         }
@@ -111,90 +111,205 @@ struct ImportKillTests {
         }
     }
 
+    // MARK: Old lists
+
     /// The devices of an old list, of which 20,000 at most; each is imported one by one.
     private static let oldRows = min(Soak.size("SOAK_IMPORT_ROWS") ?? 20_000, 20_000)
-    /// Those of the control.
-    private static let controlRows = oldRows..<(oldRows + 1000)
-
-    private func writeOld(_ path: String, _ numbers: Range<Int>) throws {
-        try write(path, numbers, more: (heading: ",acceptsPush", value: ",true"))
-    }
+    /// Fewer of the control, which writes each of them again.
+    private static let controlRows = min(oldRows, 5000)
 
     // Devices get other tokens and users and opt out while an hour-old list of them is imported, killed and continued: none goes back to the list.
     @Test func aKilledImportOfAnOldListOverwritesNothing() async throws {
         try await Soak.with(Cluster(nodes: 1)) { cluster in
-            let path = cluster.world.material.path("old.csv")
-            try writeOld(path, 0..<Self.oldRows)
-            let asOf = ["--as-of", Timestamp(seconds: Int64(Date().timeIntervalSince1970) - 3600).rfc3339]
-            let first = try start(cluster, path, 100, asOf)
-            try await first.ended(within: .seconds(600))
-            #expect(await first.stop() == 0, "\(text(log(cluster, 100)))")
-
-            var random = SplitMix(state: 23)
-            let parts = stride(from: 0, to: Self.oldRows, by: 100).shuffled(using: &random)
-            func refresh(_ from: Int) async throws {
-                try await self.refresh(cluster, from..<min(from + 100, Self.oldRows))
-            }
-            for from in parts.prefix(parts.count / 2) { try await refresh(from) }
-            var round = 101
-            var kills = 0
-            var process = try start(cluster, path, round, asOf)
-            for (place, from) in parts.dropFirst(parts.count / 2).enumerated() {
-                try await refresh(from)
-                guard place % 8 == 7 else { continue }
-                // One that has ended already is started again, so that a later one is killed.
-                if process.isRunning {
-                    process.kill()
-                    kills += 1
-                }
-                try await process.ended()
-                round += 1
-                process = try start(cluster, path, round, asOf)
-            }
-            try await process.ended(within: .seconds(600))
-            #expect(await process.stop() == 0, "\(text(log(cluster, round)))")
-            print("the import of the old list began \(round - 100) times and was killed \(kills) times")
-            #expect(kills > 0, "each import had ended before it could be killed")
-            #expect(try await imported(cluster) == Self.oldRows)
-            for condition in Self.losses + ["i.accepts_push", "i.state <> 'active'"] {
-                #expect(try await lost(cluster, condition) == 0, "\(condition)")
-            }
-            try await overwriteWithoutATime(cluster)
+            try await importOld(cluster, Self.oldRows, isTimed: true)
+            for (what, sql) in Self.losses { #expect(try await cluster.number(sql) == 0, "\(what)") }
+            let active = try await cluster.number(
+                "SELECT count(*) AS number FROM gateway.identity WHERE tenant_id = 'acme' AND state = 'active'"
+            )
+            #expect(active == (0..<Self.oldRows).count { !Self.isBad($0) && Decision($0) != .logOut })
         }
     }
 
-    /// Conditions that no refreshed device meets.
-    private static let losses = ["d.token NOT LIKE 'bb%'", "i.user_id <> 'new'"]
+    // The control: killed in the same way and without its time, the list overwrites what was decided before. Only consents have times of their own.
+    @Test func withoutItsTimeAKilledImportOfAnOldListOverwrites() async throws {
+        try await Soak.with(Cluster(nodes: 1)) { cluster in
+            try await importOld(cluster, Self.controlRows, isTimed: false)
+            for (what, sql) in Self.losses {
+                let count = try await cluster.number(sql)
+                print("without its time, the old list overwrites \(count) \(what)")
+                #expect(count > 0 || what == "consents", "\(what)")
+            }
+            #expect(try await cluster.number(Self.losses["consents"] ?? "") == 0)
+        }
+    }
 
-    private func lost(_ cluster: Cluster, _ condition: String) async throws -> Int {
-        try await cluster.number(
+    /// What happens to a device of the list before the list is imported again.
+    private enum Decision {
+        /// It installs the app again, which then has another key and the same token, and its user opts out there.
+        case reinstall
+        case logOut
+        /// It gets another token and user, and its former user leaves the group.
+        case leaveGroup
+        /// Its user withdraws a consent.
+        case withdraw
+
+        init?(_ number: Int) {
+            switch number % 10 {
+            case 1: self = .reinstall
+            case 2: self = .logOut
+            case 3: self = .leaveGroup
+            case 4: self = .withdraw
+            default: return nil
+            }
+        }
+
+        /// Whether the device registers with its key while the list is imported.
+        static func staysRegistered(_ number: Int) -> Bool {
+            switch Decision(number) {
+            case .reinstall, .logOut: false
+            case .leaveGroup, .withdraw, nil: true
+            }
+        }
+    }
+
+    /// What an old list may overwrite, with the statement that counts it.
+    private static let losses: [String: String] = {
+        func active(_ condition: String) -> String {
             """
             SELECT count(*) AS number FROM gateway.identity i
             JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
-            WHERE i.tenant_id = 'acme' AND (\(condition))
+            WHERE i.tenant_id = 'acme' AND i.state = 'active' AND (\(condition))
+            """
+        }
+        return [
+            "tokens": active("left(i.key, 1) = 'k' AND coalesce(d.token, '') NOT LIKE 'bb%'"),
+            "users": active("i.user_id IS DISTINCT FROM 'new'"),
+            "opt-outs": active("i.accepts_push"),
+            "ended registrations": active("left(i.key, 1) = 'k' AND substr(i.key, 2)::integer % 10 IN (1, 2)"),
+            "groups": "SELECT count(*) AS number FROM gateway.group_member m WHERE m.tenant_id = 'acme'",
+            "consents": """
+                SELECT count(*) AS number FROM gateway.user_profile p
+                WHERE p.tenant_id = 'acme' AND p.consents->>'news' IS DISTINCT FROM 'unsubscribed'
+                """,
+        ]
+    }()
+
+    /// The list was made an hour ago, and its consents are older.
+    private func writeOld(_ path: String, _ numbers: Range<Int>, consentAt: Timestamp) throws {
+        try write(
+            path,
+            numbers,
+            more: (
+                heading: ",acceptsPush,groups,consents",
+                value: { number in
+                    switch Decision(number) {
+                    case .leaveGroup: #",true,"[""g""]","#
+                    case .withdraw:
+                        #",true,,"{""news"":{""state"":""subscribed"",""at"":""\#(consentAt.rfc3339)""}}""#
+                    case .reinstall, .logOut, nil: ",true,,"
+                    }
+                }
+            )
+        )
+    }
+
+    /// Imports an old list, and imports it again while its devices register. The second import is killed and continued until the last device has registered.
+    private func importOld(_ cluster: Cluster, _ rows: Int, isTimed: Bool) async throws {
+        let path = cluster.world.material.path("old.csv")
+        let now = Int64(Date().timeIntervalSince1970)
+        try writeOld(path, 0..<rows, consentAt: Timestamp(seconds: now - 7200))
+        let asOf = isTimed ? ["--as-of", Timestamp(seconds: now - 3600).rfc3339] : []
+        let first = try start(cluster, path, 100, asOf)
+        try await first.ended(within: .seconds(600))
+        #expect(await first.stop() == 0, "\(text(log(cluster, 100)))")
+
+        var random = SplitMix(state: 23)
+        let parts = stride(from: 0, to: rows, by: 100).shuffled(using: &random).map { $0..<min($0 + 100, rows) }
+        for part in parts { try await decide(cluster, part) }
+        func refresh(_ part: Range<Int>) async throws {
+            try await self.refresh(cluster, part.filter { !Self.isBad($0) && Decision.staysRegistered($0) })
+        }
+        for part in parts.prefix(parts.count / 2) { try await refresh(part) }
+        var round = 101
+        var kills = 0
+        var process = try start(cluster, path, round, asOf)
+        for (place, part) in parts.dropFirst(parts.count / 2).enumerated() {
+            try await refresh(part)
+            guard place % 8 == 7 else { continue }
+            // One that has ended already is started again, so that a later one is killed.
+            if process.isRunning {
+                process.kill()
+                kills += 1
+            }
+            try await process.ended()
+            round += 1
+            process = try start(cluster, path, round, asOf)
+        }
+        try await process.ended(within: .seconds(600))
+        #expect(await process.stop() == 0, "\(text(log(cluster, round)))")
+        print("the import of the old list began \(round - 100) times and was killed \(kills) times")
+        #expect(kills > 0, "each import had ended before it could be killed")
+        let keys = (0..<rows).count { !Self.isBad($0) } + (0..<rows).count { Decision($0) == .reinstall }
+        #expect(try await imported(cluster) == keys)
+    }
+
+    /// Does what was decided about the devices of a part. No import runs then.
+    private func decide(_ cluster: Cluster, _ part: Range<Int>) async throws {
+        func expect(_ decision: Decision, _ sql: String) async throws {
+            let some = part.filter { Decision($0) == decision }
+            let count = try await cluster.number(sql.replacing("{numbers}", with: Self.series(some)))
+            #expect(count == some.count, "\(decision)")
+        }
+        try await expect(
+            .reinstall,
+            """
+            SELECT count(*) FILTER (WHERE p > 0) AS number FROM gateway.identity i
+            JOIN gateway.device d ON d.tenant_id = i.tenant_id AND d.device_id = i.device_id
+            CROSS JOIN LATERAL gateway.register_identity(
+                'acme', 'shop', 'native', 'n' || substr(i.key, 2), gen_random_uuid(), gen_random_uuid(), 'ios', NULL,
+                d.token, 'new', NULL, NULL, NULL, false, NULL, now()) AS r
+            CROSS JOIN LATERAL gateway.set_preferences(
+                'acme', 'shop', 'native', 'n' || substr(i.key, 2) || left(r::text, 0), NULL, false,
+                NULL, NULL, NULL, NULL) AS p
+            WHERE i.tenant_id = 'acme' AND i.key = ANY (ARRAY(SELECT 'k' || n FROM {numbers}))
+            """
+        )
+        try await expect(
+            .logOut,
+            """
+            SELECT sum(gateway.unregister_identities('acme', 'shop', 'native', 'k' || n, NULL))::bigint AS number
+            FROM {numbers}
+            """
+        )
+        try await refresh(cluster, part.filter { Decision($0) == .leaveGroup })
+        try await expect(
+            .leaveGroup,
+            """
+            SELECT c.removed AS number FROM gateway.change_members(
+                'acme', 'shop', 'native', 'g', '{}', ARRAY(SELECT 'u' || n FROM {numbers})) AS c
+            """
+        )
+        try await expect(
+            .withdraw,
+            """
+            SELECT count(*) AS number FROM {numbers} CROSS JOIN LATERAL gateway.import_consents(
+                'acme', 'shop', 'native', 'u' || n,
+                json_build_object('news', json_build_object('state', 'unsubscribed', 'at', now())), 'test') AS r
+            WHERE r = 'changed'
             """
         )
     }
 
-    /// The control: without its time, a list overwrites the devices that were refreshed after it was made.
-    private func overwriteWithoutATime(_ cluster: Cluster) async throws {
-        let path = cluster.world.material.path("control.csv")
-        try writeOld(path, Self.controlRows)
-        for round in 900...901 {
-            let process = try start(cluster, path, round)
-            try await process.ended(within: .seconds(600))
-            #expect(await process.stop() == 0, "\(text(log(cluster, round)))")
-            if round == 900 { try await refresh(cluster, Self.controlRows) }
-        }
-        let listed = Self.controlRows.count { !Self.isBad($0) }
-        for condition in Self.losses { #expect(try await lost(cluster, condition) == listed, "\(condition)") }
+    /// Numbers as rows with the column `n`, in their order.
+    private static func series(_ numbers: [Int]) -> String {
+        "unnest('{\(numbers.map { "\($0)" }.joined(separator: ","))}'::integer[]) AS n"
     }
 
     /// Registers devices of the list with other tokens and another user, who wants no pushes.
-    private func refresh(_ cluster: Cluster, _ numbers: Range<Int>) async throws {
+    private func refresh(_ cluster: Cluster, _ numbers: [Int]) async throws {
         let count = try await cluster.number(
             """
-            SELECT count(*) FILTER (WHERE p > 0) AS number FROM generate_series(\(numbers.lowerBound), \(numbers.upperBound - 1)) AS n
+            SELECT count(*) FILTER (WHERE p > 0) AS number FROM \(Self.series(numbers))
             CROSS JOIN LATERAL gateway.register_identity(
                 'acme', 'shop', 'native', 'k' || n, gen_random_uuid(), gen_random_uuid(), 'ios', NULL,
                 'bb' || lpad(to_hex(n), 14, '0'), 'new', NULL, NULL, NULL, false, NULL, now()) AS r
