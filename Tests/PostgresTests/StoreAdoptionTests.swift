@@ -129,6 +129,46 @@ import TransferStore
         #expect(try await identities(fixture).count == 2)
     }
 
+    // A message of before, in a dialect whose devices fetch their messages.
+    @Test func theAppFetchesUnderItsKeyWhatWasSentToTheImportedOne() async throws {
+        let fixture = try await StoreFixture.make()
+        let inbox = AppScope(app: "shop", vendor: .ipns)
+        let time = try await fixture.now()
+        let counts = try await fixture.importDevices([row(1)], TestIdentifiers(), at: time, scope: inbox)
+        #expect(counts == .init(created: 1))
+        let page = try await fixture.devices.devices(in: fixture.acme, app: "shop", after: nil, limit: 10)
+        let device = try #require(page.first)
+        let identity = try #require(device.identities.first)
+        let message = try await fixture.message(to: [(TargetID(identity.id), nil)], scope: inbox)
+        try await fixture.accept(message)
+        var progress = try await fixture.progress(fixture.lease(of: message), [0])
+        progress.results[0].device = device.id
+        progress.results[0].dialect = .ipns
+        _ = try await fixture.delivery.record(progress, by: fixture.node)
+
+        #expect(try await fixture.register("app-1", token: "aa01", vendor: .ipns).identity == identity.id)
+        let now = try await fixture.now()
+        func fetched(_ key: VendorDeviceKey) async throws -> [MessageID] {
+            let poll = PollInbox(inbox, DeviceCaller(key: key), limit: 10, at: now)
+            return try await fixture.ask(poll).map(\.notification.message)
+        }
+        func isUnread() async throws -> Bool {
+            try await fixture.devices.device(device.id, in: fixture.acme)?.unread == 1
+        }
+        #expect(try await fetched("token-1").isEmpty)
+        #expect(try await fetched("app-1") == [message.id])
+        #expect(try await fetched("app-1").isEmpty, "once")
+        let history = ListHistory(inbox, DeviceCaller(key: "app-1"), HistoryPage(.device, count: 3), at: now)
+        #expect(try await fixture.ask(history).map(\.notification.message) == [message.id])
+        #expect(try await isUnread())
+
+        let read = RecordReceipt(inbox, message.id, Reporter(key: "app-1"), .read, at: now)
+        #expect(try await fixture.ask(read) == .recorded)
+        #expect(try await !isUnread())
+        let shown = try await fixture.ask(history).first
+        #expect(shown?.readAt != nil && shown?.notification.message == message.id)
+    }
+
     @Test func theKeyOfTheRolloutStaysWhenTheAppRegistersAgain() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await importing([row(1)], fixture)

@@ -58,12 +58,13 @@ extension StoreFixture {
         _ identifiers: any IdentifierSource,
         at: Timestamp,
         asOf: Timestamp? = nil,
-        in tenant: TenantID? = nil
+        in tenant: TenantID? = nil,
+        scope: AppScope? = nil
     ) async throws -> ImportCounts {
         let handler = CommandHandler(store: commands, clock: FixedClock(at: at), identifiers: identifiers, node: node)
         return try await handler.importDevices(
             rows,
-            scope,
+            scope ?? self.scope,
             in: tenant ?? acme,
             .init(at: at, asOf: asOf, source: "import/test")
         )
