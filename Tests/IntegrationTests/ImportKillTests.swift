@@ -143,7 +143,7 @@ struct ImportKillTests {
         }
     }
 
-    /// What happens to a device of the list before the list is imported again.
+    /// A change of a device of the list, before the list is imported again.
     private enum Decision {
         /// It installs the app again, which then has another key and the same token, and its user opts out there.
         case reinstall
@@ -172,7 +172,7 @@ struct ImportKillTests {
         }
     }
 
-    /// What an old list may overwrite, with the statement that counts it.
+    /// Changes that an old list may overwrite, each with the statement that counts it.
     private static let losses: [String: String] = {
         func active(_ condition: String) -> String {
             """
@@ -188,9 +188,9 @@ struct ImportKillTests {
             "ended registrations": active("left(i.key, 1) = 'k' AND substr(i.key, 2)::integer % 10 IN (1, 2)"),
             "groups": "SELECT count(*) AS number FROM gateway.group_member m WHERE m.tenant_id = 'acme'",
             "consents": """
-                SELECT count(*) AS number FROM gateway.user_profile p
-                WHERE p.tenant_id = 'acme' AND p.consents->>'news' IS DISTINCT FROM 'unsubscribed'
-                """,
+            SELECT count(*) AS number FROM gateway.user_profile p
+            WHERE p.tenant_id = 'acme' AND p.consents->>'news' IS DISTINCT FROM 'unsubscribed'
+            """,
         ]
     }()
 
