@@ -10,8 +10,17 @@ extension World {
         return "http://" + (try #require(try JSONParser.parse(Array(bytes))["console"]?.string))
     }
 
+    /// Whether a test of the console fails when the machine lacks the browser, Python or its packages: a whole run of `scripts/test` installs them.
+    private static let isBrowserRequired = ProcessInfo.processInfo.environment["REQUIRE_BROWSER"] == "1"
+
+    /// Skips the test because of what the machine lacks, or fails it where nothing may lack.
+    static func lacks(_ what: String) throws {
+        guard isBrowserRequired else { try Test.cancel("\(what)") }
+        Issue.record("REQUIRE_BROWSER=1, and the machine lacks what the test needs: \(what)")
+    }
+
     /// Runs `body` with a simulator, a gateway, the address of its console, and Python for the scripts that call it. If the machine lacks what `python`
-    /// needs, the test is skipped with the reason.
+    /// needs, the test is skipped with the reason, or fails with it (see `lacks`).
     ///
     /// - Parameters:
     ///   - arguments: of `serve`, in addition to those of the console.
@@ -40,6 +49,6 @@ extension World {
             Issue.record(error)
         }
         await world.close()
-        if let skipped { try Test.cancel("\(skipped)") }
+        if let skipped { try lacks(skipped) }
     }
 }
