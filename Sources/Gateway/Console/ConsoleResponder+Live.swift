@@ -14,7 +14,7 @@ extension ConsoleResponder {
         guard let segments = path.isEmpty ? [] : ConsoleCalls.segments(path),
             let match = PageMatch(segments, Pages.all, isPost: false)
         else { throw ConsoleRefusal(.notFound) }
-        guard caller.may(match.page.permission) else { throw Self.forbidden(match.page.permission, caller) }
+        if let refusal = Self.missingRight(match, caller) { throw refusal }
         guard let permit = parts.live.acquire(caller.tenant, account: caller.session.name) else {
             throw ConsoleRefusal(.busy, retryAfterSeconds: 30)
         }

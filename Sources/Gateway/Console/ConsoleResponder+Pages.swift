@@ -42,7 +42,7 @@ extension ConsoleResponder {
             throw ConsoleRefusal(.notFound)
         }
         request.timing.opens(match.page.path)
-        guard caller.may(match.page.permission) else { throw Self.forbidden(match.page.permission, caller) }
+        if let refusal = Self.missingRight(match, caller) { throw refusal }
         switch match.form {
         case .none: return try await show(request, caller, match)
         case .some(.reveal): return try await reveal(request, caller, match)
@@ -95,6 +95,15 @@ extension ConsoleResponder {
             origin: request.origin,
             timing: request.timing
         )
+    }
+
+    /// The refusal of a page, or of a form of it, for which the account has no right; nil: it may have it.
+    static func missingRight(_ match: PageMatch, _ caller: ConsoleCaller) -> ConsoleRefusal? {
+        guard caller.may(match.page.permission) else { return forbidden(match.page.permission, caller) }
+        guard case .own(let form)? = match.form else { return nil }
+        // An author acts on messages only, and the call looks whose they are.
+        let isOwn = match.fields["message"] != nil
+        return caller.may(form.permission, isOwn: isOwn) ? nil : forbidden(form.permission, caller)
     }
 
     static func forbidden(_ permission: Permission, _ caller: ConsoleCaller) -> ConsoleRefusal {

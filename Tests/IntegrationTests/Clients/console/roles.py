@@ -81,10 +81,10 @@ class Roles(Matrix):
                 for name in ("review", "preview"):
                     person.post(f"/t/acme/compose/{name}", list(found.items()))
 
-    def compared(self, pages: dict, forms: dict) -> list[str]:
+    def compared(self, pages: dict, forms: dict, observed: dict | None = None) -> list[str]:
         """The differences between the observed answers and tables."""
         found = []
-        for (page, name, role), status in self.observed.items():
+        for (page, name, role), status in (observed or self.observed).items():
             allowed = rights.may(role, forms[(page, name)] if name else pages[page])
             if (status == 403) == allowed or status == 404:
                 found.append(f"{role}: {page} {name}: {status}, although the table says {'yes' if allowed else 'no'}")
@@ -107,8 +107,27 @@ class Roles(Matrix):
             with silent() as noticed:
                 twin.get(f"/t/{tenant}/{path}")
             check(noticed, f"control: {tenant}/{path} has nothing that must be hidden from others")
+        self.unchecked()
         planted, seen = ({text.split("-")[2] for text in texts} for texts in (self.acme.personal, self.owner.seen & self.acme.personal))
         check(planted == seen, f"control: the owner has seen no {planted - seen}, so that nobody knows whether it is masked")
+
+    def unchecked(self) -> None:
+        """Control: a console that lets a person open everything and see everybody. Held against the rights of an analyst, each of its pages differs."""
+        given = self.owner.post("/t/acme/accounts/role", [("name", "changed"), ("role", "owner")])
+        check(given.status == 303, f"control: the role is given: {given.status}")
+        spare = self.acme.objects["spare"]
+        closed = [page for page, roles in rights.PAGES.items() if not rights.may("analyst", roles)]
+        person = Visitor(self.base, "changed", [self.rival], self.acme)
+        observed = {}
+        with silent() as noticed:
+            person.sign_in()
+            for page in closed:
+                answer = person.get(f"/t/acme/{rights.path(page, spare)}{rights.query(page, spare)}")
+                observed[(page, "", "analyst")] = answer.status
+            person.get("/t/acme/users?app=shop")
+        found = self.compared(rights.PAGES, {}, observed)
+        check(len(found) == len(closed) > 20, f"control: of {len(closed)} pages without a check of the role, {len(found)} are noticed")
+        check(any("not masked" in fault for fault in noticed), "control: an answer that is not masked is noticed")
 
 
 def main() -> int:
