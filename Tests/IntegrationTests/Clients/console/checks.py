@@ -36,16 +36,50 @@ WORDS = set(
 
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
-# Elements whose text is cut off without a way to see all of it. Cells that are cut show everything on focus.
+# Elements whose text is cut off, sideways or below, without a way to see all of it. Links and long texts of cells that are cut must show everything while they
+# have the focus of the keyboard: it is given to them, and taken again.
 CUT = """() => {
+  const isCut = (element) => {
+    const style = getComputedStyle(element);
+    const hides = (overflow) => ["hidden", "clip"].includes(overflow);
+    if (style.visibility === "hidden" || element.clientWidth <= 1) return false;
+    return (hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1)
+      || (hides(style.overflowY) && element.scrollHeight > element.clientHeight + 1);
+  };
   const found = [];
   for (const element of document.querySelectorAll("main *")) {
-    if (element.closest(".hidden, svg, pre, select, textarea, input, [tabindex], details:not([open])")) continue;
-    const style = getComputedStyle(element);
-    if (!["hidden", "clip"].includes(style.overflowX) || style.visibility === "hidden") continue;
-    if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1) found.push(element.textContent.trim().slice(0, 80));
+    if (element.closest(".hidden, svg, pre, select, textarea, input, details:not([open]) > :not(summary)") || !isCut(element)) continue;
+    const stop = element.closest('td .cell a[href], [tabindex="0"]');
+    stop?.focus({ preventScroll: true, focusVisible: true });
+    if (!stop || isCut(element)) found.push(element.textContent.trim().slice(0, 80));
+    stop?.blur();
   }
   return found;
+}"""
+
+# Puts an element that is cut off at the end of the page, or removes it. Returns whether it is cut off before it has the focus.
+PLANT = """kind => {
+  document.getElementById("planted")?.remove();
+  if (!kind) return false;
+  const make = (name, parent) => parent.appendChild(document.createElement(name));
+  const box = make("div", document.querySelector("main"));
+  box.id = "planted";
+  let element;
+  if (kind === "link") {
+    const cell = make("div", make("td", make("tr", make("tbody", make("table", box)))));
+    cell.className = "cell";
+    element = make("a", cell);
+    element.href = "#main";
+  } else {
+    element = make("span", box);
+  }
+  element.textContent = "planted ".repeat(100);
+  if (kind === "clip") element.className = "clip";
+  if (kind === "clip" || kind === "stop") element.tabIndex = 0;
+  if (!["link", "clip"].includes(kind)) Object.assign(element.style, { display: "block", width: "80px", overflow: "hidden" });
+  if (kind === "low") element.style.height = "20px";
+  else if (element.style.width) element.style.whiteSpace = "nowrap";
+  return element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
 }"""
 
 # Visible texts outside of what is written for machines, or is content of the test.
@@ -114,6 +148,14 @@ class Checks:
         check(extra <= 0, f"{where} scrolls sideways by {extra} px")
         cut = page.evaluate(CUT)
         check(not cut, f"{where} cuts off {cut[:3]}")
+
+    def control(self, page: Page) -> None:
+        """Elements that are cut off are found, also inside of `main` with its `tabindex`; those that show everything with the focus are not."""
+        for kind, is_fault in (("wide", True), ("low", True), ("stop", True), ("link", False), ("clip", False)):
+            check(page.evaluate(PLANT, kind), f"control: the planted element ({kind}) is not cut off")
+            found = [text for text in page.evaluate(CUT) if text.startswith("planted")]
+            check(bool(found) == is_fault, f"control: an element that is cut off ({kind}): {found}")
+        page.evaluate(PLANT, "")
 
     def axe(self, page: Page) -> dict[str, str]:
         """The violations of the page by rule."""

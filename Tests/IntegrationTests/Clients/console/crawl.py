@@ -80,6 +80,7 @@ class Crawl:
             with self.browser.person(language) as page:
                 page.goto(self.browser.base + "/sign-in")
                 self.checks.page(page, "sign-in", language)
+                self.checks.control(page)
                 page.goto(self.browser.base + "/nowhere")
                 self.checks.page(page, "not-found", language)
                 flows.sign_in(page, self.browser, "owner")
