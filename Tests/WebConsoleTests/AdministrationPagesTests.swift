@@ -85,6 +85,16 @@ struct AdministrationPagesTests {
         #expect(AuditText.actorName(actor).en == name)
     }
 
+    @Test(
+        arguments: [
+            ("app shop", "앱 shop"), ("device key •••", "단말 키 •••"), ("device 7a", "단말 7a"), ("apps", "apps"),
+            ("retention", "retention"), ("", ""),
+        ]
+    )
+    func subjectsAreNamedInTheLanguageOfThePage(_ subject: String, _ name: String) {
+        #expect(AuditText.subjectName(subject) == Text(ko: name, en: subject))
+    }
+
     // MARK: Posture
 
     @Test func thePostureBeginsWithTheWorst() throws {

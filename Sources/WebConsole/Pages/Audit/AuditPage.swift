@@ -70,7 +70,7 @@ struct AuditPage: ConsolePage {
         let text = AuditText.last(
             words(AuditText.actorName(newest["actor"]?.string ?? "")),
             words(AuditText.actionName(newest["action"]?.string ?? "")),
-            words.text(newest["subject"]),
+            words(AuditText.subjectName(words.text(newest["subject"]))),
             words.time(newest["at"])
         )
         return Sentence(mark: .ok, text: words(text))
@@ -124,8 +124,8 @@ struct AuditPage: ConsolePage {
                             Link(words.time(entry["at"]), "audit", kept + [PageRequest.Parameter("row", position)])
                         ),
                         .text(words(AuditText.actorName(entry["actor"]?.string ?? ""))),
-                        action == "refuse" ? .tag(.warn, name) : .text(name), .text(words.text(entry["subject"])),
-                        .text(position),
+                        action == "refuse" ? .tag(.warn, name) : .text(name),
+                        .text(words(AuditText.subjectName(words.text(entry["subject"])))), .text(position),
                     ],
                     id: position
                 )
@@ -149,7 +149,7 @@ struct AuditPage: ConsolePage {
                     label: words(AuditText.action),
                     value: words(AuditText.actionName(entry["action"]?.string ?? ""))
                 ),
-                Fact(label: words(AuditText.subject), value: words.text(entry["subject"])),
+                Fact(label: words(AuditText.subject), value: words.text(entry["subject"]), isMono: true),
                 Fact(label: words(AuditText.position), value: words.text(entry["position"])),
             ])
         ]

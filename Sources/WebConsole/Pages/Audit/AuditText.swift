@@ -44,6 +44,20 @@ enum AuditText {
         }
     }
 
+    /// What an entry is about, such as `app shop`, with its kind in the language of the page; one of another kind as it is.
+    static func subjectName(_ subject: String) -> Text {
+        for (kind, ko) in kinds where subject.hasPrefix(kind + " ") {
+            return Text(ko: "\(ko)\(subject.dropFirst(kind.count))", en: subject)
+        }
+        return Text(ko: subject, en: subject)
+    }
+
+    private static let kinds = [
+        ("account", "계정"), ("app", "앱"), ("capture", "요청 로그"), ("credential", "인증서·키"), ("device key", "단말 키"),
+        ("device", "단말"), ("key", "API 키"), ("message", "메시지"), ("migration", "마이그레이션"), ("page", "페이지"),
+        ("routes", "라우팅 규칙"), ("tenant", "테넌트"), ("user", "사용자"), ("webhook", "웹훅"),
+    ]
+
     /// The actions of the audit; another one is shown by its name.
     static let actions: [(name: String, text: Text)] = [
         ("create", Text(ko: "생성", en: "Created")), ("write", Text(ko: "변경", en: "Changed")),

@@ -20,7 +20,7 @@ NAMES = set(
     APNs APN Apple iOS iPhone iPad Android FCM HTTP HTTPS HTTP2 URL URI JSON CSV YAML PEM SDK API REST ID IDs UTC KST IANA SHA ETag TLS SSL CIDR IP DNS OK
     RationalOwl iPNS UPMC Braze Notification Hubs Azure PG p8 p12 key Key Team Topic ms KB MB GB KiB MiB GiB bytes
     Live Activities Certificates Identifiers Profiles Keys UMS Unregistered BadDeviceToken ServiceUnavailable
-    Account Holder Admin Push Notifications service Sandbox Production Register Download Continue Membership details Mac CSR cer
+    Admin Push Notifications service Sandbox Production Register Membership details Mac CSR cer
     Chrome Chromium Linux Windows macOS Firefox Safari PNG JPEG GIF Esc Enter Tab Ctrl Cmd Seoul Asia Tokyo KO EN English
     """.split()
 )
@@ -28,10 +28,28 @@ NAMES = set(
 # Words of the API, of the settings file and of HTTP, which people enter or compare as they are.
 WORDS = set(
     """
-    account approvalAbove platforms cursor send devices read content admin proxy apply env push-gateway installApp dev prod tenant app message device user key
-    minAssurance claimed vouched Authorization Bearer senderNetworks transactional root POST GET PUT DELETE duplicateGuard calls deliveries sent failed received method scheme authority path push gateway capture migration webhook
+    approvalAbove platforms cursor send devices admin proxy apply env push-gateway installApp dev prod tenant app user key
+    minAssurance claimed vouched Authorization Bearer senderNetworks transactional root POST GET PUT DELETE duplicateGuard push gateway capture migration webhook
     offset true false authkey
     """.split()
+)
+
+# Texts in which words of the API, of Apple's site and of the test's own messages are names. Anywhere else the same words are English.
+PHRASES = re.compile(
+    r"""
+    \((?:read|content)\)                              # scopes of keys, after their Korean names
+    | duplicateGuard,\ calls,\ deliveries | sent,\ failed | app\ shop,\ user\ u-1 | early\ birds   # what to type, next to fields
+    | \b[a-z]+:[\w.•-]+                                # `account:owner`
+    | :(?:method|scheme|authority|path)\b              # headers of HTTP/2
+    | Account\ Holder
+    | (?:Sent|Undone)\ with(?:out)?\ scripts | Once\ \d+ | (?:First|Second)\ version | Dear\b
+    """,
+    re.VERBOSE,
+)
+
+# Words that would hide a missing translation, because the English pages have them.
+COMMON = set(
+    "sent failed received deliveries calls device message read content account native first second version old with without once scripts".split()
 )
 
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -173,8 +191,10 @@ class Checks:
         foreign: dict[str, str] = {}
         for text in page.evaluate(TEXTS):
             # Identifiers, addresses and times are no words.
-            plain = re.sub(r"\S*[/@_=#{}\d]\S*|\S+\.\S+|\S+-\S+", " ", text)
+            plain = re.sub(r"\S*[/@_=#{}\d]\S*|\S+\.\S+|\S+-\S+", " ", PHRASES.sub(" ", text))
             for word in WORD.findall(plain):
                 if word.lower() not in self.names:
                     foreign.setdefault(word, text[:80])
+        for word in COMMON & self.names:
+            check(False, f"{word} is English, and must not be allowed as a name")
         check(not foreign, f"{name}: English on a Korean page: {dict(list(foreign.items())[:8])}")

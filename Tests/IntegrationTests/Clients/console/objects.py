@@ -67,11 +67,11 @@ def capture() -> str:
 def failure() -> str:
     """A reason of failed deliveries."""
     reason = "BadDeviceToken"
-    name = "failed"
+    name = "u-failed"
     device = {"app": gateway.APP, "platform": "ios", "environment": "production", "token": gateway.token(name), "key": name, "user": name}
     found = gateway.need("POST", "/v1/devices", device)["id"]
     gateway.script({"token": gateway.token(name), "status": 400, "reason": reason})
-    body = {"app": gateway.APP, "to": {"devices": [found]}, "title": "Failed", "body": "x"}
+    body = {"app": gateway.APP, "to": {"devices": [found]}, "title": "실패하는 메시지", "body": "x"}
     gateway.settled(gateway.need("POST", "/v1/messages", body)["id"])
     return reason
 
