@@ -119,6 +119,7 @@ struct ConsoleBrowserTests {
         _ = try await run("migration", world, base, python)
         let exports = try await run("exports", world, base, python)
         #expect((exports["exports"]?.int ?? 0) >= 40, "\(exports)")
+        _ = try await run("keyboard", world, base, python)
         _ = try await run("operate", world, base, python)
     }
 }

@@ -105,9 +105,10 @@ def run(browser: Browser) -> dict:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         make(folder)
-        for language, size in (("en", DESKTOP), ("ko", PHONE)):
+        # The second person has a phone without scripts.
+        for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
             where = f"{language}, {size['width']}"
-            with browser.person(language, size=size) as page:
+            with browser.person(language, size=size, scripts=scripts) as page:
                 flows.sign_in(page, browser, "owner")
                 refuse(page, browser, folder, language, where)
                 accept(page, browser, folder, language, where)

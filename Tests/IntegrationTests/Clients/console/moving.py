@@ -1,4 +1,4 @@
-"""Moving an app away from a vendor: rollouts of its rules, and the gates of its migration."""
+"""Moving an app away from a vendor: rollouts of its rules, and the gates of its migration. In Korean on a phone without scripts."""
 
 import json
 
@@ -88,8 +88,8 @@ def back(page: Page, language: str, path: str, version: int) -> None:
 
 def routes(browser: Browser) -> dict:
     objects.upstream(objects.ROLLED)
-    for language, size in (("en", DESKTOP), ("ko", PHONE)):
-        with browser.person(language, size=size) as page:
+    for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
+        with browser.person(language, size=size, scripts=scripts) as page:
             flows.sign_in(page, browser, "owner")
             roll(page, browser, language)
             browser.shot(page, f"routes-{language}")
@@ -119,8 +119,8 @@ def gates(page: Page, browser: Browser, language: str) -> None:
 
 def migration(browser: Browser) -> dict:
     objects.migration()
-    for language, size in (("en", DESKTOP), ("ko", PHONE)):
-        with browser.person(language, size=size) as page:
+    for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
+        with browser.person(language, size=size, scripts=scripts) as page:
             flows.sign_in(page, browser, "owner")
             gates(page, browser, language)
             browser.shot(page, f"migration-{language}")

@@ -1,4 +1,4 @@
-"""Operating messages and keys: pause, resume, requeue, cancel, revoke."""
+"""Operating messages and keys: pause, resume, requeue, cancel, revoke. In Korean on a phone without scripts."""
 
 from playwright.sync_api import Page
 
@@ -12,6 +12,9 @@ WORDS = {
     "ko": {"paused": "일시 중지했습니다.", "resumed": "재개했습니다.", "requeued": "재발신을 시작했습니다.", "canceled": "취소했습니다.",
            "gave up": "대상 1건의 재시도가 중단되었습니다."},
 }  # fmt: skip
+
+# The credential `stale` has a key ID that APNs does not know: messages of an app with these settings wait for it.
+WAITING = {"platforms": {"ios": {"topic": "com.example.shop", "production": "stale"}}}
 
 
 def notice(page: Page) -> str:
@@ -130,11 +133,9 @@ def key(page: Page, browser: Browser, language: str) -> None:
 def run(browser: Browser) -> dict:
     gateway.seed()
     overloaded = overload()
-    # The credential `stale` has a key ID that APNs does not know: messages wait for it.
-    settings = {"platforms": {"ios": {"topic": "com.example.shop", "production": "stale"}}}
-    gateway.need("PUT", "/v1/apps/waiting", settings, key=gateway.ADMIN)
-    for language, size in (("en", DESKTOP), ("ko", PHONE)):
-        with browser.person(language, size=size) as page:
+    gateway.need("PUT", "/v1/apps/waiting", WAITING, key=gateway.ADMIN)
+    for language, size, scripts in (("en", DESKTOP, True), ("ko", PHONE, False)):
+        with browser.person(language, size=size, scripts=scripts) as page:
             flows.sign_in(page, browser, "owner")
             messages(page, browser, language)
             requeue(page, browser, language, overloaded[language])

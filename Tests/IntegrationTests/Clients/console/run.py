@@ -5,6 +5,7 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   send         composing, tests, undo, conflicts, exports
   diagnose     from a phone number to the reason of each planted cause
   credentials  a correct key, and wrong ones
+  keyboard     from a phone number to a diagnosis, from a message to its review, pause and cancel, by Tab and Enter alone
   operate      pause, resume, requeue and cancel messages; revoke a key. The messages to requeue are planted by `send`
   routes       a rollout is raised and rolled back
   migration    a step with too few samples
@@ -30,6 +31,7 @@ import diagnose
 import exports
 import flows
 import gateway
+import keyboard
 import moving
 import operate
 from browser import Browser, failures
@@ -73,8 +75,8 @@ def crawl(browser: Browser) -> dict:
 
 
 PHASES = {
-    "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "operate": operate.run, "routes": moving.routes,
-    "migration": moving.migration, "exports": lambda browser: exports.run(browser, pages()),
+    "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "keyboard": keyboard.run,
+    "operate": operate.run, "routes": moving.routes, "migration": moving.migration, "exports": lambda browser: exports.run(browser, pages()),
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, pages()).run(),
