@@ -120,6 +120,7 @@ struct ConsoleBrowserTests {
         let exports = try await run("exports", world, base, python)
         #expect((exports["exports"]?.int ?? 0) >= 40, "\(exports)")
         _ = try await run("keyboard", world, base, python)
+        _ = try await run("behaviour", world, base, python)
         _ = try await run("operate", world, base, python)
     }
 }

@@ -6,6 +6,7 @@ usage: run.py PHASE BASE ARTIFACTS. PHASE is one of:
   diagnose     from a phone number to the reason of each planted cause
   credentials  a correct key, and wrong ones
   keyboard     from a phone number to a diagnosis, from a message to its review, pause and cancel, by Tab and Enter alone
+  behaviour    the palette, single keys, new rows, hidden pages, previews
   operate      pause, resume, requeue and cancel messages; revoke a key. The messages to requeue are planted by `send`
   routes       a rollout is raised and rolled back
   migration    a step with too few samples
@@ -26,6 +27,7 @@ import time
 
 from playwright.sync_api import sync_playwright
 
+import behaviour
 import credentials
 import diagnose
 import exports
@@ -76,7 +78,8 @@ def crawl(browser: Browser) -> dict:
 
 PHASES = {
     "people": people, "send": send, "crawl": crawl, "diagnose": diagnose.run, "credentials": credentials.run, "keyboard": keyboard.run,
-    "operate": operate.run, "routes": moving.routes, "migration": moving.migration, "exports": lambda browser: exports.run(browser, pages()),
+    "behaviour": behaviour.run, "operate": operate.run, "routes": moving.routes, "migration": moving.migration,
+    "exports": lambda browser: exports.run(browser, pages()),
     "lockout": lambda browser: flows.lockout(browser, "author") or {},
     "unlocked": lambda browser: flows.unlocked(browser, "author") or {},
     "typed": lambda browser: Typed(browser, pages()).run(),
