@@ -14,10 +14,12 @@ import urllib.parse
 from playwright.sync_api import Error, Page, expect
 
 import gateway
-from browser import PHONE, Browser, check, sentence, submit
+from browser import DESKTOP, PHONE, Browser, check, sentence, submit
 
 PASSWORD = "correct horse battery 9"
 TENANT = "acme"
+# The languages and widths in which people come, in turn.
+VIEWS = ({"language": "en", "size": DESKTOP}, {"language": "ko", "size": PHONE})
 
 
 def tenant(browser: Browser, path: str = "") -> str:
@@ -27,9 +29,9 @@ def tenant(browser: Browser, path: str = "") -> str:
 # Signing in
 
 
-def accept(browser: Browser, link: str) -> None:
+def accept(browser: Browser, link: str, view: dict) -> None:
     """Opens an invitation and chooses a password."""
-    with browser.person() as page:
+    with browser.person(**view) as page:
         page.goto(link)
         page.fill("input[name=password]", PASSWORD)
         page.fill("input[name=repeated]", PASSWORD)
@@ -47,7 +49,7 @@ def sign_in(page: Page, browser: Browser, name: str, password: str = PASSWORD) -
 
 
 def sign_in_by_keyboard(browser: Browser, name: str) -> None:
-    with browser.person() as page:
+    with browser.person("ko") as page:
         page.goto(browser.base + "/sign-in")
         reach(page, "input[name=name]")
         page.keyboard.type(name)
@@ -83,7 +85,7 @@ def one_time_code(secret: str, ahead: int = 0) -> str:
 
 def codes(browser: Browser, name: str) -> None:
     """Sets one-time codes, and signs in with one. A code that was used is refused."""
-    with browser.person() as page:
+    with browser.person(**VIEWS[0]) as page:
         sign_in(page, browser, name)
         page.goto(browser.base + "/account")
         page.locator('form[action$="/account/codes"] input[name=present]').fill(PASSWORD)
@@ -93,7 +95,7 @@ def codes(browser: Browser, name: str) -> None:
         page.locator('form[action$="/account/codes/confirm"] input[name=code]').fill(used)
         submit(page, "account/codes/confirm")
         check(page.locator('form[action$="/account/codes/remove"]').count() == 1, "codes are set")
-    with browser.person() as page:
+    with browser.person(**VIEWS[1]) as page:
         sign_in(page, browser, name)
         check("/code" in page.url, f"the password alone opens nothing: {page.url}")
         page.goto(tenant(browser))
@@ -108,28 +110,33 @@ def codes(browser: Browser, name: str) -> None:
 
 
 def lockout(browser: Browser, name: str) -> None:
-    """Wrong passwords block an account, also for the right one."""
-    with browser.person() as page:
+    """Wrong passwords block an account, also for the right one and in another browser."""
+    with browser.person(**VIEWS[1]) as page:
         for _ in range(20):
             sign_in(page, browser, name, "wrong password 123")
             if re.search(r"\d", page.locator(".error, .callout").first.inner_text()):
                 break
         else:
             check(False, "20 wrong passwords block nothing")
+        check(page.input_value("input[name=name]") == name, "the typed name is kept")
+    with browser.person(**VIEWS[0]) as page:
         sign_in(page, browser, name)
         check("/sign-in" in page.url, "a blocked account does not open with the right password")
         check(page.input_value("input[name=name]") == name, "the typed name is kept")
 
 
 def unlocked(browser: Browser, name: str) -> None:
-    with browser.person() as page:
-        sign_in(page, browser, name)
-        check(f"/t/{TENANT}/" in page.url, f"an unlocked account opens: {page.url}")
+    for view in VIEWS:
+        with browser.person(**view) as page:
+            sign_in(page, browser, name)
+            check(f"/t/{TENANT}/" in page.url, f"an unlocked account opens ({view['language']}): {page.url}")
+            language = page.evaluate("document.documentElement.lang")
+            check(language == view["language"], f"and its pages are in the language of the browser: {language}")
 
 
 def sessions(browser: Browser, name: str) -> None:
     """A person ends another session of theirs; its next page asks to sign in."""
-    with browser.person() as one, browser.person() as other:
+    with browser.person(**VIEWS[0]) as one, browser.person(**VIEWS[1]) as other:
         sign_in(one, browser, name)
         sign_in(other, browser, name)
         other.goto(browser.base + "/account")
@@ -226,7 +233,7 @@ def once(browser: Browser, name: str) -> None:
 
 def faults(browser: Browser, name: str) -> None:
     """Faults are next to their fields, and nothing typed is lost. Markup stays text."""
-    with browser.person(size=PHONE) as page:
+    with browser.person(**VIEWS[1]) as page:
         sign_in(page, browser, name)
         page.goto(tenant(browser, f"compose?app={gateway.APP}"))
         form = page.locator('form[action$="/compose/review"]')
@@ -265,7 +272,7 @@ def conflict(browser: Browser, one_name: str, other_name: str) -> None:
 
 def masked(browser: Browser, name: str) -> None:
     """An author sees nobody's phone number."""
-    with browser.person() as page:
+    with browser.person(**VIEWS[1]) as page:
         sign_in(page, browser, name)
         for path in ("test-devices?app=shop", "users?app=shop", "live"):
             page.goto(tenant(browser, path))
