@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    /// What a console with these pages and this check answers otherwise than the table says.
+    /// The differences between the answers of a console with these pages and this check, and the table.
     private func differences(_ pages: [any ConsolePage], by check: Check) throws -> Set<Difference> {
         var found: Set<Difference> = []
         for page in pages {

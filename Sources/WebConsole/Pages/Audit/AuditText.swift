@@ -44,7 +44,7 @@ enum AuditText {
         }
     }
 
-    /// What an entry is about, such as `app shop`, with its kind in the language of the page; one of another kind as it is.
+    /// The subject of an entry, such as `app shop`, with its kind in the language of the page; one of another kind as it is.
     static func subjectName(_ subject: String) -> Text {
         for (kind, ko) in kinds where subject.hasPrefix(kind + " ") {
             return Text(ko: "\(ko)\(subject.dropFirst(kind.count))", en: subject)

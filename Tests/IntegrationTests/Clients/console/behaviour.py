@@ -1,4 +1,4 @@
-"""What scripts add to the pages: the palette, single keys, new rows that wait, streams that stop while the page is hidden, and previews while typing."""
+"""Additions of scripts to the pages: the palette, single keys, new rows that wait, streams that stop while the page is hidden, and previews while typing."""
 
 from playwright.sync_api import Page, expect
 
@@ -86,7 +86,7 @@ def waiting(page: Page, browser: Browser) -> None:
     gateway.until(lambda: is_streaming(page), "a live page opens its stream")
     rows, button = page.locator("tr[data-row]"), page.locator("button.new").first
     first = rows.first.get_attribute("data-row")
-    check(button.is_hidden(), "without new rows there is no button")
+    check(button.is_hidden(), "without new rows the button is hidden")
     message()
     expect(button).to_be_visible(timeout=TIMEOUT)
     count = int("".join(filter(str.isdigit, button.inner_text())) or 0)
