@@ -146,7 +146,8 @@ struct MeterStage: Sendable {
 
     /// The figure of a metric; nil: it has no samples.
     func figure(_ metric: ParityMetric) async throws -> ParityFigure? {
-        try await migrations.figures(of: scope.app, in: tenant, since: since).first { $0.metric == metric }
+        let sums = try await migrations.figures(of: scope.app, in: tenant, since: since, recent: since)
+        return sums.first { $0.whole.metric == metric }?.whole
     }
 
     /// The result of a gate of the step.
