@@ -92,6 +92,8 @@ struct AppleMessageTests {
         }
         #expect(previews?["native"]?["payload"]?["aps"]?["interruption-level"] == "passive")
         #expect(previews?["native"]?["refused"] == .null)
+        // Apple's limit of the push type, next to the size.
+        #expect((previews?["native"]?["bytes"]?.int ?? 0) > 20 && previews?["native"]?["limit"] == 4096)
     }
 
     // I5: what Apple would refuse is refused at once, by the rules of the payload.
@@ -135,5 +137,6 @@ struct AppleMessageTests {
         #expect(
             answer.json?["previews"]?["native"]?["headers"]?["apns-topic"] == .string(StageMaterial.topic + ".voip")
         )
+        #expect(answer.json?["previews"]?["native"]?["limit"] == 5120, "\(answer.text)")
     }
 }

@@ -15,8 +15,8 @@ struct ComposePageTests {
         APIAnswer]
     {
         let shown: JSON = [
-            "pushType": "alert", "priority": 10, "collapseId": .null, "bytes": 239, "reduced": [], "headers": [:],
-            "refused": .null,
+            "pushType": "alert", "priority": 10, "collapseId": .null, "bytes": 239, "limit": 4096, "reduced": [],
+            "headers": [:], "refused": .null,
             "payload": ["aps": ["alert": ["body": "Only today"]]],
         ]
         return [
@@ -130,6 +130,51 @@ struct ComposePageTests {
         #expect(content.form("compose/test")?.submit == "Send a test to 2 test users")
         let payloads = try #require(content.tables.first)
         #expect(payloads.rows.count == 2 && payloads.rows.first?.id == "payload-native")
+    }
+
+    /// The cells of size and share of each row.
+    private func sizes(_ previews: JSON, _ language: Language = .en) throws -> [[String]] {
+        let content = try reviewed(Self.typed, Self.table(previews: previews), language)
+        return try #require(content.tables.first).rows.map { row in
+            row.cells.dropFirst().dropLast().map { cell in
+                switch cell {
+                case .text(let text): text
+                case .bar(let segments, let words):
+                    ([words] + segments.map { "\($0.style) \(Drawing.number($0.share * 100))" }).joined(separator: ", ")
+                case .none: "none"
+                default: "another cell"
+                }
+            }
+        }
+    }
+
+    @Test func aPayloadIsMeasuredByApplesLimit() throws {
+        let push: JSON = ["bytes": 1024, "limit": 4096]
+        let large: JSON = ["bytes": 5120, "limit": 4096, "refused": "the payload is too large"]
+        let previews: JSON = ["native": push, "braze": large, "upmc": ["error": "x"], "ipns": ["bytes": 239]]
+        #expect(
+            try sizes(previews) == [
+                ["1,024 of 4,096 bytes", "25.0%, gateway 25"], ["5,120 of 4,096 bytes", "125.0%, lost 125"],
+                ["–", "none"], ["239 bytes", "none"],
+            ]
+        )
+        #expect(try sizes(["native": push], .ko) == [["4,096바이트 중 1,024바이트", "25.0%, gateway 25"]])
+        // A number that a peer may send instead.
+        for odd in [0, -1, Int64.min] {
+            #expect(try sizes(["native": ["bytes": .int(odd), "limit": .int(odd)]]).first?.last == "none")
+        }
+    }
+
+    // While a person types, the card of the payloads is replaced by that of a preview.
+    @Test func aPreviewHasTheSizesOfTheReview() throws {
+        let preview = try reviewed(Self.typed + [("_form", "compose/preview")], Self.table())
+        let review = try reviewed(Self.typed, Self.table())
+        let texts = [preview, review].map { content in
+            content.tables.flatMap(\.rows).map { row in
+                row.cells.compactMap { cell -> String? in if case .text(let text) = cell { text } else { nil } }
+            }
+        }
+        #expect(texts == Array(repeating: [["239 of 4,096 bytes"], ["239 of 4,096 bytes"]], count: 2))
     }
 
     @Test func aTimeIsPartOfTheSentence() throws {

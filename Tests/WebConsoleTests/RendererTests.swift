@@ -215,6 +215,19 @@ struct RendererTests {
         #expect(!html(content, request).contains("typed"))
     }
 
+    @Test(arguments: zip(Language.allCases, ["바이트", "bytes"]))
+    func aLimitHasItsUnit(_ language: Language, _ unit: String) {
+        let content = PageContent(
+            title: "T",
+            sentence: Sentence(text: "S"),
+            blocks: [Block(body: [.form(Sample.form("W"))])]
+        )
+        let page = html(content, Sample.request(language))
+        // Of a line and of an area: the script counts the bytes of both.
+        #expect(page.components(separatedBy: " data-limit=\"20\" data-unit=\"\(unit)\"").count > 2, "\(page)")
+        #expect(page.contains("<textarea id=\"block-0-0-3\" name=\"area\" rows=\"4\" data-limit=\"20\" data-unit="))
+    }
+
     @Test func everyFormHasTheTokens() {
         let page = full(.en, "Word")
         let forms = page.components(separatedBy: "method=\"post\"").dropFirst()

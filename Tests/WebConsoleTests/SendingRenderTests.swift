@@ -19,7 +19,8 @@ struct SendingRenderTests {
     ]
 
     private static let push: JSON = [
-        "bytes": 239, "reduced": [], "refused": .null, "payload": ["aps": ["alert": ["body": "오늘만 30% 할인"]]],
+        "bytes": 239, "limit": 4096, "reduced": [], "refused": .null,
+        "payload": ["aps": ["alert": ["body": "오늘만 30% 할인"]]],
     ]
 
     private static let template: JSON = [

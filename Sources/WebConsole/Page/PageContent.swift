@@ -263,6 +263,7 @@ struct FormView: Sendable {
         var value: String = ""
         var hint: String?
         var isRequired = false
+        /// The largest size of the text in UTF-8; a script shows how much of it is typed. Unit: bytes.
         var limit: Int?
         /// The value that browsers may fill in, by its name in the HTML standard; nil: none.
         var autocomplete: String?

@@ -100,7 +100,9 @@ extension PageWriter {
             "isInvalid": .flag(error != nil),
             "describedBy": .optional(Self.describedBy(id, field.hint, error)),
             "autocomplete": .text(field.autocomplete ?? "off"),
-            "limit": field.limit.map { .text("\($0)") } ?? .none,
+            "limit": field.limit.map {
+                .fields(["bytes": .text("\($0)"), "unit": .text(text(CommonText.bytes))])
+            } ?? .none,
             "input": .none, "area": .none, "select": .none, "radio": .none, "checkbox": .none, "file": .none,
         ]
         switch field.kind {

@@ -41,6 +41,7 @@ package enum CommonText {
     static let showAsTable = Text(ko: "표로 보기", en: "Show as table")
     static let moment = Text(ko: "시각", en: "Time")
     static let noData = Text(ko: "자료 없음", en: "no data")
+    static let bytes = Text(ko: "바이트", en: "bytes")
     static let required = Text(ko: "필수", en: "required")
     static let difference = Text(ko: "두 버전의 차이", en: "Difference of two versions")
     static let added = Text(ko: "추가", en: "added")

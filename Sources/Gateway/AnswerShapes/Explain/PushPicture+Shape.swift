@@ -29,6 +29,9 @@ extension PushPicture {
             .int("priority", "`apns-priority`.") { Int($0.picture.payload.priority) },
             .optionalText("collapseId", "`apns-collapse-id`.") { $0.picture.payload.collapseID },
             .int("bytes", "The payload's size.") { $0.picture.payload.bytes.count },
+            .int("limit", "The size of the largest payload that Apple accepts for the push type.") {
+                $0.picture.payload.type.maxPayloadBytes
+            },
             .texts("reduced", "The parts that were shortened or left out to fit the size limit.") {
                 $0.picture.payload.reduced
             },

@@ -140,6 +140,10 @@ enum ComposeText {
     static let payloadsCaption = Text(ko: "형식별 페이로드의 크기와 판정", en: "Size and verdict of the payload of each format")
     static let format = Text(ko: "형식", en: "Format")
     static let size = Text(ko: "크기", en: "Size")
+    static func bytes(_ size: String, of limit: String) -> Text {
+        Text(ko: "\(limit)바이트 중 \(size)바이트", en: "\(size) of \(limit) bytes")
+    }
+    static let share = Text(ko: "한도 대비", en: "Share of the limit")
     static let verdict = Text(ko: "판정", en: "Verdict")
     static let fits = Text(ko: "발신 가능", en: "Can be sent")
     static let shortened = Text(ko: "줄여서 발신", en: "Shortened to fit")

@@ -199,18 +199,36 @@ struct Review {
             caption: ComposeText.payloadsCaption(language),
             columns: [
                 .init(label: ComposeText.format(language)), .init(label: ComposeText.size(language), isNumber: true),
-                .init(label: ComposeText.verdict(language)),
+                .init(label: ComposeText.share(language)), .init(label: ComposeText.verdict(language)),
             ],
             rows: previews.map { preview in
-                let bytes = preview.value["bytes"]?.int
-                return .init(
+                .init(
                     cells: [
-                        .strong(VendorName.of(preview.key, language)),
-                        .text(bytes.map { format.bytes($0) } ?? "–"), verdict(preview.value),
+                        .strong(VendorName.of(preview.key, language)), .text(sizeWords(preview.value)),
+                        meter(preview.value), verdict(preview.value),
                     ],
                     id: "payload-\(preview.key)"
                 )
             }
+        )
+    }
+
+    /// `239 of 4,096 bytes`: the payload, and the largest one that Apple accepts.
+    private func sizeWords(_ preview: JSON) -> String {
+        guard let bytes = preview["bytes"]?.int else { return ConsoleFormat.unknown }
+        guard let limit = preview["limit"]?.int, limit > 0 else { return format.bytes(bytes) }
+        return ComposeText.bytes(format.count(bytes), of: format.count(limit))(request.language)
+    }
+
+    /// The share of the largest payload that Apple accepts.
+    private func meter(_ preview: JSON) -> Table.Cell {
+        guard let bytes = preview["bytes"]?.int, let limit = preview["limit"]?.int, bytes >= 0, limit > 0 else {
+            return .none
+        }
+        let share = Double(bytes) / Double(limit)
+        return .bar(
+            [.init(share: share, style: bytes > limit ? .lost : .gateway)],
+            words: format.rate(bytes, of: limit)
         )
     }
 

@@ -1,5 +1,7 @@
-// Forms: counters of characters, and previews while typing. Sending needs no script.
+// Forms: counters of bytes, and previews while typing. Sending needs no script.
 
+// Limits are those of the text in UTF-8, in which a Korean character has three bytes.
+const encoder = new TextEncoder();
 const count = (field) => {
   let counter = field.parentElement.querySelector(".counter");
   if (!counter) {
@@ -7,7 +9,7 @@ const count = (field) => {
     counter.className = "counter small muted";
     field.after(counter);
   }
-  counter.textContent = `${[...field.value].length} / ${field.dataset.limit}`;
+  counter.textContent = `${encoder.encode(field.value).length} / ${field.dataset.limit} ${field.dataset.unit}`;
 };
 for (const field of document.querySelectorAll("[data-limit]")) {
   count(field);

@@ -116,7 +116,11 @@ def preview(page: Page, browser: Browser) -> None:
     check(page.url == address and title.input_value() == "Typed title", f"typing leaves the page as it is: {page.url}")
     check(page.evaluate("document.activeElement.name") == "title", "and the field its focus")
     counter = title.locator("xpath=following-sibling::p[contains(@class, 'counter')]").inner_text()
-    check(counter.startswith("11 / "), f"the counter has the number of characters: {counter}")
+    check(counter.startswith("11 / 1000 "), f"the counter has the number of bytes: {counter}")
+    page.keyboard.type(" 가")
+    expect(title.locator("xpath=following-sibling::p[contains(@class, 'counter')]")).to_contain_text("15 / 1000 ")
+    size = page.locator('tr[data-row="payload-native"]')
+    expect(size).to_contain_text("4,096", timeout=TIMEOUT)
 
 
 def run(browser: Browser) -> dict:

@@ -1,0 +1,1 @@
+The compose page of the console shows each payload's size against Apple's limit, as *239 of 4,096 bytes* and as a bar, in the review and while typing. The counters next to its fields count bytes, as the limits do, instead of characters. Each push of `POST /v1/messages?preview=true` and of an explained delivery has Apple's `limit` next to its `bytes`.
