@@ -395,6 +395,41 @@ struct ComposePageTests {
         #expect(ReviewForm().submit(request, fields, refused).errors?["upload"] != nil)
     }
 
+    /// The view of the device preview.
+    private func shown(_ image: String) throws -> [String: View] {
+        let content = try reviewed(Self.replacing([("image", image)]), Self.table())
+        for case .template("notification", .fields(let fields)) in content.blocks.flatMap(\.body) { return fields }
+        Issue.record("there is no device preview")
+        return [:]
+    }
+
+    @Test func theDevicePreviewMarksThePlaceOfTheImage() throws {
+        var fields = try shown(String(repeating: "5f", count: 32))
+        #expect(fields["image"] == .text("Image 5f5f5f5f5f5f…") && fields["hasNoImage"] == .flag(false))
+        fields = try shown("")
+        #expect(fields["image"] == View.none && fields["hasNoImage"] == .flag(true))
+    }
+
+    // A template may name any address. The page names its host, and has no element that would load it.
+    @Test(arguments: [
+        ("https://cdn.example.com/a.png", "Image of cdn.example.com"),
+        ("https://user:secret@cdn.example.com:8443?x=/", "Image of cdn.example.com:8443"),
+        ("https://cdn.example.com\\@evil.example/", "Image of cdn.example.com"), ("https://", "Image https://…"),
+        ("javascript:alert(1)", "Image javascript:a…"), ("https://<b>/", "Image of <b>"),
+    ])
+    func anImageOfAnotherHostIsNotLoaded(image: String, words: String) throws {
+        #expect(try shown(image)["image"] == .text(words))
+        let typed = Self.replacing([("image", image)])
+        let request = SendingWorld.request(typed: typed)
+        let content = try SendingWorld.content(page, request, Self.table())
+        let html = String(
+            decoding: try Renderer.bundled(isStrict: true).page(content, request, path: "compose"),
+            as: UTF8.self
+        )
+        #expect(try Wellformed.check(html).allSatisfy { !$0.hasPrefix("img") })
+        #expect(html.contains("<div class=\"picture\" data-alt=\"Image\"><p class=\"small muted\">Image "))
+    }
+
     // MARK: Drafts
 
     @Test func aDraftIsATemplateWithItsVersion() throws {

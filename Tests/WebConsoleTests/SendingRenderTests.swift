@@ -57,6 +57,7 @@ struct SendingRenderTests {
         (ComposePage(), "compose", [], []), (ComposePage(), "compose", [("template", "winter")], []),
         (ComposePage(), "compose", [], typed), (ComposePage(), "compose", [], [("app", "shop"), ("when", "at")]),
         (ComposePage(), "compose", [], typed.dropLast() + [("_form", "compose/preview")]),
+        (ComposePage(), "compose", [], typed + [("image", String(repeating: "5f", count: 32))]),
         (SentPage(), "compose/sent/\(SendingWorld.message)", [], []), (TemplatesPage(), "templates", [], []),
         (TemplatePage(), "templates/shop/winter", [], []),
         (TemplatePage(), "templates/shop/winter", [], [("title", "세일"), ("body", "Mine"), ("revision", "\"2\"")]),

@@ -103,13 +103,21 @@ struct ComposePage: ConsolePage {
         ]
     }
 
-    /// The notification as a device shows it.
+    /// The notification as a device shows it. Its image has a marked place: the console has no address of stored images, and its content security policy
+    /// permits no other host. A script shows the image that was chosen in the form, which the browser has.
     private static func preview(_ composition: Composition, _ language: Language) -> Block {
         let view = View.fields([
             "app": .text(composition.app), "title": .text(composition.filledTitle),
-            "body": .text(composition.filledBody),
+            "body": .text(composition.filledBody), "alt": .text(ComposeText.image(language)),
+            "image": composition.image.isEmpty ? .none : .text(image(composition)(language)),
+            "hasNoImage": .flag(composition.image.isEmpty),
         ])
         return Block(width: 4, title: ComposeText.preview(language), body: [.template("notification", view)])
+    }
+
+    /// The host of an image that a template names by its address; otherwise the beginning of the hash.
+    private static func image(_ composition: Composition) -> Text {
+        composition.imageHost.map { ComposeText.imageElsewhere($0) } ?? ComposeText.namedImage(composition.image)
     }
 
     // MARK: The form

@@ -73,6 +73,10 @@ enum ComposeText {
     static func storedImage(_ hash: String) -> Text {
         Text(ko: "저장된 이미지: \(hash.prefix(12))…", en: "Stored image: \(hash.prefix(12))…")
     }
+    static func namedImage(_ hash: String) -> Text {
+        Text(ko: "이미지 \(hash.prefix(12))…", en: "Image \(hash.prefix(12))…")
+    }
+    static func imageElsewhere(_ host: String) -> Text { Text(ko: "\(host)의 이미지", en: "Image of \(host)") }
     static let campaign = Text(ko: "캠페인", en: "Campaign")
     static let campaignHint = Text(
         ko: "분석에서 이 이름으로 집계합니다. 선택 사항입니다.",

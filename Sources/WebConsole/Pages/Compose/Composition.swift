@@ -101,6 +101,14 @@ struct Composition: Sendable, Hashable {
     /// The form's field of a variable.
     static func field(of variable: String) -> String { "var-" + variable }
 
+    /// The host of an image that is an address instead of a hash. The native API refuses such an image in a message, but stores templates unchanged.
+    var imageHost: String? {
+        guard let start = image.firstRange(of: "://")?.upperBound else { return nil }
+        let authority = image[start...].prefix { !"/?#\\".contains($0) }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
+        return host.isEmpty ? nil : Sending.line(String(host))
+    }
+
     /// Whether nothing would be shown.
     var isEmpty: Bool { title.trimmed.isEmpty && body.trimmed.isEmpty }
 

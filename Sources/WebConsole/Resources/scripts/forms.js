@@ -16,6 +16,26 @@ for (const field of document.querySelectorAll("[data-limit]")) {
   field.addEventListener("input", () => count(field));
 }
 
+// The image that was chosen is shown in the preview. The server has it after the review only; the page's policy permits images of the browser itself.
+for (const input of document.querySelectorAll('form[data-behaviour] input[type="file"]')) {
+  const picture = new Image();
+  const show = () => {
+    const place = document.querySelector(".notification .picture");
+    if (!place) return;
+    picture.alt = place.dataset.alt;
+    if (picture.hasAttribute("src")) place.append(picture); else picture.remove();
+    place.hidden = place.childElementCount === 0;
+  };
+  input.addEventListener("change", () => {
+    URL.revokeObjectURL(picture.src);
+    const file = input.files[0];
+    if (file?.type.startsWith("image/")) picture.src = URL.createObjectURL(file); else picture.removeAttribute("src");
+    show();
+  });
+  // An update of the preview removes what the server did not write.
+  document.addEventListener("console:changed", show);
+}
+
 // The second button of a form with a behaviour makes a preview. Its page has the same cards; those outside of the form are changed in place.
 for (const form of document.querySelectorAll("form[data-behaviour]")) {
   const button = form.querySelector("button[data-second]");

@@ -1,5 +1,7 @@
 """Additions of scripts to the pages: the palette, single keys, new rows that wait, streams that stop while the page is hidden, and previews while typing."""
 
+import base64
+
 from playwright.sync_api import Page, expect
 
 import flows
@@ -11,6 +13,8 @@ STREAMS = """window.streams = [];
 window.EventSource = class extends window.EventSource { constructor(...given) { super(...given); window.streams.push(this); } };"""
 STATES = "() => window.streams.map(stream => stream.readyState)"
 OPEN, CLOSED = 1, 2
+# A PNG of one pixel.
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 # As when another tab is opened. Headless Chromium shows all of its tabs.
 HIDE = """isHidden => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
@@ -121,6 +125,19 @@ def preview(page: Page, browser: Browser) -> None:
     expect(title.locator("xpath=following-sibling::p[contains(@class, 'counter')]")).to_contain_text("15 / 1000 ")
     size = page.locator('tr[data-row="payload-native"]')
     expect(size).to_contain_text("4,096", timeout=TIMEOUT)
+    place = page.locator(".notification .picture")
+    expect(place).to_be_hidden()
+    page.locator("input[name=upload]").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": base64.b64decode(DOT)})
+    picture = place.locator("img")
+    expect(picture).to_be_visible()
+    check(picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1, "the chosen image is shown")
+    title.focus()
+    page.keyboard.type("!")
+    # The server names the image by its hash; the update keeps what the browser shows.
+    expect(place.locator("p")).to_have_count(1, timeout=TIMEOUT)
+    expect(picture).to_be_visible()
+    page.locator("input[name=upload]").set_input_files([])
+    expect(picture).to_have_count(0)
 
 
 def run(browser: Browser) -> dict:

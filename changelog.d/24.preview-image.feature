@@ -1,0 +1,1 @@
+The device preview of the console's compose page has the place of the message's image, and shows the chosen file before it is stored (with scripts). The content security policy is unchanged: an image of another host is named, never loaded.
