@@ -59,6 +59,56 @@ struct NativeOperatorTests {
         }
     }
 
+    @Test func theTargetsThatGetNothingAreCounted() async throws {
+        try await NativeStage.on { stage in
+            for number in 0..<6 {
+                let device: JSON = [
+                    "app": "shop", "platform": "ios", "key": .string("k-\(number)"), "user": .string("u-\(number)"),
+                    "tags": ["seoul"],
+                ]
+                #expect(try await stage.native(.POST, "/v1/devices", device).status == 201)
+            }
+            try await run(
+                stage,
+                "UPDATE gateway.identity SET accepts_push = false WHERE tenant_id = 'own' AND key IN ('k-1', 'k-2')"
+            )
+            try await run(
+                stage,
+                """
+                UPDATE gateway.device SET time_zone = 'Asia/Seoul' WHERE tenant_id = 'own' AND device_id = (
+                    SELECT i.device_id FROM gateway.identity i WHERE i.tenant_id = 'own' AND i.key = 'k-3')
+                """
+            )
+            // Quiet from 22:00 until 08:00 on the clock of the device.
+            try await run(
+                stage,
+                """
+                UPDATE gateway.app SET defaults = defaults
+                    || '{"timeZone": "UTC"}'
+                    || '{"quiet": {"from": 1320, "to": 480, "zone": null, "lanes": [2, 3], "hold": "delay"}}'
+                WHERE tenant_id = 'own' AND app_id = 'shop'
+                """
+            )
+            let times: [(JSON, Int)] = [
+                ("2030-01-01T12:00:00Z", 0), ("2030-01-01T14:00:00Z", 1), ("2030-01-01T03:00:00Z", 3),
+                (["local": "2030-01-01T12:00:00"], 0), (["local": "2030-01-01T03:00:00"], 4),
+            ]
+            for to in ["everyone", ["tags": "seoul"], ["users": ["u-0", "u-1", "u-2", "u-3", "u-4", "u-5"]]] as [JSON] {
+                for (due, quiet) in times {
+                    let body: JSON = ["to": to, "excluded": true, "sendAt": due]
+                    let answer = try await stage.native(.POST, "/v1/apps/shop/audience-size", body)
+                    let expected: JSON = ["count": 6, "precision": "exact", "optedOut": 2, "quiet": .int(quiet)]
+                    #expect(answer.json == expected, "\(to), \(due): \(answer.text)")
+                }
+            }
+            // Listed targets are not read, and without `excluded` none are.
+            for body in [["to": ["keys": ["k-1"]], "excluded": true], ["to": "everyone"]] as [JSON] {
+                let answer = try await stage.native(.POST, "/v1/apps/shop/audience-size", body)
+                #expect(answer.json?["optedOut"] == .null && answer.json?["quiet"] == .null, "\(answer.text)")
+            }
+        }
+    }
+
     @Test func aLargeAudienceIsCountedUpToALimit() async throws {
         try await NativeStage.on { stage in
             try await run(
@@ -83,7 +133,15 @@ struct NativeOperatorTests {
             let count = tagged["count"]?.int ?? 0
             #expect(tagged["precision"] == "atLeast" && count >= 10_000 && count <= 15_000, "\(tagged)")
             let everyone = try await size(stage, "everyone")
-            #expect(everyone == ["count": 15000, "precision": "exact"], "\(everyone)")
+            let none = JSON.null
+            #expect(
+                everyone == ["count": 15000, "precision": "exact", "optedOut": none, "quiet": none],
+                "\(everyone)"
+            )
+            // More are not looked at.
+            let body: JSON = ["to": "everyone", "excluded": true]
+            let excluded = try await stage.native(.POST, "/v1/apps/shop/audience-size", body)
+            #expect(excluded.json == everyone, "\(excluded.text)")
             try await run(stage, "UPDATE gateway.app SET shares_devices = true WHERE tenant_id = 'own'")
             #expect(try await size(stage, "everyone")["precision"] == "about")
         }

@@ -4,14 +4,14 @@ import Testing
 @testable import WebConsole
 
 struct ComposePageTests {
-    private let page = ComposePage()
+    let page = ComposePage()
 
-    private static let typed = [
+    static let typed = [
         ("app", "shop"), ("audience", "everyone"), ("title", "Winter sale"), ("body", "Only today"), ("when", "now"),
     ]
 
     /// The answers of the declared examples.
-    private static func table(count: Int64 = 12, precision: String = "exact", previews: JSON? = nil) -> [String:
+    static func table(count: Int64 = 12, precision: String = "exact", previews: JSON? = nil) -> [String:
         APIAnswer]
     {
         let shown: JSON = [
@@ -48,13 +48,13 @@ struct ComposePageTests {
         ]
     }
 
-    private func reviewed(_ typed: [(String, String)], _ table: [String: APIAnswer], _ language: Language = .en) throws
+    func reviewed(_ typed: [(String, String)], _ table: [String: APIAnswer], _ language: Language = .en) throws
         -> PageContent
     {
         try SendingWorld.content(page, SendingWorld.request(language, typed: typed), table)
     }
 
-    private static func replacing(_ changes: [(String, String)]) -> [(String, String)] {
+    static func replacing(_ changes: [(String, String)]) -> [(String, String)] {
         typed.filter { field in !changes.contains { $0.0 == field.0 } } + changes
     }
 

@@ -15,6 +15,10 @@ package struct AudienceSize: Sendable, Hashable {
 
     package var count: Int
     package var precision: Precision
+    /// Of the targets, those whose users opted out. Nil: not counted.
+    package var optedOut: Int?
+    /// Of the other targets, those for which the message is due in quiet hours of the app or outside of the device's receiving window. Nil: not counted.
+    package var quiet: Int?
 
     package init(_ count: Int, _ precision: Precision) {
         self.count = count
@@ -38,8 +42,23 @@ package struct PostgresAudienceCounter: Sendable {
 
     private static let nextPage = StoreSQL.tenant(
         """
-        SELECT io_user, io_dialect, io_after, coalesce(cardinality(o_ids), 0)::bigint AS count, o_ended AS has_ended
+        SELECT io_user, io_dialect, io_after, coalesce(o_ids, '{}') AS ids, o_ended AS has_ended
         FROM gateway.audience_page($1, $2, $3, $4::json, $5, $6, $7, $8)
+        """
+    )
+
+    /// The identities that receive a send to every dialect, as in `expand_slice`. `$4`: the version of the routing rules, `$5`: the lane, `$6`: whether
+    /// the audience names users.
+    private static let receivers = StoreSQL.tenant(
+        """
+        SELECT gateway.receiving_identities($1, $2, $3,
+            CASE WHEN $4::integer IS NOT NULL THEN gateway.dialects_of_version($1, $2, $4, $5) END, $6, false) AS ids
+        """
+    )
+
+    private static let settings = StoreSQL.tenant(
+        """
+        SELECT a.defaults::text AS defaults, a.route_version FROM gateway.app a WHERE a.tenant_id = $1 AND a.app_id = $2
         """
     )
 
@@ -62,16 +81,31 @@ package struct PostgresAudienceCounter: Sendable {
 
     /// Counts the targets of an audience.
     ///
+    /// - Parameters:
+    ///   - audience: a listed one is not read: its targets are counted as they are, and none of them by `rules`.
+    ///   - scope: the app, and the dialect of the send.
+    ///   - tenant: the tenant of the app.
+    ///   - rules: counts also the targets that opted out or are in quiet hours, unless the targets are more than are counted exactly. `app` of the rules is
+    ///     replaced by the app's.
+    /// - Returns: the size.
     /// - Throws: `StoreError`.
     package func size(
         of audience: Audience,
         in scope: AppScope,
-        of tenant: TenantID
+        of tenant: TenantID,
+        by rules: TimingRules? = nil
     ) async throws(StoreError) -> AudienceSize {
         if case .listed(let list) = audience { return AudienceSize(list.count, .exact) }
         return try await asStore { () throws(PostgresError) in
-            if case .everyone = audience { return try await everyone(scope, tenant) }
-            let counted = try await counted(audience, scope, tenant)
+            let hours = try await self.hours(rules, audience, scope, tenant)
+            if case .everyone = audience {
+                var size = try await everyone(scope, tenant)
+                guard hours != nil, size.count <= AudienceSize.exactLimit else { return size }
+                let walked = try await self.counted(audience, scope, tenant, hours)
+                (size.optedOut, size.quiet) = (walked.optedOut, walked.quiet)
+                return size
+            }
+            let counted = try await self.counted(audience, scope, tenant, hours)
             guard counted.precision != .exact, case .groups(let groups) = audience else { return counted }
             let statement = Self.groupMembers(
                 .id(tenant),
@@ -96,9 +130,11 @@ package struct PostgresAudienceCounter: Sendable {
     private func counted(
         _ audience: Audience,
         _ scope: AppScope,
-        _ tenant: TenantID
+        _ tenant: TenantID,
+        _ hours: Hours?
     ) async throws(PostgresError) -> AudienceSize {
         var count = 0
+        var held = (optedOut: 0, quiet: 0)
         var place: [PostgresValue] = [.string(nil), .string(nil), .uuid(nil)]
         for _ in 0..<AudienceSize.pageLimit {
             let start: [PostgresValue] = [
@@ -106,8 +142,17 @@ package struct PostgresAudienceCounter: Sendable {
                 .int32(Int32(AudienceSize.pageTargets)),
             ]
             let row = try await engine.run(Self.nextPage.with(start + place), tenant: nil).only()
-            count += try row.int("count")
-            if try row.bool("has_ended") { return AudienceSize(count, .exact) }
+            let ids = try row.uuids("ids")
+            count += ids.count
+            if let hours, !ids.isEmpty {
+                let page = try await heldBack(.uuids(ids), ids.count, hours, scope, tenant)
+                held = (held.optedOut + page.optedOut, held.quiet + page.quiet)
+            }
+            if try row.bool("has_ended") {
+                var size = AudienceSize(count, .exact)
+                if hours != nil { (size.optedOut, size.quiet) = (held.optedOut, held.quiet) }
+                return size
+            }
             guard count < AudienceSize.exactLimit else { break }
             place = [
                 .string(try row.optionalText("io_user")), .string(try row.optionalText("io_dialect")),
@@ -115,5 +160,70 @@ package struct PostgresAudienceCounter: Sendable {
             ]
         }
         return AudienceSize(count, .atLeast)
+    }
+
+    // MARK: Targets that get nothing when the message is due
+
+    /// The rules by which targets are held back, and what decides which identity of a device is the target.
+    private struct Hours: Sendable {
+        var rules: TimingRules
+        var routeVersion: Int?
+        /// Whether the audience names users, so that an identity is not replaced by one of another user.
+        var namesUsers: Bool
+    }
+
+    private func hours(
+        _ rules: TimingRules?,
+        _ audience: Audience,
+        _ scope: AppScope,
+        _ tenant: TenantID
+    ) async throws(PostgresError) -> Hours? {
+        guard var rules, let row = try await engine.run(Self.settings(.id(tenant), .id(scope.app)), tenant: nil).first
+        else { return nil }
+        rules.app = TimingCoding.read(try row.object("defaults"))
+        let namesUsers =
+            switch audience {
+            case .users, .groups: true
+            case .listed, .tags, .everyone: false
+            }
+        return Hours(rules: rules, routeVersion: try row.optionalInt("route_version"), namesUsers: namesUsers)
+    }
+
+    /// Counts the targets of a page that opted out, and the others that are in quiet hours, by the rules of the delivery.
+    private func heldBack(
+        _ ids: PostgresValue,
+        _ count: Int,
+        _ hours: Hours,
+        _ scope: AppScope,
+        _ tenant: TenantID
+    ) async throws(PostgresError) -> (optedOut: Int, quiet: Int) {
+        var targets = ids
+        if scope.vendor == .native {
+            let statement = Self.receivers(
+                .id(tenant),
+                .id(scope.app),
+                ids,
+                .int32(hours.routeVersion.map { Int32(clamping: $0) }),
+                .text("\(hours.rules.lane)"),
+                .bool(hours.namesUsers)
+            )
+            // One for each of `ids`.
+            targets = .uuids(try await engine.run(statement, tenant: nil).only().uuids("ids"))
+        }
+        let statement = DeliverySQL.targets(.id(tenant), .ints(Array(0..<count)), targets)
+        var held = (optedOut: 0, quiet: 0)
+        for row in try await engine.run(statement, tenant: nil) {
+            let facts = try TargetRow.read(row)
+            if !ConsentRule.subscribed.allows(facts) {
+                held.optedOut += 1
+                continue
+            }
+            let due = hours.rules.due(facts.clock)
+            switch hours.rules.verdict(facts.clock, now: due) {
+            case .open, .expired: continue
+            case .wait, .suppress: held.quiet += 1
+            }
+        }
+        return held
     }
 }

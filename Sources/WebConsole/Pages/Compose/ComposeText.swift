@@ -186,6 +186,18 @@ enum ComposeText {
         ko: "발신 시각까지 취소할 수 있습니다.",
         en: "Sending can be canceled until it is due."
     )
+    static func excluded(_ optedOut: String, _ quiet: String) -> Text {
+        Text(
+            ko: "이 중 수신 거부 \(optedOut)대 · 방해 금지 시간 \(quiet)대",
+            en: "Of these: \(optedOut) opted out · \(quiet) in quiet hours"
+        )
+    }
+    static func excludedUncounted(_ limit: String) -> Text {
+        Text(
+            ko: "수신 거부와 방해 금지 시간에 해당하는 단말은 최대 \(limit)대까지만 집계합니다.",
+            en: "Opt-outs and quiet hours are counted for at most \(limit, one: "device")."
+        )
+    }
     static let recipientNote = Text(
         ko: "확인 주체: 게이트웨이. 수신 거부와 방해 금지 시간은 발신할 때 적용됩니다.",
         en: "Source: gateway. Opt-outs and quiet hours are applied when the message is sent."

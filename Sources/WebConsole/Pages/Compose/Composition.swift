@@ -138,6 +138,9 @@ struct Composition: Sendable, Hashable {
         }
     }
 
+    /// Whether the recipients are named devices. The API does not read those to count them; the preferences of each are on its page.
+    var isListed: Bool { audience == .search || audience == .devices }
+
     /// The moment at which it is due, for a time in the zone of the page.
     func moment(in zone: String) -> Timestamp? {
         LocalTime(at).map { $0.moment(in: TimeZoneName(stored: zone)) }

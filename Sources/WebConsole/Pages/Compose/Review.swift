@@ -42,9 +42,11 @@ struct Review {
             composition.devices = found(composition, answers)
         }
         guard let to = composition.recipients else { return [] }
+        let shown = Self.preview(composition, to: to, request)
+        let due = shown.body?["sendAt"] ?? JSON.null
         return [
-            size(of: to, app),
-            preview(composition, to: to, request),
+            size(of: to, app, due: composition.isListed ? nil : due),
+            shown,
             APICall("tests", .get, Link.path("apps", app, "groups", Sending.testGroup)),
         ]
     }
@@ -54,8 +56,14 @@ struct Review {
         return APICall("preview", .post, "messages", query: [.init("preview", "true")], body: message)
     }
 
-    static func size(of recipients: JSON, _ app: String) -> APICall {
-        APICall("size", .post, Link.path("apps", app, "audience-size"), body: ["to": recipients])
+    /// - Parameter due: `sendAt` of the message: those that get nothing then are counted too. Nil: they are not.
+    static func size(of recipients: JSON, _ app: String, due: JSON? = nil) -> APICall {
+        var body = JSONObject([("to", recipients)])
+        if let due {
+            body["excluded"] = true
+            body["sendAt"] = due
+        }
+        return APICall("size", .post, Link.path("apps", app, "audience-size"), body: .object(body))
     }
 
     /// The devices that the searches found, each once.
@@ -184,13 +192,23 @@ struct Review {
         let language = request.language
         guard isReviewed else { return [.text(ComposeText.changed(language))] }
         var parts: [Part] = [.text(sentence.text)]
-        if isReady { parts += [test] + send }
+        if isReady { parts += excluded + [test] + send }
         let draft = FormView(
             path: "compose/draft",
             fields: carried(asDevices: false),
             submit: ComposeText.saveDraft(language)
         )
         return parts + [.form(draft)]
+    }
+
+    /// Of the recipients, those that opted out or are in quiet hours when the message is due.
+    private var excluded: [Part] {
+        guard !composition.isListed else { return [] }
+        let (language, body) = (request.language, answers.body("size"))
+        guard let optedOut = body["optedOut"]?.int, let quiet = body["quiet"]?.int else {
+            return [.text(ComposeText.excludedUncounted(format.count(Sending.excludedLimit))(language))]
+        }
+        return [.text(ComposeText.excluded(format.count(optedOut), format.count(quiet))(language))]
     }
 
     private var table: Table {

@@ -8,6 +8,8 @@ enum Sending {
     static let draftPrefix = "draft-"
     /// Above so many devices the number must be typed.
     static let confirmAbove: Int64 = 10_000
+    /// Of so many recipients the API counts those that opted out or are in quiet hours.
+    static let excludedLimit: Int64 = 10_000
     /// The time between the button and the first push, in which sending can be undone. Unit: seconds.
     static let undoSeconds: Int64 = 10
     /// 200 apps, groups and templates in a choice: more do not fit a list that a person reads.

@@ -1,0 +1,1 @@
+The review of the console's compose page counts the recipients that opted out and those that are in quiet hours when the message is due, up to 10,000 devices. `POST /v1/apps/{app}/audience-size` counts them with `excluded` and `sendAt` (`optedOut`, `quiet`).
