@@ -93,6 +93,9 @@ import Testing
         try await RunningSimulator.with { running in
             let client = try await RawClient(running)
             try await client.settings()
+            // The limit of a header list is among the settings, and applies from their acknowledgment on.
+            _ = try await client.next(.settings, flags: 0)
+            try await client.acknowledgeSettings()
             let large = running.pushHeaders() + (0..<10).map { ("x-\($0)", String(repeating: "v", count: 1000)) }
             try await client.send(client.request(large, on: 1))
             try await client.end()

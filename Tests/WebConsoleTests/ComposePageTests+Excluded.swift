@@ -25,10 +25,13 @@ extension ComposePageTests {
         #expect(try !texts(search, large).contains(words))
     }
 
-    @Test(arguments: [
-        ([("when", "now")], ["after": 10]), ([("when", "at"), ("at", "2026-11-24T09:00")], "2026-11-24T00:00:00.000Z"),
-        ([("when", "local"), ("local", "2026-11-24T09:00")], ["local": "2026-11-24T09:00:00"]),
-    ] as [([(String, String)], JSON)])
+    @Test(
+        arguments: [
+            ([("when", "now")], ["after": 10]),
+            ([("when", "at"), ("at", "2026-11-24T09:00")], "2026-11-24T00:00:00.000Z"),
+            ([("when", "local"), ("local", "2026-11-24T09:00")], ["local": "2026-11-24T09:00:00"]),
+        ] as [([(String, String)], JSON)]
+    )
     func quietHoursAreThoseOfTheTimeOfTheMessage(changes: [(String, String)], due: JSON) throws {
         let request = SendingWorld.request(typed: Self.replacing(changes))
         let (_, calls) = SendingWorld.load(page, request, Self.table())

@@ -399,7 +399,7 @@ struct ComposePageTests {
     private func shown(_ image: String) throws -> [String: View] {
         let content = try reviewed(Self.replacing([("image", image)]), Self.table())
         for case .template("notification", .fields(let fields)) in content.blocks.flatMap(\.body) { return fields }
-        Issue.record("there is no device preview")
+        Issue.record("the device preview is missing")
         return [:]
     }
 

@@ -1071,6 +1071,14 @@ SELECT count(*) AS imports, coalesce(sum((x.data->>'optOuts')::bigint), 0)::bigi
 WHERE x.action = 'imported' AND x.at >= $3;
 
 -- role gateway_engine
+SELECT count(*) AS imports, coalesce(sum((x.data->>'optOuts')::bigint), 0)::bigint AS opt_outs,
+    coalesce(sum(greatest((x.data->>'optOuts')::bigint, (x.data->>'consents')::bigint)), 0)::bigint AS consents
+FROM (
+    SELECT a.at, a.data, a.action FROM gateway.audit a
+    WHERE a.tenant_id = $1 AND a.subject = $2 ORDER BY a.position DESC LIMIT 1000) x
+WHERE x.action = 'imported' AND x.at >= $3;
+
+-- role gateway_engine
 SELECT count(*) AS keys FROM gateway.api_key WHERE tenant_id = $1 AND NOT is_provisioned;
 
 -- role gateway_engine
@@ -1359,6 +1367,13 @@ SELECT expect_identity AS count FROM gateway.expect_identity($1, $2, $3, $4, $5)
 
 -- role gateway_engine
 SELECT f.figure, sum(f.samples)::bigint AS samples, sum(f.differences)::bigint AS differences FROM gateway.observed_figure f
+WHERE f.tenant_id = $1 AND f.app_id = $2 AND f.at >= $3 GROUP BY f.figure;
+
+-- role gateway_engine
+SELECT f.figure, sum(f.samples)::bigint AS samples, sum(f.differences)::bigint AS differences,
+    coalesce(sum(f.samples) FILTER (WHERE f.at >= $4), 0)::bigint AS recent_samples,
+    coalesce(sum(f.differences) FILTER (WHERE f.at >= $4), 0)::bigint AS recent_differences
+FROM gateway.observed_figure f
 WHERE f.tenant_id = $1 AND f.app_id = $2 AND f.at >= $3 GROUP BY f.figure;
 
 -- role gateway_call

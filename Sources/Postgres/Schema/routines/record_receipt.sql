@@ -51,7 +51,8 @@ BEGIN
             END IF;
         ELSE
             -- The push may have left without a row for it yet: its slice is being sent, or was, and waits for another try.
-            IF gateway.tried_target(p_tenant, p_message, ARRAY[i.identity_id]) IS NOT NULL THEN
+            v_target := gateway.tried_target(p_tenant, p_message, ARRAY[i.identity_id]);
+            IF v_target IS NOT NULL THEN
                 INSERT INTO gateway.delivery
                         (tenant_id, due_day, message_id, target_id, app_id, vendor, identity_id, device_id, user_id, state,
                         received_at, read_at, device_vendor)

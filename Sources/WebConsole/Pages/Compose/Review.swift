@@ -56,7 +56,7 @@ struct Review {
         return APICall("preview", .post, "messages", query: [.init("preview", "true")], body: message)
     }
 
-    /// - Parameter due: `sendAt` of the message: those that get nothing then are counted too. Nil: they are not.
+    /// The question how many devices the recipients are. With `due`, the message's `sendAt`, it also asks how many of them get nothing then.
     static func size(of recipients: JSON, _ app: String, due: JSON? = nil) -> APICall {
         var body = JSONObject([("to", recipients)])
         if let due {
