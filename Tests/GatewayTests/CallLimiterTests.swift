@@ -147,27 +147,20 @@ struct CallLimiterTests {
         )
     }
 
+    // A registration that replaces another one is new as well: whoever has one token could otherwise register any number of keys.
     @Test func onlyNewIdentitiesCount() {
-        let limits = limits(CallRate(perSecond: 0.001, burst: 2))
+        let limits = limits(CallRate(perSecond: 0.001, burst: 3))
         for number in 0..<10 {
             let names = Self.register(VendorDeviceKey("known-\(number)"))
             #expect(limits.admission(names, Self.caller) == .admitted(reserved: true))
-            let reply = Self.registered(
-                VendorDeviceKey("known-\(number)"),
-                wasActive: number < 5,
-                replaced: number < 5 ? 0 : 1
-            )
+            let reply = Self.registered(VendorDeviceKey("known-\(number)"), wasActive: true, replaced: number % 2)
             limits.settle(names, [reply], reserved: true, Self.caller)
         }
-        for number in 0..<2 {
+        for number in 0..<3 {
             let names = Self.register(nil)
             #expect(limits.admission(names, Self.caller) == .admitted(reserved: true))
-            limits.settle(
-                names,
-                [Self.registered(VendorDeviceKey("new-\(number)"), wasActive: false)],
-                reserved: true,
-                Self.caller
-            )
+            let reply = Self.registered(VendorDeviceKey("new-\(number)"), wasActive: false, replaced: number)
+            limits.settle(names, [reply], reserved: true, Self.caller)
         }
         guard case .refused(let excess) = limits.admission(Self.register(nil), Self.caller) else {
             Issue.record("the address has used up its limit")

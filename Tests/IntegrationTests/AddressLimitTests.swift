@@ -191,6 +191,100 @@ struct AddressLimitTests {
             #expect(try await world.metric("calls_limited_total", "limit=\"identities\"") == 10)
         }
     }
+
+    // MARK: One token and new keys
+
+    /// Registrations of devices that all state one token, with each vendor, by number.
+    private static func oneToken(_ world: World) -> [(Vendor, @Sendable (Int) -> LoopbackClient.Call)] {
+        let hub = NotificationHubsTests().token(world, "Listen", key: LimitedKeys.listen, hub: "hub")
+        let tokens = (0..<5).map { token(0xE0_0000 + $0) }
+        return [
+            (
+                .ipns,
+                { number in
+                    .json(
+                        "/ipns/appRegist",
+                        [
+                            "APP_ID": "bank", "USER_CN": .string("t\(number)"), "DEVICE_ID": .string("t\(number)"),
+                            "PUSH_TOKEN": .string(tokens[0]),
+                        ]
+                    )
+                }
+            ),
+            (
+                .upmc,
+                { number in
+                    let fields = "APP_ID=com.bank&PNSID=APNS&DEVICE_TYPE=I&CNAME=U&APNS_MODE=REAL&PSID=\(tokens[1])"
+                    return .init(
+                        path: "/upmc/new_rcv_register_service_and_user.ctl",
+                        headers: ["Content-Type": "application/x-www-form-urlencoded"],
+                        body: fields + "&DEVICE_ID=t\(number)&CUID=t\(number)"
+                    )
+                }
+            ),
+            (
+                .rationalOwl,
+                { number in
+                    .json(
+                        "/pushApp/installApp",
+                        [
+                            "cId": 303, "aId": "bank-account", "dt": 2,
+                            "dRId": .string(String(format: "%032x", 0xE0_0000 + number)),
+                            "tk": .string(tokens[2]), "env": "prod",
+                        ]
+                    )
+                }
+            ),
+            (
+                .notificationHubs,
+                { _ in
+                    let kind = "AppleRegistrationDescription"
+                    let description = "<\(kind)><DeviceToken>\(tokens[3])</DeviceToken></\(kind)>"
+                    return .init(
+                        path: "/hub/registrations?api-version=2020-06",
+                        headers: ["Content-Type": "application/atom+xml", "Authorization": hub],
+                        body: "<entry><content>\(description)</content></entry>"
+                    )
+                }
+            ),
+            (
+                .braze,
+                { number in
+                    .json(
+                        "/api/v3/data",
+                        [
+                            "api_key": "bank-sdk", "device_id": .string("t-\(number)"),
+                            "attributes": [["push_token": .string(tokens[4])]],
+                        ],
+                        ["X-Braze-Api-Key": "bank-sdk"]
+                    )
+                }
+            ),
+        ]
+    }
+
+    // A caller's own token, with a new key in each call, would otherwise use up the app's registrations of the day.
+    @Test func newKeysWithOneTokenAreLimited() async throws {
+        try await Self.on(["--limits-identities", "0.001/3"]) { world in
+            let vendors = Self.oneToken(world)
+            for (index, (vendor, registration)) in vendors.enumerated() {
+                try await LoopbackClient.from("127.0.4.\(index + 1)", to: world.http.base) { client in
+                    var answers: [LoopbackClient.Answer] = []
+                    for number in 0..<30 { answers.append(try await client.call(registration(number))) }
+                    let texts = answers.prefix(4).map { "\($0.status) \($0.text)" }
+                    #expect(answers.prefix(3).allSatisfy { Self.isAccepted($0, vendor) }, "\(vendor): \(texts)")
+                    #expect(answers.dropFirst(3).allSatisfy { Self.isTryAgain($0, vendor) }, "\(vendor): \(texts)")
+                    guard vendor != .notificationHubs else { return }  // each of its calls has a new key
+                    let again = try await client.call(registration(2))
+                    #expect(!Self.isTryAgain(again, vendor), "\(vendor): \(again.status) \(again.text)")
+                }
+            }
+            let stored = try await world.value(
+                "SELECT count(*)::text AS value FROM gateway.identity WHERE app_id = 'bank'"
+            )
+            #expect(stored == "\(3 * vendors.count)")
+        }
+    }
 }
 
 /// The keys of `World.applyLimited`.

@@ -28,11 +28,26 @@ struct CallNames: Sendable, Hashable {
     private(set) var identities: [Identity] = []
     private(set) var users: [UserID] = []
     private(set) var phones: [String] = []
-    /// Whether the call may create an identity.
-    private(set) var creates = false
+    /// The identities that the call may create, each by its key, or by the token that its key is derived from. Nil: the gateway draws a key, or a back end
+    /// registers.
+    private(set) var registrations: [Identity?] = []
+
+    var creates: Bool { !registrations.isEmpty }
 
     /// Whether the call speaks for a device, a user or a phone.
     var isEmpty: Bool { identities.isEmpty && users.isEmpty && phones.isEmpty && !creates }
+
+    /// The names that may exempt the call from the limits of its address: of a registration its own, because anyone who has one token can state it with any number
+    /// of new keys; of other calls any.
+    var exempting: [Identity] { creates ? registrations.compactMap(\.self) : identities }
+
+    func isExempt(_ isKnown: (Identity) -> Bool) -> Bool {
+        guard creates else { return identities.contains { isKnown($0) } }
+        return registrations.allSatisfy { name in
+            guard let name else { return false }
+            return isKnown(name)
+        }
+    }
 
     /// Whether an app makes the call, and not a back end: its changes of users are those of its own device.
     let isOfDevice: Bool
@@ -51,7 +66,7 @@ struct CallNames: Sendable, Hashable {
             case .receipt(let command): read(command)
             case .inbox(let command): read(command)
             case .badge(.set(_, of: let holder)): read(holder)
-            case .sender(.register): creates = true
+            case .sender(.register): registrations.append(nil)
             case .user(.track(let batch)) where isOfDevice:
                 for patch in batch.patches {
                     for device in patch.devices { read(device) }
@@ -80,7 +95,8 @@ struct CallNames: Sendable, Hashable {
     }
 
     private mutating func read(_ registration: DeviceRegistration) {
-        creates = true
+        let derived = registration.derivesKey ? registration.token : nil
+        registrations.append(registration.key.map(Identity.key) ?? derived.map(Identity.token))
         add(registration.key, registration.token)
         if let user = registration.user { users.append(user) }
         if let phone = registration.phone { phones.append(phone) }
@@ -126,7 +142,7 @@ struct CallNames: Sendable, Hashable {
 
 /// The facts about a caller that the replies to its call show. Pure.
 struct CallFindings: Sendable, Hashable {
-    /// How many identities the call created.
+    /// How many identities the call created, or made active again.
     private(set) var created = 0
     /// Whether the replies say nothing about the identities that the call created.
     private(set) var isSilent = false
@@ -163,9 +179,9 @@ struct CallFindings: Sendable, Hashable {
         }
     }
 
-    /// A device that replaces its own earlier registration is not a new one.
+    /// An identity that replaces others counts too: it has a new key, or had ended.
     private mutating func add(_ registered: Registered) {
         self.registered.append(registered.key)
-        if !registered.wasActive, registered.replaced.isEmpty { created += 1 }
+        if !registered.wasActive { created += 1 }
     }
 }

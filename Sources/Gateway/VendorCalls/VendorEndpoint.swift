@@ -435,8 +435,10 @@ final class VendorEndpoint: Sendable {
         case .refused(let excess): return .failure(excess)
         case .ifKnown(let excess):
             // The address is limited, so that this look-up costs less than what it prevents.
-            let found = await handler.perform(limited.names.identities.map(\.lookUp), in: scope).replies
-            guard found.contains(where: CallNames.Identity.isKnown) else { return .failure(excess) }
+            let asked = limited.names.exempting
+            let replies = await handler.perform(asked.map(\.lookUp), in: scope).replies
+            let known = Set(zip(asked, replies).filter { CallNames.Identity.isKnown($0.1) }.map { $0.0 })
+            guard limited.names.isExempt({ known.contains($0) }) else { return .failure(excess) }
             reserved = false
         }
         let replies = await carriedOut(commands, scope, forwarding)

@@ -11,7 +11,7 @@ struct VendorLimits: Sendable {
     enum Admission: Sendable, Hashable {
         /// `reserved`: a token of `identities` was taken for an identity that the call may create.
         case admitted(reserved: Bool)
-        /// The address has used up its limit. The call is admitted if one of its identities is registered.
+        /// The address has used up its limit. The call is admitted if `CallNames.exempting` are registered.
         case ifKnown(LimitExcess)
         case refused(LimitExcess)
     }
@@ -42,11 +42,11 @@ struct VendorLimits: Sendable {
     func admission(_ names: CallNames, _ caller: Caller, after earlier: CallNames = CallNames([])) -> Admission {
         if names.isEmpty { return .admitted(reserved: false) }
         if let excess = own(names, caller, after: earlier) { return .refused(excess) }
-        if names.identities.contains(where: { limiter.knows(caller.name($0)) }) { return .admitted(reserved: false) }
+        if names.isExempt({ limiter.knows(caller.name($0)) }) { return .admitted(reserved: false) }
         let limit: CallLimit = names.creates ? .identities : .unknown
         let excess = names.creates ? limiter.take(limit, caller.network) : limiter.excess(limit, caller.network)
         guard let excess else { return .admitted(reserved: names.creates) }
-        return names.identities.isEmpty ? .refused(excess) : .ifKnown(excess)
+        return names.exempting.isEmpty ? .refused(excess) : .ifKnown(excess)
     }
 
     /// The limits of the identity, the users and the phones themselves.
@@ -69,13 +69,16 @@ struct VendorLimits: Sendable {
     func settle(_ names: CallNames, _ replies: [Reply], reserved: Bool, _ caller: Caller) {
         if names.isEmpty { return }
         let findings = CallFindings(replies)
-        if findings.created > (reserved ? 1 : 0) {
-            limiter.charge(.identities, caller.network, count: findings.created - (reserved ? 1 : 0))
+        let unpaid = findings.created - (reserved ? 1 : 0)
+        if unpaid > 0 {
+            limiter.charge(.identities, caller.network, count: unpaid)
         } else if findings.created == 0, reserved, !findings.isSilent {
             limiter.giveBack(.identities, caller.network)
         }
+        // An identity that was remembered has ended. Forgotten, its next registration is counted before it is done.
+        if unpaid > 0 || findings.foundNobody { names.identities.forEach { limiter.forget(caller.name($0)) } }
         if findings.namedUnknown { return limiter.charge(.unknown, caller.network) }
-        guard findings.succeeded else { return }
+        guard findings.succeeded, unpaid <= 0 else { return }
         let named = findings.foundNobody ? [] : names.identities
         for identity in named + findings.registered.map(CallNames.Identity.key) {
             let name = caller.name(identity)

@@ -77,6 +77,11 @@ package final class CallLimiter: Sendable {
         state.withLockedValue { $0.limits.remember(key, at: now()) }
     }
 
+    package func forget(_ name: LimitedName) {
+        let key = name.key(nil)
+        state.withLockedValue { $0.limits.forget(key) }
+    }
+
     package func knows(_ name: LimitedName) -> Bool {
         let key = name.key(nil)
         return state.withLockedValue { $0.limits.knows(key, at: now()) }

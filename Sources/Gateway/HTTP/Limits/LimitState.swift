@@ -80,6 +80,8 @@ package struct LimitState: Sendable {
         callers.set(key, (), expiry: now + Self.callerLifetime)
     }
 
+    package mutating func forget(_ key: UInt64) { callers.remove(key) }
+
     package func knows(_ key: UInt64, at now: Double) -> Bool { callers.value(key, at: now) != nil }
 }
 
