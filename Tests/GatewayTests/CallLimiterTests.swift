@@ -118,6 +118,12 @@ struct CallLimiterTests {
         scope: AppScope(app: "shop", vendor: .rationalOwl)
     )
 
+    private static func another(at address: String) -> VendorLimits.Caller {
+        var another = caller
+        another.address = address
+        return another
+    }
+
     private static func registered(_ key: VendorDeviceKey, wasActive: Bool, replaced: Int = 0) -> Reply {
         let id = UUID()
         return .registration(
@@ -265,6 +271,92 @@ struct CallLimiterTests {
         #expect(admission(user) == nil && admission(user) == .user)
         let phone = Command.registration(.requestVerification(phone: "010", countryCode: nil))
         #expect(admission(phone) == nil && admission(phone) == .phone)
+    }
+
+    /// Limits of one call per address, and of two per identity, user and phone.
+    private func ownLimits() -> VendorLimits {
+        VendorLimits(
+            limiter: Bench {
+                for limit in [.identities, .unknown] as [CallLimit] {
+                    $0.rates[limit] = CallRate(perSecond: 0.001, burst: 1)
+                }
+                for limit in [.identity, .user, .phone] as [CallLimit] {
+                    $0.rates[limit] = CallRate(perSecond: 0.001, burst: 2)
+                }
+            }.limiter
+        )
+    }
+
+    private static func registration(_ key: VendorDeviceKey?, user: UserID? = nil, phone: String? = nil) -> CallNames {
+        CallNames([
+            .registration(.register(DeviceRegistration(key: key, platform: .ios, user: user, phone: phone)))
+        ])
+    }
+
+    // Whoever knows the id of a user, phone or device could otherwise lock it out with calls that are all refused.
+    @Test func aCallThatItsAddressRefusesTakesNothingOfOthers() {
+        let limits = ownLimits()
+        let (stranger, victim) = (Self.caller, Self.another(at: "198.51.100.2"))
+        #expect(limits.admission(Self.register(nil), stranger) == .admitted(reserved: true))
+        let unknown = CallNames([.receipt(.report(.read, message: "m", reporter: Reporter(key: "x"), at: nil))])
+        limits.settle(unknown, [.receipt(.orphan)], reserved: false, stranger)
+        let named = Self.registration("fresh", user: "victim", phone: "010")
+        let nameless = Self.registration(nil, user: "victim", phone: "010")
+        let read = CallNames([.preference(.preferences(DeviceCaller(key: "victim-key", user: "victim")))])
+        for _ in 0..<100 {
+            guard case .ifKnown = limits.admission(named, stranger), case .ifKnown = limits.admission(read, stranger),
+                case .refused(let excess) = limits.admission(nameless, stranger)
+            else {
+                Issue.record("the address has used up its limits")
+                return
+            }
+            #expect(excess.limit == .identities)
+        }
+        for _ in 0..<2 { #expect(limits.admission(read, victim) == .admitted(reserved: false)) }
+        let phone = CallNames([.registration(.verify(phone: "010", code: "1", platform: nil))])
+        for _ in 0..<2 { #expect(limits.admission(phone, victim) == .admitted(reserved: false)) }
+        guard case .refused = limits.admission(phone, victim) else {
+            Issue.record("the phone has its own limit")
+            return
+        }
+    }
+
+    // All limits of a call admit it, or none is used.
+    @Test func aLimitThatRefusesLeavesTheOthers() {
+        let limits = ownLimits()
+        for number in 0..<2 {
+            let read = CallNames([.preference(.preferences(DeviceCaller(key: "k\(number)", user: "u")))])
+            #expect(limits.admission(read, Self.caller) == .admitted(reserved: false))
+        }
+        let both = CallNames([.preference(.preferences(DeviceCaller(key: "k", user: "u")))])
+        for _ in 0..<5 {
+            guard case .refused(let excess) = limits.admission(both, Self.caller),
+                case .refused(let other) = limits.admission(Self.registration("new", user: "u"), Self.caller)
+            else {
+                Issue.record("the user is limited")
+                return
+            }
+            #expect(excess.limit == .user && other.limit == .user)
+        }
+        let own = CallNames([.preference(.preferences(DeviceCaller(key: "k")))])
+        for _ in 0..<2 { #expect(limits.admission(own, Self.caller) == .admitted(reserved: false)) }
+        #expect(limits.admission(Self.registration("new"), Self.caller) == .admitted(reserved: true))
+    }
+
+    // A device that the look-up finds is limited by itself.
+    @Test func aDeviceThatIsLookedUpHasItsOwnLimit() {
+        let limits = ownLimits()
+        #expect(limits.admission(Self.register(nil), Self.caller) == .admitted(reserved: true))
+        let names = Self.registration("k", user: "u")
+        for _ in 0..<2 {
+            guard case .ifKnown = limits.admission(names, Self.caller) else {
+                Issue.record("the address has used up its limit")
+                return
+            }
+            #expect(limits.takeOwn(names, Self.caller, after: CallNames([])) == nil)
+        }
+        #expect(limits.takeOwn(names, Self.caller, after: CallNames([]))?.limit == .identity)
+        #expect(limits.takeOwn(names, Self.caller, after: names) == nil, "counted by an earlier step")
     }
 
     @Test func aBackEndsCallsAreNotLimited() {

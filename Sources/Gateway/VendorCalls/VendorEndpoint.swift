@@ -439,6 +439,7 @@ final class VendorEndpoint: Sendable {
             let replies = await handler.perform(asked.map(\.lookUp), in: scope).replies
             let known = Set(zip(asked, replies).filter { CallNames.Identity.isKnown($0.1) }.map { $0.0 })
             guard limited.names.isExempt({ known.contains($0) }) else { return .failure(excess) }
+            if let excess = limits.takeOwn(limited.names, limited.caller, after: earlier) { return .failure(excess) }
             reserved = false
         }
         let replies = await carriedOut(commands, scope, forwarding)

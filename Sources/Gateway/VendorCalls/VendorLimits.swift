@@ -39,28 +39,38 @@ struct VendorLimits: Sendable {
     // MARK: Devices
 
     /// Decides on the commands of a call before they are performed. `earlier`: the names of those before them, which were counted already.
+    ///
+    /// The address comes first: a call that its limit refuses leaves the limits of the identity, users and phones that it names as they were.
     func admission(_ names: CallNames, _ caller: Caller, after earlier: CallNames = CallNames([])) -> Admission {
         if names.isEmpty { return .admitted(reserved: false) }
-        if let excess = own(names, caller, after: earlier) { return .refused(excess) }
-        if names.isExempt({ limiter.knows(caller.name($0)) }) { return .admitted(reserved: false) }
-        let limit: CallLimit = names.creates ? .identities : .unknown
-        let excess = names.creates ? limiter.take(limit, caller.network) : limiter.excess(limit, caller.network)
-        guard let excess else { return .admitted(reserved: names.creates) }
-        return names.exempting.isEmpty ? .refused(excess) : .ifKnown(excess)
+        let isExempt = names.isExempt { limiter.knows(caller.name($0)) }
+        if !isExempt {
+            let excess =
+                names.creates ? limiter.take(.identities, caller.network) : limiter.excess(.unknown, caller.network)
+            if let excess { return names.exempting.isEmpty ? .refused(excess) : .ifKnown(excess) }
+        }
+        let reserved = names.creates && !isExempt
+        guard let excess = takeOwn(names, caller, after: earlier) else { return .admitted(reserved: reserved) }
+        if reserved { limiter.giveBack(.identities, caller.network) }
+        return .refused(excess)
     }
 
-    /// The limits of the identity, the users and the phones themselves.
-    private func own(_ names: CallNames, _ caller: Caller, after earlier: CallNames) -> LimitExcess? {
-        if earlier.identities.isEmpty, let identity = names.identities.first,
-            let excess = limiter.take(.identity, caller.name(identity))
-        {
-            return excess
+    /// Takes a token of each limit of the identity, the users and the phones themselves; none if one of them is used up, which is returned.
+    func takeOwn(_ names: CallNames, _ caller: Caller, after earlier: CallNames) -> LimitExcess? {
+        var owns: [(limit: CallLimit, name: LimitedName)] = []
+        if earlier.identities.isEmpty, let identity = names.identities.first {
+            owns.append((.identity, caller.name(identity)))
         }
         for user in names.users where !earlier.users.contains(user) {
-            if let excess = limiter.take(.user, caller.name("user", user.rawValue)) { return excess }
+            owns.append((.user, caller.name("user", user.rawValue)))
         }
         for phone in names.phones where !earlier.phones.contains(phone) {
-            if let excess = limiter.take(.phone, caller.name("phone", phone)) { return excess }
+            owns.append((.phone, caller.name("phone", phone)))
+        }
+        for (index, own) in owns.enumerated() {
+            guard let excess = limiter.take(own.limit, own.name) else { continue }
+            for taken in owns.prefix(index) { limiter.giveBack(taken.limit, taken.name) }
+            return excess
         }
         return nil
     }
