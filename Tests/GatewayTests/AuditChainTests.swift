@@ -1,5 +1,5 @@
+import Crypto
 import DatabaseSupport
-import DeliveryEngine
 import EngineStore
 import Foundation
 import Logging
@@ -16,12 +16,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AuditChainTests {
     private let stores: DatabaseStores
     private let tenant: TenantID
+    private let ring: KeyRing
     private let signer: AuditSigner
 
     init() async throws {
         stores = try await DatabaseStores.copy()
         tenant = TenantID("acme")
-        signer = try AuditSigner(KeyRing([MasterKey(bytes: Array(repeating: 7, count: 32))]))
+        ring = try KeyRing([MasterKey(bytes: Array(repeating: 7, count: 32))])
+        signer = try AuditSigner(ring)
         let facts = ProvisionedTenant(id: tenant)
         _ = try await stores.provisioning.apply([facts])
     }
@@ -31,7 +33,6 @@ import Testing
             keeper: PostgresAuditKeeper(engine: stores.engine, node: stores.node),
             store: stores.audit,
             signer: signer,
-            clock: DatabaseClock(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
     }
@@ -42,7 +43,14 @@ import Testing
     }
 
     private func verify(signers: [[UInt8]]? = nil) async throws -> AuditChain {
-        try await AuditReader(store: stores.audit).verify(tenant, signers: signers ?? [signer.publicKey])
+        let retention = try await service.keeper.retention()
+        let bounds = AuditBounds(
+            kept: try #require(retention[tenant]),
+            copied: try await service.keeper.copied(in: tenant),
+            now: Timestamp(seconds: Int64(Date().timeIntervalSince1970))
+        )
+        return try await AuditReader(store: stores.audit)
+            .verify(tenant, signers: signers ?? [signer.publicKey], within: bounds)
     }
 
     private func change(_ sql: String) async throws {
@@ -93,6 +101,14 @@ import Testing
         ("DELETE FROM gateway.audit WHERE position = 3", [.missing(3, 3), .changed(4)]),
         ("DELETE FROM gateway.audit WHERE position >= 9", [.missing(9, 11)]),
         ("DELETE FROM gateway.audit WHERE position <= 2", [.changed(3)]),
+        ("DELETE FROM gateway.audit WHERE position <= 6", [.removedEarly(6)]),
+        ("DELETE FROM gateway.audit", [.missing(1, 11)]),
+        (
+            """
+            DELETE FROM gateway.audit WHERE position <= 6;
+            UPDATE gateway.audit_checkpoint SET last_at = last_at - interval '500 days' WHERE position = 6
+            """, [.badSignature(6)]
+        ),
         (
             """
             UPDATE gateway.audit SET position = -3 WHERE position = 3; UPDATE gateway.audit SET position = 3 WHERE position = 4;
@@ -125,7 +141,6 @@ import Testing
             keeper: other.keeper,
             store: other.store,
             signer: try AuditSigner(KeyRing([MasterKey(bytes: Array(repeating: 8, count: 32))])),
-            clock: other.clock,
             logger: other.logger
         )
         #expect(try await other.sign() == 1)
@@ -143,17 +158,90 @@ import Testing
 
     @Test func verificationBeginsBehindRetention() async throws {
         try await signedTwice()
-        try await change(
-            """
-            UPDATE gateway.audit_checkpoint SET last_at = now() - interval '500 days' WHERE position = 6
-            """
-        )
+        try await age(500)
         let keeper = PostgresMaintenance(engine: stores.engine, node: stores.node)
         #expect(try await keeper.run().auditRemoved == 6)
         let chain = try await verify()
         #expect(chain.faults == [] && chain.chained == 5 && chain.confirmedUntil == 11)
         try await change("DELETE FROM gateway.audit WHERE position = 7")
         #expect(try await verify().faults == [.missing(7, 7), .changed(8)])
+    }
+
+    /// The first checkpoint, signed as if its row had been written that many days ago.
+    private func age(_ days: Int64) async throws {
+        let links = try await stores.audit.links(in: tenant, after: 5, limit: 1)
+        let seconds = Int64(Date().timeIntervalSince1970) - days * 86_400
+        let hash = try #require(links.first?.hash)
+        try await store(signer.checkpoint(tenant, 6, hash, micros: seconds * 1_000_000).signature, at: seconds)
+    }
+
+    private func store(_ signature: [UInt8], at seconds: Int64) async throws {
+        try await change(
+            """
+            UPDATE gateway.audit_checkpoint SET last_at = to_timestamp(\(seconds)),
+                signature = decode('\(HexCoding.encode(signature))', 'hex') WHERE position = 6
+            """
+        )
+    }
+
+    private func keep(_ days: Int?) async throws {
+        var facts = ProvisionedTenant(id: tenant)
+        if let days { facts.retention = TenantRetention([.audit: .seconds(days * 86_400)]) }
+        _ = try await stores.provisioning.apply([facts])
+    }
+
+    /// Rows are missing up to a checkpoint of 40 days ago: retention has removed them only if the tenant keeps, or kept, less.
+    @Test func theStartOfAnAuditFitsItsRetention() async throws {
+        try await signedTwice()
+        try await age(40)
+        try await change("DELETE FROM gateway.audit WHERE position <= 6")
+        #expect(try await verify().faults == [.removedEarly(6)])
+        try await keep(50)
+        #expect(try await verify().faults == [.removedEarly(6)])
+        try await keep(30)
+        #expect(try await verify().faults == [])
+        // A row says that less was kept until now.
+        try await keep(nil)
+        #expect(try await verify().faults == [])
+        // A row after it does not say that for a time in which nothing was old enough.
+        try await change("DELETE FROM gateway.audit WHERE position > 11")
+        try await keep(45)
+        try await keep(nil)
+        #expect(try await verify().faults == [.removedEarly(6)])
+    }
+
+    /// The signatures of older programs do not cover the time of the row.
+    @Test func aCheckpointWithoutASignedTimeCounts() async throws {
+        try await signedTwice()
+        let links = try await stores.audit.links(in: tenant, after: 5, limit: 1)
+        let hash = HexCoding.encode(try #require(links.first?.hash))
+        let key = try Curve25519.Signing.PrivateKey(rawRepresentation: ring.derived("audit checkpoint"))
+        let signature = try key.signature(for: Array("push-gateway audit checkpoint\nacme\n6\n\(hash)".utf8))
+        let now = Int64(Date().timeIntervalSince1970)
+        try await store(Array(signature), at: now)
+        let chain = try await verify()
+        #expect(chain.faults == [] && chain.confirmed == 2)
+        try await change("DELETE FROM gateway.audit WHERE position <= 6")
+        #expect(try await verify().faults == [.removedEarly(6)])
+        try await store(Array(signature), at: now - 500 * 86_400)
+        #expect(try await verify().faults == [])
+    }
+
+    /// Whoever removes the newest rows with their checkpoints is found if a copy has them.
+    @Test func aTruncatedAuditIsFoundByItsCopy() async throws {
+        let path = NSTemporaryDirectory() + "audit-\(UUID().uuidString).jsonl"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await signedTwice()
+        try await AuditFileService(
+            path: path,
+            keeper: service.keeper,
+            store: stores.audit,
+            logger: service.logger
+        ).copy()
+        try await change(
+            "DELETE FROM gateway.audit WHERE position >= 9; DELETE FROM gateway.audit_checkpoint WHERE position >= 9"
+        )
+        #expect(try await verify().faults == [.missing(9, 11)])
     }
 
     @Test func anErasedPersonLeavesTheChainValid() async throws {

@@ -239,7 +239,7 @@ import Testing
             let checkpoint = AuditCheckpoint(
                 position: Int64(position),
                 hash: hash,
-                at: try await fixture.now(),
+                micros: 0,
                 signer: [1],
                 signature: [2]
             )

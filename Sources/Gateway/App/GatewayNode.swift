@@ -424,7 +424,6 @@ extension GatewayNode {
                 keeper: PostgresAuditKeeper(engine: engine, node: base.node),
                 store: PostgresAuditStore(call: base.database.call),
                 signer: base.auditSigner,
-                clock: base.clock,
                 logger: base.logger
             ),
             MasterKeyService(

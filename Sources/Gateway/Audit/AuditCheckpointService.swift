@@ -14,7 +14,6 @@ struct AuditCheckpointService: Service {
     let keeper: PostgresAuditKeeper
     let store: PostgresAuditStore
     let signer: AuditSigner
-    let clock: any WallClock
     let logger: Logger
 
     func run() async throws {
@@ -55,7 +54,7 @@ struct AuditCheckpointService: Service {
                 )
                 continue
             }
-            let checkpoint = try signer.checkpoint(tip.tenant, tip.position, tip.hash, at: clock.now())
+            let checkpoint = try signer.checkpoint(tip.tenant, tip.position, tip.hash, micros: tip.micros)
             try await keeper.store(checkpoint, in: tip.tenant)
             count += 1
         }

@@ -16,12 +16,14 @@ package struct AuditReader: Sendable {
     /// - Parameters:
     ///   - tenant: the owner of the audit.
     ///   - signers: the public keys whose signatures count.
+    ///   - bounds: the facts with which the first and the last row are compared.
     ///   - progress: called with the number of rows after each page.
     /// - Returns: the findings.
     /// - Throws: `StoreError`.
     package func verify(
         _ tenant: TenantID,
         signers: [[UInt8]],
+        within bounds: AuditBounds,
         progress: (Int) -> Void = { _ in }
     ) async throws(StoreError) -> AuditChain {
         var checkpoints: [AuditCheckpoint] = []
@@ -36,7 +38,7 @@ package struct AuditReader: Sendable {
         }
         var chain = AuditChain(tenant, checkpoints: checkpoints, signers: signers)
         _ = try await read(tenant, after: 0, upTo: .max, into: &chain, progress: progress)
-        chain.finish()
+        chain.finish(bounds)
         return chain
     }
 

@@ -1,7 +1,23 @@
 import Crypto
+import EngineStore
 import Foundation
 package import Model
 package import Store
+
+/// The facts with which the start and the end of an audit are compared.
+package struct AuditBounds: Sendable, Hashable {
+    /// How long retention keeps the rows of the tenant.
+    package var kept: Duration
+    /// The last position that a copy outside of the database has; 0 without copies.
+    package var copied: Int64
+    package var now: Timestamp
+
+    package init(kept: Duration, copied: Int64, now: Timestamp) {
+        self.kept = kept
+        self.copied = copied
+        self.now = now
+    }
+}
 
 /// Verifies the rows and checkpoints of one tenant's audit, in order. It is pure: rows go in, faults come out.
 ///
@@ -15,6 +31,10 @@ package struct AuditChain {
     private let signers: [[UInt8]]
     private var checkpoints: ArraySlice<AuditCheckpoint>
     private var last: (position: Int64, hash: [UInt8]?)?
+    /// The checkpoint behind which the rows begin, because those up to it were removed.
+    private var beginning: AuditCheckpoint?
+    /// Whether a row says that retention was shorter at a time when it removed the rows up to `beginning`.
+    private var isExplained = false
 
     /// Rows with a digest, and rows without one.
     package private(set) var chained = 0
@@ -63,14 +83,19 @@ package struct AuditChain {
         if Self.digest(link, after: previous ?? []) != hash { note(.changed(link.position)) }
         last = (link.position, hash)
         confirm(link.position, hash)
+        explain(link)
     }
 
-    /// Ends the audit: what the remaining checkpoints confirm is missing.
-    package mutating func finish() {
-        if let remaining = checkpoints.last, remaining.position > last?.position ?? 0 {
-            note(.missing((last?.position ?? 0) + 1, remaining.position))
-        }
+    /// Ends the audit: what the remaining checkpoints confirm, or a copy contains, is missing. Rows that retention keeps must not be missing at the beginning.
+    package mutating func finish(_ bounds: AuditBounds) {
+        let end = last?.position ?? 0
+        let known = max(checkpoints.last?.position ?? 0, bounds.copied)
+        if known > end { note(.missing(end + 1, known)) }
         checkpoints = []
+        let now = Double(bounds.now.milliseconds) * 1000 + Double(Self.tolerance.milliseconds) * 1000
+        if let beginning, !isExplained, !Self.removes(beginning, at: now, keeping: bounds.kept) {
+            note(.removedEarly(beginning.position))
+        }
     }
 
     /// The digest of a row: SHA-256 over the digest of the row before and the covered bytes.
@@ -91,7 +116,29 @@ package struct AuditChain {
             return []
         }
         if check(found) { confirmed += 1 }
+        beginning = found
         return found.hash
+    }
+
+    /// An hour, for the clock of the machine that verifies.
+    private static let tolerance = Duration.seconds(3600)
+    /// The database keeps 30 days whatever the tenant's retention is (`drop_audit`).
+    private static let leastKept = Duration.seconds(30 * 86400)
+
+    /// Whether retention removes the rows up to `checkpoint` at a time in microseconds since 1970. Doubles, because the times of a changed database can be any.
+    private static func removes(_ checkpoint: AuditCheckpoint, at micros: Double, keeping kept: Duration) -> Bool {
+        micros - Double(checkpoint.micros) > Double(max(kept, leastKept).milliseconds) * 1000
+    }
+
+    /// Notes a change of the retention: until then the rows were kept for the time before it.
+    private mutating func explain(_ link: AuditLink) {
+        guard let beginning, !isExplained, link.action == "write", link.subject == "retention", let data = link.data,
+            let changes = (try? JSONParser.parse(data))?["changes"]?.array
+        else { return }
+        for change in changes where change["setting"]?.string == "audit" {
+            let before = change["before"]?.int.map { Duration.seconds($0) } ?? RetentionPolicy().audit
+            isExplained = isExplained || Self.removes(beginning, at: Double(link.micros), keeping: before)
+        }
     }
 
     private mutating func confirm(_ position: Int64, _ hash: [UInt8]) {
@@ -139,6 +186,8 @@ package enum AuditFault: Sendable, Hashable, CustomStringConvertible {
     /// The digest is not the one that the checkpoint signed.
     case differs(Int64)
     case badSignature(Int64)
+    /// The rows up to this position are missing, and retention does not remove them yet.
+    case removedEarly(Int64)
     /// The checkpoint was signed by another key than the master key's.
     case unknownSigner(Int64)
 
@@ -150,6 +199,8 @@ package enum AuditFault: Sendable, Hashable, CustomStringConvertible {
         case .repeated(let position): "row \(position) is in the wrong place"
         case .withoutDigest(let position): "row \(position) has no digest, and the row before it has one"
         case .differs(let position): "row \(position) is not the row that checkpoint \(position) signed"
+        case .removedEarly(let position):
+            "the rows up to \(position) are missing, and retention does not remove them yet"
         case .badSignature(let position): "the signature of checkpoint \(position) is wrong"
         case .unknownSigner(let position):
             "checkpoint \(position) was signed with another master key; name its public key with --signer if that was right"

@@ -15,37 +15,44 @@ package struct AuditSigner: Sendable {
     /// The public key, 32 bytes, with which anyone can verify the checkpoints.
     package var publicKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
 
-    /// Signs the digest of the row at `position`.
+    /// Signs the digest and the time (in microseconds since 1970) of the row at `position`.
     ///
     /// - Throws: an error of the cryptography library.
     package func checkpoint(
         _ tenant: TenantID,
         _ position: Int64,
         _ hash: [UInt8],
-        at time: Timestamp
+        micros: Int64
     ) throws -> AuditCheckpoint {
-        let signature = try key.signature(for: Self.signed(tenant, position, hash))
-        return AuditCheckpoint(
+        var checkpoint = AuditCheckpoint(
             position: position,
             hash: hash,
-            at: time,
+            micros: micros,
             signer: publicKey,
-            signature: Array(signature)
+            signature: []
         )
+        checkpoint.signature = Array(try key.signature(for: Self.signed(checkpoint, tenant)))
+        return checkpoint
     }
 
     /// Whether the signature is right for the key that the checkpoint names. It does not say whose key that is.
     package static func isValid(_ checkpoint: AuditCheckpoint, of tenant: TenantID) -> Bool {
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: checkpoint.signer) else { return false }
-        return key.isValidSignature(
-            checkpoint.signature,
-            for: signed(tenant, checkpoint.position, checkpoint.hash)
-        )
+        return key.isValidSignature(checkpoint.signature, for: signed(checkpoint, tenant))
+            || key.isValidSignature(checkpoint.signature, for: signedWithoutTime(checkpoint, tenant))
     }
 
-    /// `push-gateway audit checkpoint`, tenant, position and digest in hex, separated by line feeds.
-    private static func signed(_ tenant: TenantID, _ position: Int64, _ hash: [UInt8]) -> [UInt8] {
-        let fields = ["push-gateway audit checkpoint", tenant.rawValue, String(position), HexCoding.encode(hash)]
-        return Array(fields.joined(separator: "\n").utf8)
+    /// `push-gateway audit checkpoint 2`, tenant, position, time in microseconds and digest in hex, separated by line feeds.
+    private static func signed(_ checkpoint: AuditCheckpoint, _ tenant: TenantID) -> [UInt8] {
+        let place = [tenant.rawValue, String(checkpoint.position), String(checkpoint.micros)]
+        return lines(["push-gateway audit checkpoint 2"] + place + [HexCoding.encode(checkpoint.hash)])
     }
+
+    /// Older programs sign less: `push-gateway audit checkpoint`, tenant, position and digest in hex.
+    private static func signedWithoutTime(_ checkpoint: AuditCheckpoint, _ tenant: TenantID) -> [UInt8] {
+        let place = [tenant.rawValue, String(checkpoint.position)]
+        return lines(["push-gateway audit checkpoint"] + place + [HexCoding.encode(checkpoint.hash)])
+    }
+
+    private static func lines(_ fields: [String]) -> [UInt8] { Array(fields.joined(separator: "\n").utf8) }
 }

@@ -1964,14 +1964,15 @@ SELECT position, at, actor, action, subject, data FROM gateway.audit WHERE tenan
 SELECT position, at, actor, action, subject, data FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT $2;
 
 -- role gateway_engine
-SELECT position, hash FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1;
+SELECT position, hash, (extract(epoch FROM at) * 1000000)::bigint AS micros FROM gateway.audit
+WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1;
 
 -- role gateway_call
-SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
+SELECT position, hash, (extract(epoch FROM last_at) * 1000000)::bigint AS micros, signer, signature FROM gateway.audit_checkpoint
 WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3;
 
 -- role gateway_engine
-SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
+SELECT position, hash, (extract(epoch FROM last_at) * 1000000)::bigint AS micros, signer, signature FROM gateway.audit_checkpoint
 WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1;
 
 -- role gateway_call

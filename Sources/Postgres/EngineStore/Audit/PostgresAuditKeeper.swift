@@ -42,6 +42,8 @@ package struct PostgresAuditKeeper: Sendable {
         package var tenant: TenantID
         package var position: Int64
         package var hash: [UInt8]
+        /// When the row was written, in microseconds since 1970.
+        package var micros: Int64
         /// The newest checkpoint; nil without one.
         package var last: AuditCheckpoint?
     }
@@ -114,6 +116,35 @@ package struct PostgresAuditKeeper: Sendable {
         return found
     }
 
+    /// Returns how long retention keeps the audit of each tenant.
+    ///
+    /// - Throws: `StoreError`.
+    package func retention() async throws(StoreError) -> [TenantID: Duration] {
+        try await asStore { () throws(PostgresError) -> [TenantID: Duration] in
+            var kept: [TenantID: Duration] = [:]
+            for row in try await engine.run(MaintenanceSQL.tenants(), tenant: nil) {
+                let tenant: TenantID = try row.id("tenant_id")
+                let own = TenantRetention(json: try row.object("retention"))
+                kept[tenant] = RetentionPolicy().overlaid(by: own).audit
+            }
+            return kept
+        }
+    }
+
+    /// Returns the last position that any copy has; 0 without copies.
+    ///
+    /// - Throws: `StoreError`.
+    package func copied(in tenant: TenantID) async throws(StoreError) -> Int64 {
+        try await asStore { () throws(PostgresError) -> Int64 in
+            var last: Int64 = 0
+            for sql in [KeeperSQL.copied, KeeperSQL.pushed] {
+                let state = try await engine.run(sql(.id(tenant)), tenant: nil).only()
+                last = max(last, try state.int64("copied"))
+            }
+            return last
+        }
+    }
+
     /// Notes that a copy has the rows up to `position`.
     ///
     /// - Throws: `StoreError`.
@@ -137,7 +168,7 @@ package struct PostgresAuditKeeper: Sendable {
         let position = try row.int64("position")
         let last = try results.result(1).rows { (row) throws(PostgresError) in try AuditCheckpoint(row) }.first
         guard last.map({ $0.position < position }) ?? true else { return nil }
-        return Tip(tenant: tenant, position: position, hash: hash, last: last)
+        return Tip(tenant: tenant, position: position, hash: hash, micros: try row.int64("micros"), last: last)
     }
 
     /// Stores a checkpoint. One that exists already stays.
@@ -162,12 +193,15 @@ package struct PostgresAuditKeeper: Sendable {
 /// The statements of `PostgresAuditKeeper`.
 enum KeeperSQL {
     static let newest = StoreSQL.tenant(
-        "SELECT position, hash FROM gateway.audit WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1"
+        """
+        SELECT position, hash, (extract(epoch FROM at) * 1000000)::bigint AS micros FROM gateway.audit
+        WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1
+        """
     )
 
     static let lastCheckpoint = StoreSQL.tenant(
         """
-        SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
+        SELECT position, hash, (extract(epoch FROM last_at) * 1000000)::bigint AS micros, signer, signature FROM gateway.audit_checkpoint
         WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1
         """
     )

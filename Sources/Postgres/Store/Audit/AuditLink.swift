@@ -1,4 +1,3 @@
-package import Model
 package import PostgresClient
 
 /// A row of the audit as its digest covers it.
@@ -55,16 +54,16 @@ package struct AuditLink: Sendable, Hashable {
 package struct AuditCheckpoint: Sendable, Hashable {
     package var position: Int64
     package var hash: [UInt8]
-    /// When it was signed. Not covered by the signature.
-    package var at: Timestamp
+    /// When the row was written, in microseconds since 1970. Checkpoints of older programs do not sign it.
+    package var micros: Int64
     /// The public key, 32 bytes (Ed25519).
     package var signer: [UInt8]
     package var signature: [UInt8]
 
-    package init(position: Int64, hash: [UInt8], at: Timestamp, signer: [UInt8], signature: [UInt8]) {
+    package init(position: Int64, hash: [UInt8], micros: Int64, signer: [UInt8], signature: [UInt8]) {
         self.position = position
         self.hash = hash
-        self.at = at
+        self.micros = micros
         self.signer = signer
         self.signature = signature
     }
@@ -72,7 +71,7 @@ package struct AuditCheckpoint: Sendable, Hashable {
     package init(_ row: Row) throws(PostgresError) {
         position = try row.int64("position")
         hash = try row.bytes("hash")
-        at = try row.time("at")
+        micros = try row.int64("micros")
         signer = try row.bytes("signer")
         signature = try row.bytes("signature")
     }

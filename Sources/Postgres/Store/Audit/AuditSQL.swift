@@ -46,7 +46,7 @@ enum AuditSQL {
 
     static let checkpoints = StoreSQL.tenant(
         """
-        SELECT position, hash, at, signer, signature FROM gateway.audit_checkpoint
+        SELECT position, hash, (extract(epoch FROM last_at) * 1000000)::bigint AS micros, signer, signature FROM gateway.audit_checkpoint
         WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3
         """
     )
