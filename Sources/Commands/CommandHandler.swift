@@ -85,12 +85,11 @@ package struct CommandHandler: Sendable {
                 result.replies += await run(plans, in: scope.tenant)
                 plans = []
                 result.replies.append(await observe(message, context))
-            } else if case .user(let command) = command {
+            } else if let plan = Self.userPlan(command, context) {
                 result.replies += await run(plans, in: scope.tenant)
                 plans = []
                 // The call is forwarded with its last transaction.
                 let last = index == commands.count - 1 ? forwarding : nil
-                let plan = ProfileRules.plan(command, context)
                 result.replies.append(await run(plan, in: scope.tenant, last, after: result.replies))
             } else {
                 plans.append(Self.plan(command, context))
@@ -159,10 +158,22 @@ package struct CommandHandler: Sendable {
         for command in commands {
             switch command {
             case .submission(.submit), .submission(.observe), .user: return nil
+            case .group(.changeMembers(_, let change)) where change.device != nil: return nil
             default: plans.append(plan(command, context))
             }
         }
         return plans
+    }
+
+    /// The plan of a command that reads a user first; nil for other commands.
+    @inline(never)
+    private static func userPlan(_ command: Command, _ context: RuleContext) -> UserPlan? {
+        switch command {
+        case .user(let command): return ProfileRules.plan(command, context)
+        case .group(.changeMembers(let group, let change)):
+            return change.device.map { GroupRules.changeMembers(of: group, change, by: $0, context) }
+        default: return nil  // the commands of a single step, and submissions
+        }
     }
 
     @inline(never)

@@ -359,6 +359,23 @@ struct CallLimiterTests {
         #expect(limits.takeOwn(names, Self.caller, after: names) == nil, "counted by an earlier step")
     }
 
+    // An app names its user when it joins or leaves a group, and others know that name.
+    @Test func anAppsChangeOfAGroupIsThatOfItsUser() {
+        let rate = CallRate(perSecond: 0.001, burst: 1)
+        let limits = VendorLimits(limiter: Bench { $0.rates[.user] = rate }.limiter)
+        var change = GroupChange(remove: ["u"])
+        let leave = CallNames([.group(.changeMembers("g", change))], isOfDevice: true)
+        #expect(limits.admission(leave, Self.caller) == .admitted(reserved: false))
+        guard case .refused(let excess) = limits.admission(leave, Self.caller) else {
+            Issue.record("the user is not limited")
+            return
+        }
+        #expect(excess.limit == .user)
+        change.device = DeviceCaller(key: "k")
+        #expect(CallNames([.group(.changeMembers("g", change))], isOfDevice: true).identities == [.key("k")])
+        #expect(CallNames([.group(.changeMembers("g", change))]).isEmpty, "a back end's")
+    }
+
     @Test func aBackEndsCallsAreNotLimited() {
         let names = CallNames([
             .group(.put("g")), .user(.erase([.id("u")])), .campaign(.find("c")),

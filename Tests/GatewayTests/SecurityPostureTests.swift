@@ -178,9 +178,19 @@ struct SecurityPostureTests {
                     "medium acme/shop rationalowl: auth.testCodes is set",
                 ]
             ),
-            (.upmc, [:], ["low acme/shop upmc: security.using is false, the default"]),
             (
-                .upmc, ["security": ["using": "true"], "history": ["cuidAlone": "true"], "receiptsByUser": true],
+                .upmc, [:],
+                [
+                    "medium acme/shop upmc: groupsByUser is true, the default",
+                    "low acme/shop upmc: security.using is false, the default",
+                ]
+            ),
+            (
+                .upmc,
+                [
+                    "security": ["using": "true"], "history": ["cuidAlone": "true"], "receiptsByUser": true,
+                    "groupsByUser": "false",
+                ],
                 ["high acme/shop upmc: history.cuidAlone is true", "medium acme/shop upmc: receiptsByUser is true"]
             ),
             (.ipns, ["historyScope": "all"], ["high acme/shop ipns: historyScope is all"]),

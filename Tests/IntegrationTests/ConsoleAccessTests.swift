@@ -62,10 +62,8 @@ struct ConsoleAccessTests {
             #expect(shown.status == 200 && shown.text.contains("first"))
             let secret = String(link.dropFirst("/invitation/".count))
             func accept(_ password: String, _ repeated: String) async throws -> ConsoleBrowser.Answer {
-                try await one.post(
-                    "/invitation",
-                    [("secret", secret), ("password", password), ("repeated", repeated)]
-                )
+                let fields = [("secret", secret), ("password", password), ("repeated", repeated)]
+                return try await one.post("/invitation", fields)
             }
             #expect(try await accept("short", "short").status == 422)
             #expect(try await accept("password1234", "password1234").status == 422)

@@ -187,6 +187,15 @@ struct SenderTests {
         #expect(try await stranger.call("rcv_register_usergroup_user", member).code == "0000")
         #expect(try await stranger.call("rcv_get_usergroup_user", member).code == "40100")
         #expect(try await caller.call("rcv_get_usergroup_user", member).first?["CUID"] == "hong")
+        // A call that names a device changes nothing for the user of another one.
+        let other = UPMCCaller.Phone(user: "eve")
+        try await caller.register(other)
+        let foreign = other.fields.merging(member) { $1 }
+        #expect(try await stranger.call("rcv_delete_usergroup_user", foreign).code == "4400")
+        #expect(try await caller.call("rcv_get_usergroup_user", member).first?["CUID"] == "hong")
+        let own = phone.fields.merging(member) { $1 }
+        #expect(try await stranger.call("rcv_delete_usergroup_user", own).code == "0000")
+        #expect(try await stranger.call("rcv_register_usergroup_user", own).code == "0000")
         #expect(try await stranger.call("rcv_delete_usergroup_user", member).code == "0000")
     }
 

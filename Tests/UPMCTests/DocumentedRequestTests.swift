@@ -76,9 +76,12 @@ struct DocumentedRequestTests {
 
     // docs/contracts/upmc.md#1.8.8
     @Test func aUserJoinsAndLeavesAGroup() throws {
-        let join = GroupCommand.changeMembers("12", GroupChange(add: ["hong"]))
+        var (add, remove) = (GroupChange(add: ["hong"]), GroupChange(remove: ["hong"]))
+        add.device = DeviceCaller(key: "APNS:6F0A", token: token)
+        remove.device = add.device
+        let join = GroupCommand.changeMembers("12", add)
         #expect(try command("rcv_register_usergroup_user/join.request.txt") == .group(join))
-        let leave = GroupCommand.changeMembers("12", GroupChange(remove: ["hong"]))
+        let leave = GroupCommand.changeMembers("12", remove)
         let path = "/upmc/rcv_delete_usergroup_user.ctl"
         #expect(try command("rcv_register_usergroup_user/join.request.txt", path) == .group(leave))
         #expect(throws: AdapterError(.missing, field: "GROUPSEQ")) {
@@ -86,6 +89,28 @@ struct DocumentedRequestTests {
         }
         #expect(throws: AdapterError(.invalid, field: "CUID")) {
             _ = try Mount.command(Mount.call("rcv_register_usergroup_user", "APP_ID=a&CUID=GUEST&GROUPSEQ=1"))
+        }
+    }
+
+    // A CUID is known to others; whether it is enough for a group is a setting.
+    @Test func aUserAloneJoinsAGroupOnlyIfTheBindingAcceptsIt() throws {
+        let closed = Mount.settings("4.0EE", ["groupsByUser": false])
+        for name in ["rcv_register_usergroup_user", "rcv_delete_usergroup_user"] {
+            let alone = Mount.call(name, "APP_ID=a&CUID=hong&GROUPSEQ=1")
+            guard case .group(.changeMembers("1", let change))? = try Mount.command(alone) else {
+                Issue.record("\(name) is not a change of a group")
+                continue
+            }
+            #expect(change.device == nil && change.add + change.remove == ["hong"])
+            #expect(throws: AdapterError(.missing, field: "DEVICE_ID")) { _ = try Mount.command(alone, closed) }
+            for device in ["DEVICE_ID=6F0A", "PSID=\(Fixture.token)"] {
+                let named = Mount.call(name, "APP_ID=a&CUID=hong&GROUPSEQ=1&\(device)")
+                guard case .group(.changeMembers("1", let change))? = try Mount.command(named, closed) else {
+                    Issue.record("\(name) with \(device) is not a change of a group")
+                    continue
+                }
+                #expect(change.device?.key != nil, "\(device)")
+            }
         }
     }
 

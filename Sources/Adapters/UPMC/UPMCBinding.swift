@@ -44,6 +44,8 @@ package struct UPMCSettings: Sendable, Hashable {
     package var showsHistoryByUser = false
     /// Whether a `CUID` alone permits receipts and badges of that user.
     package var acceptsReceiptsByUser = false
+    /// Whether a `CUID` alone joins and leaves groups.
+    package var acceptsGroupsByUser = true
     package var decodesMessageTwice = true
     /// The base URL of pages, without a trailing slash; nil: pages are not supported.
     package var publicURL: String?
@@ -57,6 +59,7 @@ package struct UPMCSettings: Sendable, Hashable {
         isSingleDevicePerUser = binding["singleDevicePerUser"].flatMap(Self.flag) ?? isSingleDevicePerUser
         showsHistoryByUser = binding["history.cuidAlone"].flatMap(Self.flag) ?? showsHistoryByUser
         acceptsReceiptsByUser = binding["receiptsByUser"].flatMap(Self.flag) ?? acceptsReceiptsByUser
+        acceptsGroupsByUser = binding["groupsByUser"].flatMap(Self.flag) ?? acceptsGroupsByUser
         decodesMessageTwice = binding["doubleDecodeMessage"].flatMap(Self.flag) ?? decodesMessageTwice
         publicURL = binding["publicUrl"].flatMap(Self.url)
     }
@@ -117,6 +120,19 @@ package struct UPMCSettings: Sendable, Hashable {
             when: { $0.flatMap(flag) == true }
         )
         .refusing("receipts and badges by CUID alone"),
+        VendorSetting(
+            "groupsByUser",
+            default: "true",
+            "Whether a CUID alone, without the device's PSID or DEVICE_ID, is enough to join and leave groups."
+        ) {
+            flag($0) != nil
+        }
+        .risky(
+            .medium,
+            "Anyone who knows or guesses a CUID can add that user to groups and take it out of them.",
+            remedy: "Set it to false if the apps name the device's PSID or DEVICE_ID when they join and leave.",
+            when: { $0.flatMap(flag) != false }
+        ),
         VendorSetting("doubleDecodeMessage", default: "true", "Whether MESSAGE may be percent-encoded twice.") {
             flag($0) != nil
         },

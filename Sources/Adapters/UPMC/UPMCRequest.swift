@@ -24,8 +24,8 @@ struct UPMCRequest {
         case .getService: return [.registration(.standing(key: try DeviceName(parameters).key))]
         case .deleteService: return [.registration(.unregister(.key(try DeviceName(parameters).key)))]
         case .deleteUser: return [.registration(.assign(key: try DeviceName(parameters).key, .clear))]
-        case .joinGroup: return [.group(.changeMembers(try group(), GroupChange(add: [try member()])))]
-        case .leaveGroup: return [.group(.changeMembers(try group(), GroupChange(remove: [try member()])))]
+        case .joinGroup: return [try membership(GroupChange(add: [try member()]))]
+        case .leaveGroup: return [try membership(GroupChange(remove: [try member()]))]
         case .groupUsers: return [.group(.members(try group(), try DeviceName.user(parameters)))]
         case .registerGroup:
             return [.group(.create(title: try parameters.required("GROUPNAME", limit: 256)))]
@@ -123,11 +123,28 @@ struct UPMCRequest {
 
     // MARK: Groups (docs/contracts/upmc.md#1.8.8)
 
-    private func group() throws(AdapterError) -> GroupName {
+    func group() throws(AdapterError) -> GroupName {
         GroupName(try parameters.required("GROUPSEQ"))
     }
 
-    private func member() throws(AdapterError) -> UserID {
+    /// A call that names a device changes only the membership of the device's user.
+    ///
+    /// Assumed: not every client names its device, so a `CUID` alone is enough, unless the binding forbids it (`groupsByUser`).
+    private func membership(_ change: GroupChange) throws(AdapterError) -> Command {
+        let name = try group()
+        var change = change
+        let token = try parameters.text("PSID", limit: UPMCLimits.tokenBytes)
+        let id = try parameters.text("DEVICE_ID", limit: 120)
+        if token != nil || id != nil {
+            let device = try DeviceName(parameters)
+            change.device = DeviceCaller(key: device.key, token: device.token)
+        } else if !settings.acceptsGroupsByUser {
+            throw AdapterError(.missing, field: "DEVICE_ID")
+        }
+        return .group(.changeMembers(name, change))
+    }
+
+    func member() throws(AdapterError) -> UserID {
         _ = try parameters.required("CUID")
         guard let user = try DeviceName.user(parameters) else { throw AdapterError(.invalid, field: "CUID") }
         return user

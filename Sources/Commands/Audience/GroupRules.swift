@@ -53,6 +53,22 @@ enum GroupRules {
         }
     }
 
+    /// A change that a device makes: its own user joins or leaves.
+    static func changeMembers(
+        of name: GroupName,
+        _ change: GroupChange,
+        by caller: DeviceCaller,
+        _ context: RuleContext
+    ) -> UserPlan {
+        guard caller.isDevice else { return .refused(.unknownDevice) }
+        return UserPlan(FindPreferences(context.scope, caller)) { known in
+            guard let user = known?.user, (change.add + change.remove).allSatisfy({ $0 == user }) else {
+                return .refused(.unknownDevice)
+            }
+            return changeMembers(of: name, change, context)
+        }
+    }
+
     private static func groups(of user: UserID, _ context: RuleContext) -> Plan {
         guard Storable.isKey(user.rawValue) else { return .settled(.group(.groups([]))) }
         return Plan(ListGroupsOfUser(context.scope, user, limit: CommandLimits.groupRows)) { .group(.groups($0)) }

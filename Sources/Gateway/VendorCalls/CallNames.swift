@@ -72,6 +72,7 @@ struct CallNames: Sendable, Hashable {
                     for device in patch.devices { read(device) }
                     if case .id(let user)? = patch.user, !users.contains(user) { users.append(user) }
                 }
+            case .group(.changeMembers(_, let change)) where isOfDevice: read(change)
             // A back end's calls, which name others.
             case .sender, .group, .submission, .campaign, .media, .user: break
             }
@@ -92,6 +93,11 @@ struct CallNames: Sendable, Hashable {
             phones.append(phone)
         case .drawKey, .listed, .activity: break
         }
+    }
+
+    private mutating func read(_ change: GroupChange) {
+        if let device = change.device { read(device) }
+        for user in change.add + change.remove where !users.contains(user) { users.append(user) }
     }
 
     private mutating func read(_ registration: DeviceRegistration) {

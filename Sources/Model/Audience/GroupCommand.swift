@@ -20,13 +20,14 @@ package enum GroupCommand: Sendable, Hashable {
     case members(GroupName, UserID?)
 }
 
-/// The users to add to a group and to remove from it.
+/// The users to add to a group and to remove from it. If a device makes the change, all of them must be its user.
 package struct GroupChange: Sendable, Hashable {
     /// 1,000 users in one call: they are one transaction, and other changes of the group wait for its counts.
     package static let limit = 1000
 
     package var add: [UserID]
     package var remove: [UserID]
+    package var device: DeviceCaller?
 
     package init(add: [UserID] = [], remove: [UserID] = []) {
         self.add = add

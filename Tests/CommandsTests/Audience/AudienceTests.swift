@@ -122,6 +122,30 @@ import Testing
         }
     }
 
+    @Test func aDeviceChangesTheMembershipOfItsOwnUserOnly() async throws {
+        let world = try await CommandWorld.make()
+        await register(world, "k1", user: "u1", token: "aa")
+        await register(world, "k2", user: "u2")
+        _ = await world.reply(.group(.put("g")))
+        func reply(_ change: GroupChange, by device: DeviceCaller) async -> Reply? {
+            var change = change
+            change.device = device
+            return await world.reply(.group(.changeMembers("g", change)))
+        }
+        let join = GroupChange(add: ["u1"])
+        let joined = Reply.group(.membersChanged(added: 1, removed: 0))
+        #expect(await reply(join, by: DeviceCaller(key: "k2")) == .refused(.unknownDevice))
+        #expect(await reply(join, by: DeviceCaller(key: "k3")) == .refused(.unknownDevice))
+        #expect(await reply(join, by: DeviceCaller(user: "u1")) == .refused(.unknownDevice))
+        #expect(await reply(join, by: DeviceCaller(key: "k1")) == joined)
+        let leave = GroupChange(remove: ["u1"])
+        #expect(await reply(leave, by: DeviceCaller(key: "k2")) == .refused(.unknownDevice))
+        let both = GroupChange(remove: ["u1", "u2"])
+        #expect(await reply(both, by: DeviceCaller(key: "k1")) == .refused(.unknownDevice))
+        let token = DeviceCaller(key: "other", token: DeviceToken(stored: "aa"))
+        #expect(await reply(leave, by: token) == .group(.membersChanged(added: 0, removed: 1)))
+    }
+
     @Test func changesOfGroupsAreBoundedAndTheirNamesStorable() async throws {
         let world = try await CommandWorld.make()
         func reply(_ command: GroupCommand) async -> Reply? { await world.reply(.group(command)) }

@@ -24,6 +24,7 @@ enum Fixture {
             return String(line)
         }.joined().replacing("9f2c…64hex", with: token).replacing("9f2c…", with: token)
             .replacing("DEVICE_ID=…", with: "DEVICE_ID=6F0A").replacing("APP_ID=…", with: "APP_ID=com.example.app")
+            .replacing("PSID=…", with: "PSID=\(token)")
     }
 
     /// Path and form of a documented request.

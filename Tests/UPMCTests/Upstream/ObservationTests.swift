@@ -100,7 +100,9 @@ struct ObservationTests {
         let created = #"{"HEADER":{"RESULT_CODE":"0000"},"BODY":[{"GROUPSEQ":"31","GROUPNAME":"vip"}]}"#
         let create = Mount.call("rcv_register_usergroup", "APP_ID=com.example.app&GROUPNAME=vip")
         #expect(Self.observed(create, created) == [.group(.adopt(TitledGroup(name: "31", title: "vip")))])
-        let join = Mount.call("rcv_register_usergroup_user", "APP_ID=com.example.app&GROUPSEQ=31&CUID=hong")
+        // The vendor has accepted the call, whatever the gateway knows about the device.
+        let form = "APP_ID=com.example.app&GROUPSEQ=31&CUID=hong&DEVICE_ID=6F0A"
+        let join = Mount.call("rcv_register_usergroup_user", form)
         #expect(
             Self.observed(join, Self.success) == [
                 .group(.adopt(TitledGroup(name: "31", title: ""))),

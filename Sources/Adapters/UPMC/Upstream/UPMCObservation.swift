@@ -62,7 +62,9 @@ struct UPMCObservation {
         case .registerService, .addService, .registerUser, .registerServiceAndUser, .registerWebServiceAndUser,
             .deleteService, .deleteUser, .setBadge, .alive, .deleteGroup, .acknowledge, .read:
             return try request.commands()
-        case .joinGroup, .leaveGroup: return try group("") + request.commands()
+        // The vendor has accepted the change, whatever the gateway knows about the device.
+        case .joinGroup: return try group("") + [change(GroupChange(add: [request.member()]))]
+        case .leaveGroup: return try group("") + [change(GroupChange(remove: [request.member()]))]
         case .registerGroup: return try group(answer["GROUPNAME"]?.lenientString ?? "")
         case .send, .sendToGroup, .sendToList: return [.submission(.observe(try message()))]
         // Keys and settings of the vendor, and reads.
@@ -70,6 +72,10 @@ struct UPMCObservation {
             .reallocateBroker, .putLog, .messageList, .message, .unreadCount, .lastSession, .purchase:
             return []
         }
+    }
+
+    private func change(_ change: GroupChange) throws(AdapterError) -> Command {
+        .group(.changeMembers(try request.group(), change))
     }
 
     /// `GROUPSEQ` of the answer, otherwise of the call: the vendor's number of the group.
