@@ -27,9 +27,17 @@ package final class LargeBodies: Sendable {
     package func room(bytes: Int, address: String?) async throws(LimitExcess) -> HeldPermit {
         // Without a limit there is always room.
         guard limiter.settings.bodyBytes > 0 else { return HeldPermit {} }
-        switch state.withLockedValue({ $0.queue.ask(bytes: bytes, address: .network(address)) }) {
+        let name = LimitedName.network(address)
+        let (answer, other) = state.withLockedValue {
+            state -> (BodyQueue.Answer, CheckedContinuation<Bool, Never>?) in
+            let answer = state.queue.ask(bytes: bytes, address: name)
+            guard case .waits(_, let other?) = answer else { return (answer, nil) }
+            return (answer, state.waiters.removeValue(forKey: other))
+        }
+        other?.resume(returning: false)
+        switch answer {
         case .admitted(let ticket): return room(ticket)
-        case .waits(let ticket): if await isAdmitted(ticket) { return room(ticket) }
+        case .waits(let ticket, _): if await isAdmitted(ticket) { return room(ticket) }
         case .refused: break
         }
         throw LimitExcess(.bodies, wait: Double(limiter.settings.bodyWaitSeconds))
@@ -44,7 +52,7 @@ package final class LargeBodies: Sendable {
         for waiter in started { waiter.resume(returning: true) }
     }
 
-    /// Waits until the body is admitted. False when the time is over, or the call was canceled; the body waits no longer then.
+    /// Waits until the body is admitted. False when the time is over, the call was canceled, or another address got the place; the body waits no longer then.
     private func isAdmitted(_ ticket: BodyQueue.Ticket) async -> Bool {
         let timer = Task { [self, wait = limiter.settings.bodyWaitSeconds] in
             try? await Task.sleep(for: .seconds(wait))
