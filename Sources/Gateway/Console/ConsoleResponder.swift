@@ -149,6 +149,7 @@ package final class ConsoleResponder: HTTPResponder {
             bytes = try await BodyReader.read(
                 request.request,
                 on: request.context.channel,
+                from: request.context.remoteAddress,
                 limitBytes: limitBytes
             ) { (bytes, _) async throws(BodyReader.Failure) in
                 do throws(LimitExcess) {

@@ -13,7 +13,7 @@ package enum BodyReader {
         case tooSlow
         /// The connection broke.
         case broken
-        /// The node holds too many large bodies.
+        /// The node holds too many large bodies, or too many that arrive slowly.
         case noRoom(LimitExcess)
         /// The call is refused whatever the rest of its body is.
         case unwanted
@@ -26,6 +26,8 @@ package enum BodyReader {
     /// - Parameters:
     ///   - request: the call.
     ///   - channel: the connection; nil in a test whose body is already in memory.
+    ///   - address: the client's.
+    ///   - arriving: limits the bodies that arrive in several parts.
     ///   - limitBytes: the limit; reading stops at once above it.
     ///   - makeRoom: waits for room for that many bytes. Called once, when more than `LargeBodies.smallBytes` arrive, with as many of them, before the rest is
     ///     read. The time limit begins again afterwards.
@@ -34,17 +36,22 @@ package enum BodyReader {
     package static func read(
         _ request: Request,
         on channel: (any Channel)?,
+        from address: String?,
+        arriving: ArrivingBodies = .ofNode,
         limitBytes: Int,
         makeRoom: (_ bytes: Int, _ beginning: [UInt8]) async throws(Failure) -> Void
     ) async throws(Failure) -> [UInt8] {
         let stated = request.headers[values: .contentLength].first.flatMap { Int($0) }
         if let stated, stated > limitBytes { throw .tooLarge }
         var ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
-        defer { if let ticket { watch.ended(ticket) } }
+        var part = ArrivingBodies.Part()
+        defer {
+            if let ticket { watch.ended(ticket) }
+            arriving.end(&part)
+        }
         do {
             var bytes: [UInt8] = []
             var isLarge = false
-            bytes.reserveCapacity(min(LargeBodies.smallBytes, max(0, stated ?? 0)))
             for try await buffer in request.body {
                 let count = bytes.count + buffer.readableBytes
                 guard count <= limitBytes else { throw Failure.tooLarge }
@@ -52,10 +59,17 @@ package enum BodyReader {
                     isLarge = true
                     if let ticket { watch.ended(ticket) }
                     ticket = nil
+                    arriving.end(&part)
                     let rest = buffer.readableBytesView.prefix(LargeBodies.smallBytes - bytes.count)
                     try await makeRoom(stated ?? limitBytes, bytes + rest)
                     ticket = channel.map { watch.begins($0, until: .now + timeLimit) }
                     bytes.reserveCapacity(stated ?? count)
+                } else if !isLarge, count != stated {
+                    // More will come.
+                    let most = min(stated ?? limitBytes, LargeBodies.smallBytes)
+                    guard arriving.grow(&part, count: count, most: most, address: address) else {
+                        throw Failure.noRoom(LimitExcess(.bodies, wait: Double(timeLimit.components.seconds)))
+                    }
                 }
                 bytes.append(contentsOf: buffer.readableBytesView)
             }

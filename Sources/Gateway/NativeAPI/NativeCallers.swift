@@ -127,8 +127,12 @@ final class NativeBodyReader: Sendable {
     /// - Throws: `Problem`.
     func bytes(of caller: NativeCaller, limitBytes: Int) async throws(Problem) -> [UInt8] {
         do {
-            return try await BodyReader.read(caller.request, on: caller.channel, limitBytes: limitBytes) {
-                (bytes, _) async throws(BodyReader.Failure) in
+            return try await BodyReader.read(
+                caller.request,
+                on: caller.channel,
+                from: caller.remoteAddress,
+                limitBytes: limitBytes
+            ) { (bytes, _) async throws(BodyReader.Failure) in
                 do throws(LimitExcess) {
                     let room = try await bodies.room(bytes: bytes, address: caller.remoteAddress)
                     self.room.withLockedValue { $0 = room }
