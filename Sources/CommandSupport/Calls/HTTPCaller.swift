@@ -83,9 +83,10 @@ package struct HTTPCaller: Sendable {
     /// Posts bytes as JSON, which they need not be.
     ///
     /// - Throws: the client's error when no answer arrives.
-    package func post(_ path: String, json bytes: [UInt8]) async throws -> Answer {
+    package func post(_ path: String, json bytes: [UInt8], headers: [String: String] = [:]) async throws -> Answer {
         var request = HTTPClientRequest(url: base + path)
         request.method = .POST
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: bytes))
         return try await execute(request)
