@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from .calls import Calls
+from .calls import Answer, Calls
 from .vendors import Phone, Vendor
 
 TEXT = re.compile(r"#m\d+#")
@@ -74,8 +74,8 @@ class Fleet:
         self.count = 0
         self.seen = 0
         self.slowest_opt_out = 0.0
-        # Whether a send may be refused; it is not repeated, and may have been accepted.
-        self.may_be_refused = False
+        # The processes of which one or more may not run, so that a send may be refused or without an answer; it is not repeated, and may have been accepted.
+        self.down: frozenset[str] = frozenset()
         # The percentage of the rollout whose rules sends follow; None: either side may push.
         self.percent: int | None = None
 
@@ -139,19 +139,31 @@ class Fleet:
         return message
 
     def send(self, phones: list[Phone]) -> Message:
-        """Sends one message in the vendor's interface, once."""
+        """Sends one message in the vendor's interface, once. It must be accepted, unless a process is killed meanwhile."""
         message = self.message(self.of_users(phones) if self.vendor.addresses_users else phones)
         message.is_shared = len(phones) > 1
+        # It may be killed, or start again, during the call.
+        down = self.down
         answer = self.vendor.send(self.calls, f"News {message.text}", phones)
-        if answer is not None and not self.vendor.is_accepted(answer):
-            if self.may_be_refused or answer.status in (429, 503, 504) or answer.status == 200 and not answer.json():
-                return message
-            raise RuntimeError(f"a send was refused: {answer.status} {answer.body[:300]!r}")
-        message.is_certain = answer is not None
+        message.is_certain = answer is not None and self.vendor.is_accepted(answer)
+        if not message.is_certain and not self.may_fail(answer, down | self.down):
+            raise RuntimeError(f"a send was not accepted: {'no answer' if answer is None else f'{answer.status} {answer.body[:300]!r}'}")
         return message
 
-    def send_to_each(self, rounds: int, during: Callable[[int], None] | None = None) -> None:
-        """A message to each phone, also to those that have opted out together with one that has not, and one to all."""
+    @staticmethod
+    def may_fail(answer: Answer | None, down: frozenset[str]) -> bool:
+        """Whether a send may end like this while these processes do not run.
+
+        A gateway that starts answers "try again"; one whose database or vendor does not run answers in the words of the dialect.
+        """
+        is_unavailable = answer is None or answer.status in (429, 503, 504) or answer.status == 200 and not answer.json()
+        return bool(down) and (is_unavailable or bool(down - {"gateway"}))
+
+    def send_to_each(self, rounds: int, during: Callable[[int], None] | None = None, after_failure: Callable[[], None] | None = None) -> list[Message]:
+        """A message to each phone, also to those that have opted out together with one that has not, and one to all. Returns them.
+
+        A caller whose send was not accepted calls `after_failure` before its next one.
+        """
         work = [[phone] for _ in range(rounds) for phone in self.present]
         gone = [phone for phone in self.phones if phone.has_left]
         work += [[phone, self.present[0]] for phone in gone]
@@ -159,12 +171,15 @@ class Fleet:
         # Named in one call: those inside and outside the rollout.
         work.append(self.present[:20])
 
-        def one(entry: tuple[int, list[Phone]]) -> None:
+        def one(entry: tuple[int, list[Phone]]) -> Message:
             if during is not None:
                 during(entry[0])
-            self.send(entry[1])
+            message = self.send(entry[1])
+            if after_failure is not None and not message.is_certain:
+                after_failure()
+            return message
 
-        list(self.pool.map(one, enumerate(work)))
+        return list(self.pool.map(one, enumerate(work)))
 
     # Pushes.
 
