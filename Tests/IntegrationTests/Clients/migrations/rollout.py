@@ -25,7 +25,6 @@ class Rollout(Journey):
     def __init__(self, vendor, options):
         super().__init__(vendor, options)
         self.control = options.control
-        self.percent = 0
         # (text, token, apns-id) → further arrivals of this push.
         self.repeats: dict[tuple[str, str, str], int] = {}
 
@@ -71,6 +70,7 @@ class Rollout(Journey):
             everything.insert(0, {"kinds": ["receipt", "message"], "action": "serve"})
         self.set_rules(everything, [{"paths": ["old"]}])
         self.proxied()
+        self.fleet.percent = 0
         self.vendor.enter(self.calls)
         self.fleet.register_all()
         self.gateway_knows()
@@ -96,8 +96,9 @@ class Rollout(Journey):
                 {"kinds": ["send"], "rollout": rollout, "action": "serve"}, {"kinds": ["send", "other"], "action": "proxy", "upstream": "old"},
             ]  # fmt: skip
             deliveries = [{"rollout": rollout, "paths": ["apns"]}, {"paths": ["old"]}]
-        self.percent = percent
-        return self.set_rules(calls, deliveries)
+        version = self.set_rules(calls, deliveries)
+        self.moved(percent)
+        return version
 
     def set_rules(self, calls: list[dict], deliveries: list[dict]) -> int:
         rules: dict = {"calls": calls, "deliveries": deliveries}
@@ -108,16 +109,19 @@ class Rollout(Journey):
         return self.routes("set", "--file", str(file))
 
     def roll_back(self, version: int) -> None:
-        self.percent = 0
         self.routes("rollback", "--to", str(version))
+        self.moved(0)
+
+    def is_member(self, phone: Phone, percent: int) -> bool:
+        return is_inside(phone.user, percent, SALT)
 
     def routes(self, *arguments: str) -> int:
-        """Changes the rules, and returns their version. They apply to slices at once, and to calls within a second: either side may answer until then."""
+        """Changes the rules, and returns their version. They apply to slices at once, and to calls within a second: either side may answer until then (`moved`)."""
         done = self.place.need("routes", *arguments, "--app", self.place.app, "--url", self.place.gateway())
         found = re.search(r"version (\d+), in force", done.stdout + done.stderr)
         if found is None:
             raise RuntimeError(f"routes {' '.join(arguments)}: {done.stdout}{done.stderr}")
-        print(f"routes {' '.join(arguments)}: version {found.group(1)}, {self.percent} %", flush=True)
+        print(f"routes {' '.join(arguments)}: version {found.group(1)}", flush=True)
         return int(found.group(1))
 
     # Stages.
@@ -152,24 +156,19 @@ class Rollout(Journey):
         return message, answer.json()["id"]
 
     def sides(self) -> None:
-        """A message to users on both sides: the rules in force decide who pushes it."""
-        message, _ = self.send_natively(self.fleet.present[:20])
+        """A message to users on both sides, in the native interface: the rules in force decide who pushes it, as they do for those in the vendor's interface."""
+        self.send_natively(self.fleet.present[:20])
         self.arrive()
-        theirs = self.ids_of_vendor()
-        owners = {phone.token: phone.user for phone in self.fleet.phones}
-        for token in message.tokens.values():
-            is_theirs = not self.fleet.pushes[message.text, token].isdisjoint(theirs)
-            if is_theirs == is_inside(owners[token], self.percent, SALT):
-                raise AssertionError(f"at {self.percent} %, {owners[token]} got {message.text} from the {'vendor' if is_theirs else 'gateway'}")
+        self.sides_hold()
 
     def twins(self) -> None:
         """A forgotten back end sends messages again, in the native interface: the phones have them from the vendor's interface, whichever side pushed."""
-        is_proxied = self.percent == 0
+        is_proxied = self.fleet.percent == 0
         if is_proxied and not self.vendor.has_receipts:
             # Its pushes do not name their message, so that it is not visible when the gateway knows it.
             return
         for phone in self.phones_of_single_users()[:3]:
-            message = eventually("the side in force has sent", lambda phone=phone: self.sent(phone, is_proxied))
+            message = self.sent(phone, is_proxied)
             if is_proxied:
                 self.wait_until_known(message, phone)
             _, again = self.send_natively([phone], message)
@@ -185,15 +184,14 @@ class Rollout(Journey):
         count = Counter(phone.user for phone in self.fleet.phones)
         return [phone for phone in self.fleet.present if count[phone.user] == 1]
 
-    def sent(self, phone: Phone, is_proxied: bool) -> Message | None:
-        """A message in the vendor's interface that has arrived. None: the other side has sent it, because calls follow new rules within a second only."""
+    def sent(self, phone: Phone, is_proxied: bool) -> Message:
+        """A message in the vendor's interface that has arrived, from the side in force."""
         message = self.fleet.send([phone])
-        if not message.is_certain:
-            raise AssertionError("without a kill, a send was not accepted")
         self.arrive()
         self.wait_until_idle()
-        is_theirs = not self.fleet.pushes[message.text, phone.token].isdisjoint(self.ids_of_vendor())
-        return message if is_theirs == is_proxied else None
+        if self.fleet.pushes[message.text, phone.token].isdisjoint(self.ids_of_vendor()) == is_proxied:
+            raise AssertionError(f"the {'gateway' if is_proxied else 'vendor'} has sent {message.text}")
+        return message
 
     def wait_until_known(self, message: Message, phone: Phone) -> None:
         """Waits until the gateway has read the vendor's answer to the send."""
@@ -208,7 +206,7 @@ class Rollout(Journey):
     def reports(self) -> None:
         """Receipts of messages that the vendor has sent."""
         for phone in self.phones_of_single_users()[:3]:
-            message = eventually("the vendor has sent", lambda phone=phone: self.sent(phone, is_proxied=True))
+            message = self.sent(phone, is_proxied=True)
             self.wait_until_known(message, phone)
         self.fleet.report_all()
         self.receipts_arrive(CONTROL_SECONDS)
@@ -237,8 +235,10 @@ class Rollout(Journey):
             return (pushed.text, inside.token) in fleet.pushes and any(called.text in push["payload"] for push in self.pushes_of_vendor())
 
         eventually("the push and the call are in flight", are_in_flight)
-        self.roll_back(former)
+        self.routes("rollback", "--to", str(former))
         self.kill("gateway")
+        # Started again, it has read the rules in force.
+        fleet.percent = 0
         self.count(may_repeat=True)
         uncertain = self.uncertain()
         if (called.text, outside.number) not in uncertain or (pushed.text, inside.number) in uncertain:
