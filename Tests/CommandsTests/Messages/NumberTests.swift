@@ -93,4 +93,71 @@ import Testing
         nobody.omitsUnknown = true
         #expect(await world.submit(nobody).replies == [.refused(.unknownDevice)])
     }
+
+    // MARK: Numbers next to those of an upstream (docs/routing.md#observed-messages)
+
+    /// A world in which `hong` has a device.
+    private func numberedWorld() async throws -> CommandWorld {
+        let world = try await CommandWorld.make()
+        await world.device("k1")
+        _ = await world.registration(.assign(key: "k1", .set("hong")))
+        return world
+    }
+
+    /// Sends a message to `hong`, and returns the number that the gateway gives it.
+    private func number(_ world: CommandWorld) async -> String? {
+        var submission = Submission(content: Content(body: "b"), audience: .users(["hong"]))
+        submission.numbering = Numbering()
+        guard case .submission(.numbered(let sent))? = await world.submit(submission).replies.first else { return nil }
+        return sent.number
+    }
+
+    /// The upstream has sent a message under a name, which is its number if it counts its messages.
+    private func observe(_ world: CommandWorld, _ reference: String, isNumber: Bool = true) async {
+        let submission = Submission(content: Content(body: "b"), audience: .users(["hong"]))
+        var message = ObservedMessage(submission, references: [reference], number: isNumber ? Int64(reference) : nil)
+        message.upstream = "old"
+        let reply = await world.reply(.submission(.observe(message)))
+        guard case .submission(.observed(true, _))? = reply else {
+            Issue.record("\(reference) is not stored: \(String(describing: reply))")
+            return
+        }
+    }
+
+    @Test func numbersStayAMillionAboveThoseOfTheUpstream() async throws {
+        let world = try await numberedWorld()
+        #expect(await number(world) == "1")
+        await observe(world, "7")
+        #expect(await number(world) == "1000008")
+        // The upstream comes nearer than half a million: 1,000,008 is the last number.
+        await observe(world, "500008")
+        #expect(await number(world) == "1000009", "half a million above it is enough")
+        await observe(world, "500010")
+        #expect(await number(world) == "1500011")
+        // Of an earlier message, whose answer is read late.
+        await observe(world, "8")
+        #expect(await number(world) == "1500012")
+    }
+
+    @Test func aBindingMayStateItsFirstNumber() async throws {
+        var world = try await numberedWorld()
+        world.settings[BindingSettings.numbersFrom] = 5_000_000
+        #expect(await number(world) == "5000000")
+        #expect(await number(world) == "5000001")
+        world.settings[BindingSettings.numbersFrom] = 10
+        #expect(await number(world) == "5000002", "numbers never become lower")
+        await observe(world, "6000000")
+        #expect(await number(world) == "7000001", "the upstream is above them")
+        world.settings[BindingSettings.numbersFrom] = 0
+        #expect(await number(world) == "7000002")
+    }
+
+    // An upstream's names need not be known as numbers, as after an update from a version that did not read them.
+    @Test func aNumberThatTheUpstreamHasUsedIsLeftOut() async throws {
+        let world = try await numberedWorld()
+        await observe(world, "2", isNumber: false)
+        #expect(await number(world) == "1")
+        #expect(await number(world) == "1000003")
+        #expect(await number(world) == "1000004")
+    }
 }
