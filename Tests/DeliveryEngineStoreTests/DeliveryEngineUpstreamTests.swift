@@ -69,6 +69,35 @@ import Testing
         #expect(try await world.sent(message) == 120)
     }
 
+    // The rate is in the tenant's file, and its budget in the database.
+    @Test func theCallsPerSecondOfAnUpstreamAreLimited() async throws {
+        let world = try await EngineWorld()
+        let upstream = Upstream()
+        try await world.stores.provision("acme") { tenant in
+            var old = ProvisionedCredential.sample("old")
+            old.kind = "upstream-rationalowl"
+            old.teamID = nil
+            old.keyID = nil
+            old.endpoint = "https://push.example.com"
+            old.pushesPerSecond = 20
+            tenant.credentials.append(old)
+        }
+        try await put([["paths": ["old"]]], after: nil, world)
+        let engine = world.engine(upstreams: upstream)
+        let stored = try await world.stores.directory.credentials().filter { $0.key.tenant == world.acme }
+        engine.limit(Dictionary(stored.map { ($0.key, $0.rates) }, uniquingKeysWith: { first, _ in first }))
+        let (message, _) = try await world.submit(to: world.register(90), sliceSize: 2)
+        let clock = ContinuousClock()
+        let began = clock.now
+        try await world.running(engine) {
+            try await world.eventually("all are sent") { try await world.isDone(message) }
+        }
+        // One call for each slice. At most 750 ms of the rate are spent at once: what a rest has saved, and what a draw reaches ahead.
+        #expect(upstream.calls == 45 && clock.now - began >= .milliseconds(1000 * 45 / 20 - 750))
+        #expect(upstream.received.values.allSatisfy { $0 == 1 })
+        #expect(try await world.sent(message) == 90)
+    }
+
     @Test func whatTheUpstreamDoesNotKnowIsPushed() async throws {
         let world = try await EngineWorld()
         let upstream = Upstream()

@@ -144,6 +144,26 @@ import Testing
         #expect(bench.sent.isEmpty)
     }
 
+    // `callsPerSecond` counts calls, whatever the number of their targets.
+    @Test func aRateHoldsCallsBack() throws {
+        var bench = machine(targets: 6, [Self.old], permit: .metered(1), callSize: 2)
+        #expect(bench.asked.first == 3 && bench.openCalls.count == 1)
+        bench.permit = .metered(0)
+        let number = try #require(bench.openCalls.first)
+        bench.answer(number, .acceptedByUpstream)
+        bench.pass(.milliseconds(100))
+        #expect(bench.openCalls.isEmpty && bench.orders.count == 1 && bench.asked.last == 2)
+        bench.permit = .metered(1)
+        bench.pass(.milliseconds(100))
+        #expect(bench.openCalls.count == 1 && bench.orders.count == 2)
+        bench.permit = .go
+        bench.pass(.milliseconds(100))
+        #expect(bench.openCalls.count == 2 && bench.orders.count == 3)
+        for number in bench.openCalls { bench.answer(number, .acceptedByUpstream) }
+        let called = bench.orders.values.flatMap(\.targets)
+        #expect(called.count == 6 && Set(called).count == 6)
+    }
+
     // MARK: Outcomes
 
     enum Consequence: Sendable { case sent, uncertain, failed, nextPath, putBack, repeated }

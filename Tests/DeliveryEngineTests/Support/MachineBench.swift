@@ -29,6 +29,8 @@ struct MachineBench {
     var signs: [CredentialSign] = []
     var loads = 0
     var asks = 0
+    /// The number of pushes or calls for which the machine asked the gate, of each question.
+    var asked: [Int] = []
     var isReleased = false
     var isFinished = false
 
@@ -164,8 +166,9 @@ struct MachineBench {
         while let action = actions.popFirst() {
             switch action {
             case .load: loads += 1
-            case .ask(let key, _):
+            case .ask(let key, let pushes):
                 asks += 1
+                asked.append(pushes)
                 actions += machine.permitted(key, permit, outage: outage, now: now)
             case .send(_, let pushes, _, _):
                 sent += pushes
