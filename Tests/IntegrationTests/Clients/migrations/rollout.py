@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from urllib.parse import quote
 
 from .fleet import TEXT, Message, eventually, is_inside
 from .journey import Journey
@@ -164,13 +165,12 @@ class Rollout(Journey):
     def twins(self) -> None:
         """A forgotten back end sends messages again, in the native interface: the phones have them from the vendor's interface, whichever side pushed."""
         is_proxied = self.fleet.percent == 0
-        if is_proxied and not self.vendor.has_receipts:
-            # Its pushes do not name their message, so that it is not visible when the gateway knows it.
+        if is_proxied and not self.vendor.names_observed:
             return
         for phone in self.phones_of_single_users()[:3]:
             message = self.sent(phone, is_proxied)
             if is_proxied:
-                self.wait_until_known(message, phone)
+                self.wait_until_known(message)
             _, again = self.send_natively([phone], message)
             self.wait_until_idle()
             found = [(row["state"], row["reason"]) for row in self.native.get(f"/v1/messages/{again}/deliveries")["deliveries"]]
@@ -193,21 +193,16 @@ class Rollout(Journey):
             raise AssertionError(f"the {'gateway' if is_proxied else 'vendor'} has sent {message.text}")
         return message
 
-    def wait_until_known(self, message: Message, phone: Phone) -> None:
+    def wait_until_known(self, message: Message) -> None:
         """Waits until the gateway has read the vendor's answer to the send."""
-        reference = self.vendor.reference(self.fleet.payloads[message.text, phone.token])
-
-        def is_known() -> bool:
-            answer = self.native.call("GET", f"/v1/messages/{reference}", {})
-            return answer is not None and answer.json().get("state") == "observed"
-
-        eventually("the message of the vendor is known", is_known)
+        filters = f"app={self.place.app}&state=observed&text={quote(message.text)}"
+        eventually("the message of the vendor is known", lambda: self.native.get(f"/v1/messages?{filters}")["messages"])
 
     def reports(self) -> None:
         """Receipts of messages that the vendor has sent."""
         for phone in self.phones_of_single_users()[:3]:
             message = self.sent(phone, is_proxied=True)
-            self.wait_until_known(message, phone)
+            self.wait_until_known(message)
         self.fleet.report_all()
         self.receipts_arrive(CONTROL_SECONDS)
 

@@ -61,6 +61,8 @@ class Vendor:
     addresses_users = False
     # Whether a send that names several targets names each of them, so that a rollout splits it. Otherwise it is an audience, which the vendor pushes to before 100 %.
     names_each = True
+    # Whether the gateway knows the devices of a send that it has proxied. Otherwise the duplicate guard lets a later message through.
+    names_observed = True
     # The beginning of the path of each send, also of those that the gateway makes at the vendor.
     send_path = ""
 
@@ -396,6 +398,8 @@ class NotificationHubs(Vendor):
     has_receipts = False
     # Several installations are an expression of tags.
     names_each = False
+    # So is one: the message is observed without devices (docs/routing.md#cross-vendor-duplicates).
+    names_observed = False
     hub = "moving-hub"
     send_path = f"/{hub}/messages"
     rule = "DefaultFullSharedAccessSignature"
