@@ -138,13 +138,14 @@ class Fleet:
             self.messages[message.text] = message
         return message
 
-    def send(self, phones: list[Phone]) -> Message:
+    def send(self, phones: list[Phone], has_fallback: bool = False) -> Message:
         """Sends one message in the vendor's interface, once. It must be accepted, unless a process is killed meanwhile."""
         message = self.message(self.of_users(phones) if self.vendor.addresses_users else phones)
         message.is_shared = len(phones) > 1
         # It may be killed, or start again, during the call.
         down = self.down
-        answer = self.vendor.send(self.calls, f"News {message.text}", phones)
+        send = self.vendor.send_with_fallback if has_fallback else self.vendor.send
+        answer = send(self.calls, f"News {message.text}", phones)
         message.is_certain = answer is not None and self.vendor.is_accepted(answer)
         if not message.is_certain and not self.may_fail(answer, down | self.down):
             raise RuntimeError(f"a send was not accepted: {'no answer' if answer is None else f'{answer.status} {answer.body[:300]!r}'}")
@@ -244,12 +245,14 @@ class Fleet:
             self.reported.update(fresh)
             list(self.pool.map(self.report, fresh))
 
-    def report(self, key: tuple[str, str]) -> None:
+    def report(self, key: tuple[str, str], is_read: bool | None = None) -> None:
+        """Reports one push. Without `is_read`, every second message is read."""
         phone = next(phone for phone in self.phones if self.messages[key[0]].tokens.get(phone.number) == key[1])
         reference = self.vendor.reference(self.payloads[key])
         if reference is None:
             raise AssertionError(f"a push without a name: {self.payloads[key]}")
-        is_read = int(key[0].strip("#m")) % 2 == 0
+        if is_read is None:
+            is_read = int(key[0].strip("#m")) % 2 == 0
         self.vendor.report(self.calls, phone, reference, is_read=False)
         if is_read:
             self.vendor.report(self.calls, phone, reference, is_read=True)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from .fleet import TEXT, Message, eventually, is_inside
 from .journey import Journey
-from .vendors import Phone, users
+from .vendors import FALLBACK_MINUTES, Phone, users
 
 SALT = "spring"
 # With as many phones, each process is killed in each stage; with fewer, once in the whole run.
@@ -40,10 +40,12 @@ class Rollout(Journey):
         self.twins()
         former = self.put(0)
         self.stage()
+        self.fallbacks()
         self.put(10)
         self.stage(kills["10"])
         self.put(50)
         self.stage(kills["50"])
+        self.fallbacks()
         if "gateway" in self.kills:
             self.crash(former)
         else:
@@ -51,6 +53,7 @@ class Rollout(Journey):
         self.stage(kills["back"])
         self.put(100)
         self.stage(kills["100"])
+        self.fallbacks()
         self.twins()
         self.receipts_arrive()
         self.without_a_kill_all_is_certain()
@@ -197,6 +200,46 @@ class Rollout(Journey):
         """Waits until the gateway has read the vendor's answer to the send."""
         filters = f"app={self.place.app}&state=observed&text={quote(message.text)}"
         eventually("the message of the vendor is known", lambda: self.native.get(f"/v1/messages?{filters}")["messages"])
+
+    def fallbacks(self) -> None:
+        """Sends that request a text message for those who do not read the push.
+
+        The vendor charges for its own message that nobody reads, and for nothing else: not if the app reported to the gateway that it was read, and for no message that
+        the gateway sends, on whichever path.
+        """
+        if not self.vendor.has_fallback:
+            return
+        fleet, alone = self.fleet, self.phones_of_single_users()
+        inside = [phone for phone in alone if self.is_member(phone, 50)]
+        outside = [phone for phone in alone if not self.is_member(phone, 50)]
+        sends = {0: [inside[:1], outside[:1]], 50: [inside[:1], inside[:1] + outside[:1]], 100: [outside[:1]]}[fleet.percent or 0]
+        before = self.charged()
+        messages = [fleet.send(phones, has_fallback=True) for phones in sends]
+        self.arrive()
+        self.wait_until_idle()
+        wanted = []
+        if fleet.percent == 0:
+            names = [self.vendor.reference(fleet.payloads[message.text, phones[0].token]) for message, phones in zip(messages, sends)]
+            wanted = names[1:]
+            key = (messages[0].text, sends[0][0].token)
+            fleet.reported.add(key)
+            fleet.report(key, is_read=True)
+            receipts = self.stub.control
+            eventually(
+                "the vendor has the receipt",
+                lambda: any(
+                    entry["kind"] == "read" and entry["message"] == names[0] for entry in receipts.get("/_stub/receipts?limit=200000")["receipts"]
+                ),
+            )
+        self.stub.control.json("POST", "/_stub/time", {}, {"seconds": (FALLBACK_MINUTES + 1) * 60})
+        found = self.charged()[len(before) :]
+        if found != wanted:
+            raise AssertionError(f"at {fleet.percent} %, the vendor has charged for {found}, and not for {wanted}")
+        fleet.report_all()
+
+    def charged(self) -> list[str]:
+        """The vendor's names of the messages for which it has sent a text message that is charged."""
+        return [paid["message"] for paid in self.stub.control.get("/_stub/state")["paid"]]
 
     def reports(self) -> None:
         """Receipts of messages that the vendor has sent."""

@@ -15,6 +15,8 @@ from urllib.parse import quote
 from .calls import Answer, Calls
 
 SEOUL = timezone(timedelta(hours=9))
+# Longer than a scene, so that its end comes only when the vendor's clock is moved.
+FALLBACK_MINUTES = 100
 
 
 class Refused(Exception):
@@ -63,6 +65,8 @@ class Vendor:
     names_each = True
     # Whether the gateway knows the devices of a send that it has proxied. Otherwise the duplicate guard lets a later message through.
     names_observed = True
+    # Whether the vendor charges for a text message to those who do not read a push, if the send requests it.
+    has_fallback = False
     # The beginning of the path of each send, also of those that the gateway makes at the vendor.
     send_path = ""
 
@@ -92,6 +96,10 @@ class Vendor:
 
     def send(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
         """Sends once. None: the answer was lost, so that the send may have been accepted."""
+        raise NotImplementedError
+
+    def send_with_fallback(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
+        """Sends once, and requests a text message that is charged, after `FALLBACK_MINUTES`."""
         raise NotImplementedError
 
     def is_accepted(self, answer: Answer) -> bool:
@@ -140,6 +148,7 @@ class UPMC(Vendor):
     name = "upmc"
     app = "com.example.moving"
     addresses_users = True
+    has_fallback = True
     send_path = "/upmc/rcv_register_message"
 
     def stub_settings(self) -> list[str]:
@@ -169,13 +178,19 @@ class UPMC(Vendor):
     def leave(self, calls: Calls, phone: Phone) -> None:
         self.check(self.post(calls, "rcv_delete_service", self.place(phone)), "unregistration")
 
-    def send(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
-        fields = {
+    def fields(self, text: str, phones: list[Phone]) -> dict[str, str]:
+        return {
             "TYPE": "E", "CUID": json.dumps(users(phones)), "MESSAGE": json.dumps({"title": "Shop", "body": text}), "PRIORITY": "3",
             "BADGENO": "1", "RESERVEDATE": "", "SERVICECODE": "ALL", "SOUNDFILE": "alert.aif", "EXT": "", "SENDERCODE": "admin", "DB_IN": "Y",
             "TEMPLATE_YN": "N", "SPLIT_MSG_CNT": "0", "DELAY_SECOND": "0", "PUSH_FAIL_SMS_SEND": "N",
         }  # fmt: skip
-        return self.post(calls, "rcv_register_message", fields, once=True)
+
+    def send(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
+        return self.post(calls, "rcv_register_message", self.fields(text, phones), once=True)
+
+    def send_with_fallback(self, calls: Calls, text: str, phones: list[Phone]) -> Answer | None:
+        fallback = {"PUSH_FAIL_SMS_SEND": "Y", "SMS_READ_WAIT_MINUTE": str(FALLBACK_MINUTES)}
+        return self.post(calls, "rcv_register_message", self.fields(text, phones) | fallback, once=True)
 
     def is_accepted(self, answer: Answer) -> bool:
         return answer.json().get("HEADER", {}).get("RESULT_CODE") in ("0000", "4400")
