@@ -28,4 +28,35 @@ import Testing
             #expect(found == own)
         }
     }
+
+    // The keys of the documented shares, computed by the database in one statement: the four bytes of each, one behind the other.
+    @Test func aHundredThousandBucketsAreThoseOfPostgreSQL() async throws {
+        let fixture = try await StoreFixture.make()
+        let (salt, count) = ("spring", 100_000)
+        let statement = Statement(
+            """
+            SELECT string_agg(
+                substr(sha256(convert_to($1, 'UTF8') || '\\x00' || convert_to('u' || n, 'UTF8')), 1, 4), ''::bytea ORDER BY n
+            ) AS buckets
+            FROM generate_series(0, $2::bigint - 1) AS n
+            """,
+            [.string(salt), .int64(Int64(count))]
+        )
+        let found = try await fixture.engine.run(statement, tenant: nil).only().bytes("buckets")
+        try #require(found.count == 4 * count)
+        let rollout = try #require(Rollout(hundredths: 1000, by: .user, salt: salt))
+        var members = 0
+        for number in 0..<count {
+            let bucket = Rollout.bucket(of: "u\(number)", salt: salt)
+            let place = 4 * number
+            let theirs = found[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            guard bucket == theirs else {
+                Issue.record("u\(number): \(bucket), and in SQL \(theirs)")
+                return
+            }
+            if rollout.includes(bucket: theirs) { members += 1 }
+        }
+        // Within 0.2 points of 10 %.
+        #expect((count / 10 - count / 500...count / 10 + count / 500).contains(members))
+    }
 }
