@@ -1,4 +1,5 @@
 import Adapters
+import AnswerShapes
 import Foundation
 import Model
 import Testing

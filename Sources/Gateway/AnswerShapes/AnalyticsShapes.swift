@@ -76,6 +76,21 @@ package enum AnalyticsShapes {
         ]
     )
 
+    /// The members of every answer that say what was counted.
+    package static func head<Value: Sendable>(
+        _ question: @escaping @Sendable (Value) -> FunnelQuestion
+    ) -> [AnswerShape<Value>.Member] {
+        [
+            .time("from", "The first moment that is counted.") { question($0).range.start },
+            .time("to", "The first moment that is no longer counted.") { question($0).range.end },
+            .text("zone", "The time zone of days.", example: "Europe/Berlin") { question($0).zone.text },
+            .optionalTime(
+                "daysOnlyUntil",
+                "Before this time, counts are kept by day of their app's time zone; null: not in this range."
+            ) { question($0).daysOnlyUntil },
+        ]
+    }
+
     // MARK: CSV
 
     /// The names of the columns of counts.

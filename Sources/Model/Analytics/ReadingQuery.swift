@@ -25,25 +25,6 @@ package struct GroupLatencies: Sendable, Hashable {
     }
 }
 
-/// The length of the parts of a series of days. Weeks begin on Monday.
-package enum DayInterval: String, Sendable, Hashable, CaseIterable {
-    case day, week, month
-
-    /// The first day of the part that contains a day. Days since 1970.
-    package func start(of day: Int32) -> Int32 {
-        switch self {
-        case .day: return day
-        case .week:
-            // 1970-01-01 was a Thursday.
-            let place = (day % 7 + 10) % 7
-            return day - place
-        case .month:
-            let date = Timestamp(seconds: Int64(day) * 86_400).rfc3339Date
-            return day - (Int32(date.suffix(2)) ?? 1) + 1
-        }
-    }
-}
-
 /// Distinct devices and users of a range of days, and how the number of devices changed.
 package struct DeviceFigures: Sendable, Hashable {
     /// Which distinct values of which deliveries.

@@ -24,9 +24,6 @@ protocol AnalyticsFields: FigureFields {
     var by: InputField<[FunnelGrouping]> { get }
 }
 
-/// The form of an answer.
-enum AnalyticsFormat: String, Sendable, CaseIterable { case json, csv }
-
 enum AnalyticsInputs {
     /// The retention of counts, and therefore the longest range. Unit: days.
     static let dayLimit: Int64 = 400
@@ -92,39 +89,6 @@ enum AnalyticsInputs {
     }
 }
 
-/// The range of a question, and the clock of its days.
-struct AnalyticsRange: Sendable {
-    var quarters: QuarterRange
-    var zone: TimeZoneName
-
-    /// The first and the last day of the zone that the range touches. Days since 1970.
-    var days: ClosedRange<Int32> {
-        func day(_ time: Timestamp) -> Int32 { (time + .seconds(zone.offset(at: time))).day }
-        let first = day(quarters.start)
-        return first...max(first, day(quarters.end + .milliseconds(-1)))
-    }
-}
-
-/// A question about the funnel: what to count, in which range, and how to split it.
-struct FunnelQuestion: Sendable {
-    var range: QuarterRange
-    var zone: TimeZoneName
-    var filter: FunnelFilter
-    var groupings: Set<FunnelGrouping>
-    var format: AnalyticsFormat
-    /// The end of the part of the range of which only days are counted, each in its app's time zone; nil: there is none.
-    var daysOnlyUntil: Timestamp?
-
-    /// The beginning of the local day that is `days` after that of `now`.
-    static func midnight(_ days: Int64, after now: Timestamp, in zone: TimeZoneName) -> Timestamp {
-        let day = (now.seconds + zone.offset(at: now)) / 86_400 + days
-        let local = day * 86_400
-        // The offset at the beginning of the day differs from that of now when the clocks change in between.
-        let guess = Timestamp(seconds: local - zone.offset(at: now))
-        return Timestamp(seconds: local - zone.offset(at: guess))
-    }
-}
-
 extension NativeAPI {
     /// The question of a call.
     ///
@@ -140,8 +104,7 @@ extension NativeAPI {
                 try await queries.mergedCounts(of: call.tenant)
             }
         return FunnelQuestion(
-            range: range.quarters,
-            zone: range.zone,
+            range: range,
             filter: FunnelFilter(
                 apps: try call.app,
                 vendors: try call.vendor,
