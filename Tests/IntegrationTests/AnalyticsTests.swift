@@ -35,6 +35,14 @@ struct AnalyticsTests {
         #expect(only["total"]?["targets"]?.int == 10 && only["total"]?["pending"]?.int == 0)
     }
 
+    // What a vendor sent by itself or for the gateway, also with a credential that is deleted.
+    @Test(arguments: ["observed:rationalowl", "observed:native", "upstream:old", "none,observed:upmc,upstream:a%20b"])
+    func theFilterAcceptsEachTransportOfAnswers(_ transports: String) async throws {
+        for question in ["funnel", "timeseries", "losses"] {
+            _ = try await ask("/v1/analytics/\(question)?app=shop&transport=\(transports)")
+        }
+    }
+
     @Test func lossesHaveTheirReasons() async throws {
         let answer = try await ask("/v1/analytics/losses?app=shop&vendor=native")
         let losses = try #require(answer["losses"]?.array).map {
@@ -175,6 +183,7 @@ struct AnalyticsTests {
         ("funnel?from=9223372036854775000&to=9223372036854775807", "from"),
         ("losses?to=9223372036854775807", "to"), ("funnel?app=nobody", "app"), ("timeseries?app=shop,nobody", "app"),
         ("latency?app=nobody", "app"), ("versions?app=nobody", "app"), ("funnel?transport=pigeon", "transport"),
+        ("funnel?transport=observed:pigeon", "transport"), ("losses?transport=upstream:", "transport"),
         ("losses?deviceVendor=pigeon", "deviceVendor"), ("devices?from=253402300800000", "from"),
     ])
     func aWrongQuestionIsRefusedWithItsField(_ path: String, _ field: String) async throws {

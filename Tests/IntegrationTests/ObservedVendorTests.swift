@@ -84,6 +84,10 @@ import Testing
                 try await eventually("the delivery is read") {
                     try await world.value(delivery) == "read observed:upmc"
                 }
+                let path = "/v1/analytics/funnel?app=observed&transport=observed:upmc&by=transport"
+                let funnel = try await world.native("GET", path)
+                #expect(funnel.json?["total"]?["accepted"]?.int == 1, "\(funnel.text)")
+                #expect(funnel.json?["groups"]?.array?.first?["group"]?["transport"] == "observed:upmc")
                 try await eventually("the vendor has the receipt") {
                     try await count("receipts", vendor) > before
                 }

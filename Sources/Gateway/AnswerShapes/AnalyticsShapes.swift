@@ -54,7 +54,7 @@ package enum AnalyticsShapes {
         case .deviceVendor:
             "The vendor of the devices' SDK, `\(FunnelFilter.unknownDialect)` if it is not known; absent unless the counts are split by it."
         case .transport:
-            "The transport, `\(FunnelFilter.noTransport)` if none was used; absent unless the counts are split by it."
+            "The transport: `\(FunnelFilter.appleTransport)`, `\(CredentialID.upstreamPrefix)CREDENTIAL`, `\(FunnelFilter.observedPrefix)VENDOR`, or `\(FunnelFilter.noTransport)` if none was used; absent unless the counts are split by it."
         }
     }
 

@@ -12,6 +12,8 @@ package struct FunnelFilter: Sendable, Hashable {
     package static let appleTransport = "apns"
     /// The transport of deliveries that none was used for: suppressed or still pending, for example.
     package static let noTransport = "none"
+    /// The beginning of the transport of pushes that a vendor sent by itself, before its name.
+    package static let observedPrefix = "observed:"
     /// The dialect of devices that is not known.
     package static let unknownDialect = "unknown"
 

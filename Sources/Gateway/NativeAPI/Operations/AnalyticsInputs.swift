@@ -60,8 +60,8 @@ enum AnalyticsInputs {
     )
     static let transport = list(
         "transport",
-        InputKind<String>.word(among: [FunnelFilter.appleTransport, FunnelFilter.noTransport]),
-        "Only deliveries by these transports, comma-separated; `\(FunnelFilter.noTransport)`: without one."
+        transports,
+        "Only deliveries by these transports, comma-separated; `\(CredentialID.upstreamPrefix)CREDENTIAL`: an upstream's; `\(FunnelFilter.observedPrefix)VENDOR`: pushes that the vendor sent by itself; `\(FunnelFilter.noTransport)`: without one."
     )
     static let by = QueryField.optional(
         "by",
@@ -79,6 +79,34 @@ enum AnalyticsInputs {
 
     private static let dialects =
         VendorCatalog.product.adapters.map(\.vendor.rawValue).sorted() + [FunnelFilter.unknownDialect]
+
+    /// Every transport that `by=transport` returns. A credential may be deleted, and its deliveries are still counted, so that each name of one is accepted.
+    private static let transports = InputKind<String>(
+        .any(of: [
+            .words(fixedTransports),
+            JSONSchema([
+                "type": "string", "pattern": .string("^\(CredentialID.upstreamPrefix).+$"),
+                "maxLength": .int(CredentialID.upstreamPrefix.utf8.count + credentialBytes),
+            ]),
+        ])
+    ) { (json, name) throws(Problem) in
+        let text = json.string ?? ""
+        let credential = text.dropFirst(CredentialID.upstreamPrefix.count).utf8
+        let isUpstream =
+            text.hasPrefix(CredentialID.upstreamPrefix) && (1...credentialBytes).contains(credential.count)
+            && !credential.contains(0)
+        guard isUpstream || fixedTransports.contains(text) else {
+            let words = (fixedTransports + ["\(CredentialID.upstreamPrefix)CREDENTIAL"]).joined(separator: ", ")
+            throw .invalid(name, "must be one of \(words)")
+        }
+        return text
+    }
+
+    private static let fixedTransports: [String] =
+        [FunnelFilter.appleTransport, FunnelFilter.noTransport]
+        + VendorCatalog.product.adapters.map { FunnelFilter.observedPrefix + $0.vendor.rawValue }.sorted()
+    /// The limit of names of credentials. Unit: bytes.
+    private static let credentialBytes = 64
 
     private static func list<Element: Sendable>(
         _ name: String,
