@@ -93,6 +93,19 @@ struct MetricsDocumentTests {
         #expect(FunnelRate.receiptRate.value(of: counts) == nil)
     }
 
+    // The vendor's own pushes are counted, and are left out of the rate of what the gateway sent.
+    @Test func observedPushesAreNotInTheAcceptanceRate() {
+        var counts = FunnelCounts()
+        let stages: [FunnelStage: Int64] = [
+            .targets: 1000, .accepted: 860, .uncertain: 10, .rejected: 50, .observedSent: 800, .observedAccepted: 770,
+        ]
+        counts.add(StageCounts(stages), Reporting(received: .reported, read: .reported))
+        #expect(FunnelMetric.sent.value(of: counts) == 920 && FunnelMetric.accepted.value(of: counts) == 860)
+        #expect(FunnelMetric.ownSent.value(of: counts) == 120 && FunnelMetric.ownAccepted.value(of: counts) == 90)
+        #expect(FunnelRate.acceptanceRate.value(of: counts) == 0.75 && !FunnelRate.acceptanceRate.isSmall(counts))
+        #expect(FunnelRate.sentRate.value(of: counts) == 0.92)
+    }
+
     // Days of 23 and 25 hours, and a zone with three quarters of an hour.
     @Test(arguments: [
         ("2026-03-29T12:00:00Z", "Europe/Berlin", "2026-03-28T23:00:00.000Z", "2026-03-29T22:00:00.000Z"),

@@ -55,6 +55,37 @@ import Testing
         #expect(Set(quarters.map(\.day)) == Set(days.map(\.day)))
     }
 
+    // One row is folded, the other is not.
+    @Test func observedPushesAreCountedApart() async throws {
+        let fixture = try await StoreFixture.make()
+        let quarter = Int32(1_700_000_000 / 900)
+        let columns =
+            "(tenant_id, quarter, app_id, vendor, device_vendor, transport, accepted, rejected, expired, expired_tried)"
+        for (table, transport) in [
+            ("counter", "observed:upmc"), ("counter", "apns"), ("counter", "upstream:old"),
+            ("counter_delta", "observed:upmc"),
+        ] {
+            let insert = Statement(
+                "INSERT INTO gateway.\(table) \(columns) VALUES ($1, $2, 'shop', 'upmc', 'upmc', $3, 10, 2, 4, 1)",
+                [.id(fixture.acme), .int32(quarter), .text(transport)]
+            )
+            _ = try await fixture.engine.run(insert, tenant: fixture.acme.rawValue)
+        }
+        let part = FunnelPart(range: QuarterRange(from: quarter, to: quarter + 1), day: "")
+        func count(_ transports: [String]) async throws -> StageCounts {
+            let filter = FunnelFilter(transports: transports)
+            let rows = try await fixture.queries.funnel(of: [part], filter, by: [], in: fixture.acme)
+            return try #require(rows).reduce(StageCounts()) { $0 + $1.counts }
+        }
+        let all = try await count([])
+        #expect(all[.accepted] == 40 && all[.expiredTried] == 4)
+        #expect(all[.observedSent] == 26 && all[.observedAccepted] == 20)
+        let own = try await count(["apns", "upstream:old"])
+        #expect(own[.accepted] == 20 && own[.observedSent] == 0 && own[.observedAccepted] == 0)
+        let observed = try await count(["observed:upmc"])
+        #expect(observed[.accepted] == 20 && observed[.observedSent] == 26 && observed[.observedAccepted] == 20)
+    }
+
     // A message of the native API reaches devices of several vendors.
     @Test func aLossIsOneLineUnlessTheDialectsOfTheDevicesSplitIt() async throws {
         let fixture = try await StoreFixture.make()

@@ -1,7 +1,8 @@
 /// A stage in which deliveries are counted. Each delivery is counted in `targets`, and in one of the outcomes once it has one; `expiredTried` is a part of
-/// `expired`; `received` and `read` are parts of `accepted` and `uncertain`.
+/// `expired`; `received` and `read` are parts of `accepted` and `uncertain`; `observedSent` and `observedAccepted` are what a vendor sent by itself.
 package enum FunnelStage: String, Sendable, Hashable, CaseIterable {
     case targets, suppressed, canceled, expired, expiredTried, unsendable, accepted, uncertain, rejected, received, read
+    case observedSent, observedAccepted
 
     /// The stages of which a delivery is in at most one.
     package static let outcomes: [FunnelStage] = [

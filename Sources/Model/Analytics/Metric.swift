@@ -1,14 +1,14 @@
 /// A number of the funnel: a stage, a sum of stages, or what reports can say about them. docs/metrics.md lists all, and a test compares it with these cases.
 package enum FunnelMetric: String, Sendable, Hashable, CaseIterable {
     case targets, suppressed, canceled, expired, expiredTried, unsendable, pending, sent, accepted, uncertain, rejected
-    case receivable, received, readable, read
+    case receivable, received, readable, read, ownSent, ownAccepted
 
     /// The party that reported the number.
     package enum Source: String, Sendable, Hashable { case gateway, transport, app, none }
 
     package var source: Source {
         switch self {
-        case .accepted, .rejected: .transport
+        case .accepted, .rejected, .ownAccepted: .transport
         case .received, .read: .app
         case .uncertain: .none
         default: .gateway
@@ -36,6 +36,8 @@ package enum FunnelMetric: String, Sendable, Hashable, CaseIterable {
         case .readable:
             "`accepted` + `uncertain` on devices whose SDK can report reads; of others, those that reported one."
         case .read: "The user opened the notification."
+        case .ownSent: "The part of `sent` that the gateway sent, without pushes that a vendor sent by itself."
+        case .ownAccepted: "The part of `accepted` that the gateway sent."
         }
     }
 
@@ -57,6 +59,8 @@ package enum FunnelMetric: String, Sendable, Hashable, CaseIterable {
         case .received: stages[.received]
         case .readable: counts.readable
         case .read: stages[.read]
+        case .ownSent: FunnelMetric.sent.value(of: counts) &- stages[.observedSent]
+        case .ownAccepted: stages[.accepted] &- stages[.observedAccepted]
         }
     }
 }
@@ -71,7 +75,7 @@ package enum FunnelRate: String, Sendable, Hashable, CaseIterable {
     package var numerator: FunnelMetric {
         switch self {
         case .sentRate: .sent
-        case .acceptanceRate: .accepted
+        case .acceptanceRate: .ownAccepted
         case .receiptRate: .received
         case .readRate, .readOfReceivedRate: .read
         }
@@ -80,7 +84,7 @@ package enum FunnelRate: String, Sendable, Hashable, CaseIterable {
     package var denominator: FunnelMetric {
         switch self {
         case .sentRate: .targets
-        case .acceptanceRate: .sent
+        case .acceptanceRate: .ownSent
         case .receiptRate: .receivable
         case .readRate: .readable
         case .readOfReceivedRate: .received

@@ -90,7 +90,7 @@ enum StateWords {
         case .unsendable: Text(ko: "발신 불가", en: "unsendable")
         case .rejected: Text(ko: "거절", en: "rejected")
         case .uncertain: Text(ko: "결과 미확인", en: "uncertain")
-        case .targets, .accepted, .received, .read, nil: Text(ko: stage, en: stage)
+        case .targets, .accepted, .received, .read, .observedSent, .observedAccepted, nil: Text(ko: stage, en: stage)
         }
     }
 }

@@ -11,8 +11,20 @@ enum FunnelSQL {
         counts.split(separator: ", ").map { "\(prefix).\($0)" }.joined(separator: ", ")
     }
 
-    private static let sums = counts.split(separator: ", ").map { "sum(c.\($0))::bigint AS \($0)" }
+    private static let sums = FunnelStage.allCases.map { #"\#(sum($0))::bigint AS "\#($0.rawValue)""# }
         .joined(separator: ", ")
+
+    private static func sum(_ stage: FunnelStage) -> String {
+        func observed(_ counts: String) -> String {
+            "coalesce(sum(\(counts)) FILTER (WHERE starts_with(c.transport, '\(FunnelFilter.observedPrefix)')), 0)"
+        }
+        return switch stage {
+        case .observedSent: observed("c.accepted + c.uncertain + c.rejected + c.expired_tried")
+        case .observedAccepted: observed("c.accepted")
+        case .expiredTried: "sum(c.expired_tried)"
+        default: "sum(c.\(stage.rawValue))"
+        }
+    }
 
     /// `$2`, `$3`: quarter hours since 1970, the second excluded. `$4` to `$7`: apps, dialects of senders, dialects of devices, transports; null: all.
     private static func matches(_ row: String) -> String {

@@ -201,12 +201,8 @@ extension PostgresQueryStore {
     }
 
     private static func counts(_ row: Row) throws(PostgresError) -> StageCounts {
-        StageCounts([
-            .targets: try row.int64("targets"), .suppressed: try row.int64("suppressed"),
-            .canceled: try row.int64("canceled"), .expired: try row.int64("expired"),
-            .expiredTried: try row.int64("expired_tried"), .unsendable: try row.int64("unsendable"),
-            .accepted: try row.int64("accepted"), .uncertain: try row.int64("uncertain"),
-            .rejected: try row.int64("rejected"), .received: try row.int64("received"), .read: try row.int64("read"),
-        ])
+        var counts = StageCounts()
+        for stage in FunnelStage.allCases { counts[stage] = try row.int64(.name(stage.rawValue)) }
+        return counts
     }
 }

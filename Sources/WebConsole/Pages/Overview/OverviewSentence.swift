@@ -13,7 +13,7 @@ struct OverviewSentence: Sendable {
 
     /// A queue whose oldest part is due for longer is late.
     private static let patience = Duration.seconds(300)
-    /// Fewer sent notifications say nothing about the share that is accepted.
+    /// Fewer notifications that the gateway sent say nothing about the share that is accepted.
     private static let sample: Int64 = 100
     /// Below this share of accepted notifications, the sentence names the problem.
     private static let leastAcceptance = 0.8
@@ -61,7 +61,7 @@ struct OverviewSentence: Sendable {
             return Sentence(mark: .warn, text: OverviewText.late(format.dateTime(oldest))(language), link: view)
         }
         let share = funnel.rate(.acceptanceRate)
-        if funnel[.sent] >= Self.sample, let share, share < Self.leastAcceptance {
+        if funnel[.ownSent] >= Self.sample, let share, share < Self.leastAcceptance {
             let reason = losses.first { $0.stage == FunnelStage.rejected.rawValue }?.name(language)
             let text = OverviewText.lowAcceptance(format.rate(share), range.inSentence(language), reason)
             return Sentence(mark: .warn, text: text(language), link: Link(OverviewText.devices(language), "failures"))

@@ -34,7 +34,10 @@ enum OverviewText {
     static let noAnswer = Text(ko: "결과 미확인", en: "no response")
     static let pending = Text(ko: "대기", en: "pending")
     static let ofAll = Text(ko: "전체 대상 기준", en: "All targets of accepted messages")
-    static let dash = Text(ko: "–: SDK가 알리지 않음", en: "–: not reported by the SDK")
+    static let dash = Text(
+        ko: "–: SDK가 알리지 않음 · 접수율은 게이트웨이가 발신한 알림 기준",
+        en: "–: not reported by the SDK · accepted is of what the gateway sent"
+    )
 
     static func ableToReceive(_ count: String) -> Text {
         Text(ko: "수신 확인을 지원하는 \(count)건 기준", en: "of \(count) that can report receipts")
