@@ -105,6 +105,37 @@ struct AnalyticsTests {
         #expect(old["latencies"] == [])
     }
 
+    // Counts and latencies are merged into days separately. Nothing of the run is that old.
+    @Test func anAnswerSaysWhichDaysAreWholeAndInWhichZones() async throws {
+        func quarter(_ time: String) throws -> Int32 {
+            let start = try #require(Timestamp(rfc3339: time))
+            return QuarterRange(start..<start + .seconds(900)).from
+        }
+        let (counts, latencies) = (try quarter("2020-02-01T00:00:00Z"), try quarter("2020-02-02T00:00:00Z"))
+        let noted = try await SharedWorld.current.value(
+            """
+            INSERT INTO gateway.counter_fold AS f (tenant_id, minute, rolled, latencies_rolled)
+                SELECT a.tenant_id, 0, \(counts), \(latencies) FROM gateway.app a WHERE a.tenant_id = 'acme' AND a.app_id = 'shop'
+                ON CONFLICT (tenant_id) DO UPDATE SET rolled = excluded.rolled, latencies_rolled = excluded.latencies_rolled
+                RETURNING f.tenant_id AS value
+            """
+        )
+        #expect(!noted.isEmpty)
+        let zone = try await SharedWorld.current.value(
+            "SELECT coalesce(a.defaults->>'timeZone', 'UTC') AS value FROM gateway.app a WHERE a.tenant_id = 'acme' AND a.app_id = 'shop'"
+        )
+        let range = "app=shop&from=2020-01-31T00:00:00Z&to=2020-02-03T00:00:00Z"
+        for (question, until) in [
+            ("funnel", "2020-02-01"), ("timeseries", "2020-02-01"), ("losses", "2020-02-01"), ("latency", "2020-02-02"),
+        ] {
+            let old = try await ask("/v1/analytics/\(question)?\(range)")
+            #expect(old["daysOnlyUntil"] == .string("\(until)T00:00:00.000Z"), "\(question)")
+            #expect(old["daysOnlyZones"] == [.string(zone)], "\(question)")
+            let young = try await ask("/v1/analytics/\(question)?app=shop")
+            #expect(young["daysOnlyUntil"] == .null && young["daysOnlyZones"] == [], "\(question)")
+        }
+    }
+
     @Test func devicesAndUsersAreCountedOnce() async throws {
         let answer = try await counted("/v1/analytics/devices?app=shop&by=app&interval=day")
         let total = try #require(answer["total"])

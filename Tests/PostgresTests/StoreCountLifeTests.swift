@@ -87,8 +87,12 @@ import Testing
         )
         #expect(try others.only().int("late") == 0)
         #expect(try await keeper.rollUp(at: now) == 0, "a repetition changes nothing")
-        let merged = try await fixture.queries.mergedCounts(of: fixture.acme)
-        #expect(merged == QuarterRange(from: last + Self.day, to: .max).start)
+        let operators = PostgresOperatorStore(engine: fixture.engine)
+        let merged = try await operators.mergedFigures(of: fixture.acme)
+        #expect(merged?.until == QuarterRange(from: last + Self.day, to: .max).start)
+        #expect(Set(merged?.zones ?? []) == Set(Self.zones.filter { $0 != "Nowhere/Unknown" }))
+        #expect(try await operators.mergedFigures(of: fixture.acme, apps: ["Asia/Seoul"])?.zones == ["Asia/Seoul"])
+        #expect(try await operators.mergedFigures(of: fixture.acme, latencies: true) == nil)
     }
 
     /// The sums of histograms by app, kind and day of the app's zone, and the number of rows.
@@ -141,6 +145,9 @@ import Testing
         while let steps = try await keeper.rollUp(at: now), steps > 0 {}
         let after = try await Self.latencies(admin)
         #expect(after.sums == before.sums)
+        let merged = try await PostgresOperatorStore(engine: fixture.engine)
+            .mergedFigures(of: fixture.acme, latencies: true)
+        #expect(merged?.until == QuarterRange(from: last, to: .max).start)
         // 58 quarter hours of three apps and two kinds are old. In Kathmandu they are parts of four days, elsewhere of three.
         #expect(after.rows == before.rows - 58 * 6 + (3 + 3 + 4) * 2, "\(before.rows)")
         // A late receipt is counted in its quarter hour, and stays.

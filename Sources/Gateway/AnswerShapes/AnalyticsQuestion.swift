@@ -21,6 +21,18 @@ package struct AnalyticsRange: Sendable {
     }
 }
 
+/// The part of a range of which only days are kept, each in its app's time zone.
+package struct MergedDays: Sendable {
+    package var until: Timestamp
+    /// The zones of the apps, each once.
+    package var zones: [String]
+
+    package init(until: Timestamp, zones: [String]) {
+        self.until = until
+        self.zones = zones
+    }
+}
+
 /// A question about the funnel: what to count, in which range, and how to split it.
 package struct FunnelQuestion: Sendable {
     package var range: QuarterRange
@@ -28,22 +40,22 @@ package struct FunnelQuestion: Sendable {
     package var filter: FunnelFilter
     package var groupings: Set<FunnelGrouping>
     package var format: AnalyticsFormat
-    /// The end of the part of the range of which only days are counted, each in its app's time zone; nil: there is none.
-    package var daysOnlyUntil: Timestamp?
+    /// Nil: every quarter hour of the range is counted.
+    package var merged: MergedDays?
 
     package init(
         range: AnalyticsRange,
         filter: FunnelFilter,
         groupings: Set<FunnelGrouping>,
         format: AnalyticsFormat,
-        daysOnlyUntil: Timestamp?
+        merged: MergedDays?
     ) {
         self.range = range.quarters
         zone = range.zone
         self.filter = filter
         self.groupings = groupings
         self.format = format
-        self.daysOnlyUntil = daysOnlyUntil
+        self.merged = merged
     }
 
     /// The beginning of the local day that is `days` after that of `now`.

@@ -84,10 +84,23 @@ package enum AnalyticsShapes {
             .time("from", "The first moment that is counted.") { question($0).range.start },
             .time("to", "The first moment that is no longer counted.") { question($0).range.end },
             .text("zone", "The time zone of days.", example: "Europe/Berlin") { question($0).zone.text },
+        ] + merged { question($0).merged }
+    }
+
+    /// The members that say which part of the range is kept by day.
+    package static func merged<Value: Sendable>(
+        _ days: @escaping @Sendable (Value) -> MergedDays?
+    ) -> [AnswerShape<Value>.Member] {
+        [
             .optionalTime(
                 "daysOnlyUntil",
-                "Before this time, counts are kept by day of their app's time zone; null: not in this range."
-            ) { question($0).daysOnlyUntil },
+                "Before this time, figures are kept by day of their app's time zone; null: not in this range."
+            ) { days($0)?.until },
+            .texts(
+                "daysOnlyZones",
+                "The time zones of these days: those of the apps that are counted; empty: there are none.",
+                example: "Europe/Berlin"
+            ) { days($0)?.zones ?? [] },
         ]
     }
 

@@ -123,14 +123,6 @@ extension NativeAPI {
     /// - Throws: `Problem` when the range is empty or too long.
     func question(_ call: NativeCall<some AnalyticsFields>) async throws(Problem) -> FunnelQuestion {
         let range = try await range(call)
-        // Younger counts are never merged.
-        let isYoung = clock.now() - range.quarters.start < PostgresCountKeeper.quarterHourLife
-        let merged =
-            isYoung
-            ? nil
-            : try await asked { () async throws(StoreError) in
-                try await queries.mergedCounts(of: call.tenant)
-            }
         return FunnelQuestion(
             range: range,
             filter: FunnelFilter(
@@ -141,8 +133,24 @@ extension NativeAPI {
             ),
             groupings: Set(try call.by),
             format: try call.format,
-            daysOnlyUntil: merged.flatMap { range.quarters.start < $0 ? $0 : nil }
+            merged: try await merged(range, try call.app, of: call.tenant)
         )
+    }
+
+    /// The part of a range of which only days are kept. `latencies`: of latencies, else of counts.
+    func merged(
+        _ range: AnalyticsRange,
+        _ apps: [AppID],
+        latencies: Bool = false,
+        of tenant: TenantID
+    ) async throws(Problem) -> MergedDays? {
+        // Younger figures are never merged.
+        if clock.now() - range.quarters.start < PostgresCountKeeper.quarterHourLife { return nil }
+        let found = try await asked { () async throws(StoreError) in
+            try await stores.operators.mergedFigures(of: tenant, apps: apps, latencies: latencies)
+        }
+        guard let found, range.quarters.start < found.until else { return nil }
+        return MergedDays(until: found.until, zones: found.zones.sorted())
     }
 
     /// The range of a call.

@@ -50,6 +50,7 @@ extension AnalyticsOperations {
     struct Latencies: Sendable {
         var range: AnalyticsRange
         var span: CountedSpan
+        var merged: MergedDays?
         var latencies: [GroupLatencies]
     }
 
@@ -107,9 +108,12 @@ extension AnalyticsOperations {
             ]
     )
 
+    private static let latencyHead: [AnswerShape<Latencies>.Member] =
+        head({ $0.range }, { $0.span }) + AnalyticsShapes.merged { $0.merged }
+
     static let latencyList = AnswerShape<Latencies>(
         "Latencies",
-        head({ $0.range }, { $0.span }) + [
+        latencyHead + [
             .list("latencies", latencyShape, "The latencies by kind and group; those without deliveries are left out.")
             {
                 $0.latencies

@@ -36,7 +36,12 @@ extension NativeAPI {
             return first.group < second.group
         }
         guard try call.format == .csv else {
-            return .json(AnalyticsOperations.latencyList.json(.init(range: range, span: span, latencies: latencies)))
+            let merged = try await merged(range, apps, latencies: true, of: call.tenant)
+            return .json(
+                AnalyticsOperations.latencyList.json(
+                    .init(range: range, span: span, merged: merged, latencies: latencies)
+                )
+            )
         }
         return AnalyticsShapes.csv(
             ["kind"] + AnalyticsShapes.ordered(groupings).map(\.rawValue) + ["count", "negative"]

@@ -166,6 +166,35 @@ package struct PostgresOperatorStore: Sendable {
         }
     }
 
+    /// `$2`: whether of latencies, else of counts; `$3`: apps; null: all.
+    private static let merged = StoreSQL.tenant(
+        """
+        SELECT CASE WHEN $2 THEN f.latencies_rolled ELSE f.rolled END AS rolled, ARRAY(
+            SELECT DISTINCT gateway.known_zone(a.defaults->>'timeZone', NULL) FROM gateway.app a
+            WHERE a.tenant_id = $1 AND ($3::text[] IS NULL OR a.app_id = ANY ($3))) AS zones
+        FROM gateway.counter_fold f WHERE f.tenant_id = $1
+        """
+    )
+
+    /// The end of the time whose counts, or latencies, are merged into days of their app's time zone, and the zones of these apps (empty: of all), each once.
+    ///
+    /// - Returns: nil if nothing is merged.
+    /// - Throws: `StoreError`.
+    package func mergedFigures(
+        of tenant: TenantID,
+        apps: [AppID] = [],
+        latencies: Bool = false
+    ) async throws(StoreError) -> (until: Timestamp, zones: [String])? {
+        let apps: PostgresValue = apps.isEmpty ? .null : .strings(apps.map(\.rawValue))
+        return try await asStore { () throws(PostgresError) -> (until: Timestamp, zones: [String])? in
+            let statement = Self.merged(.id(tenant), .bool(latencies), apps)
+            guard let row = try await engine.run(statement, tenant: nil).first,
+                let quarter = try row.optionalInt("rolled")
+            else { return nil }
+            return (QuarterRange(from: Int32(clamping: quarter), to: .max).start, try row.texts("zones"))
+        }
+    }
+
     /// Returns the bindings of an app by vendor, at most `ListedBinding.limit`.
     ///
     /// - Throws: `StoreError`.

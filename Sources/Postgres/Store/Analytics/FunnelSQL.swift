@@ -82,8 +82,6 @@ enum FunnelSQL {
     /// One snapshot for all statements of a transaction.
     static let snapshot = StoreSQL.global("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
-    static let merged = StoreSQL.tenant("SELECT f.rolled FROM gateway.counter_fold f WHERE f.tenant_id = $1")
-
     /// The apps `$2` that exist, or existed.
     static let appDefaults = StoreSQL.tenant(
         "SELECT app_id, defaults::text AS defaults FROM gateway.app WHERE tenant_id = $1 AND app_id = ANY ($2::text[])"

@@ -16,18 +16,6 @@ extension PostgresQueryStore {
         }
     }
 
-    /// The end of the time whose counts are merged into days of their app's time zone; nil: there are none.
-    ///
-    /// - Throws: `StoreError`.
-    package func mergedCounts(of tenant: TenantID) async throws(StoreError) -> Timestamp? {
-        try await asStore { () throws(PostgresError) in
-            let rows = try await call.run(FunnelSQL.merged(.id(tenant)), tenant: tenant.rawValue)
-            return try rows.first.flatMap { (row) throws(PostgresError) in
-                try row.optionalInt("rolled").map { QuarterRange(from: Int32(clamping: $0), to: .max).start }
-            }
-        }
-    }
-
     /// Splits a range on the clock of a zone. One part per quarter hour is computed without the database.
     ///
     /// - Throws: `StoreError`.
