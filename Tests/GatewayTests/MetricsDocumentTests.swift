@@ -48,6 +48,28 @@ struct MetricsDocumentTests {
         #expect(paths == AnalyticsOperations.all.map(\.path))
     }
 
+    @Test func theDocumentListsTheInputsOfEachQuestion() throws {
+        let (common, filters) = (["from", "to", "zone", "format"], ["app", "vendor", "deviceVendor", "transport"])
+        func words(_ words: [String]) -> String { words.map { "`\($0)`" }.joined(separator: ", ") }
+        func list(of schema: JSON?) -> String { words((schema?["enum"]?.array ?? []).compactMap(\.string)) }
+        let rows = AnalyticsOperations.all.map { operation -> String in
+            let path = operation.path.split(separator: "/").last ?? ""
+            let inputs = operation.inputs.map { (name: $0.name, schema: JSON.object($0.schema.json)) }
+            let chosen = inputs.filter { filters.contains($0.name) }
+            #expect(chosen.allSatisfy { $0.schema["maxItems"] == 20 })
+            #expect(path == "vendors" || common.allSatisfy { name in inputs.contains { $0.name == name } })
+            let by = inputs.first { $0.name == "by" }.map {
+                "up to \($0.schema["maxItems"]?.int ?? 0) of \(list(of: $0.schema["items"]))"
+            }
+            let further = inputs.filter { !(common + filters + ["by"]).contains($0.name) }.map {
+                "`\($0.name)`: \(list(of: $0.schema))"
+            }
+            let cells = [words(chosen.map(\.name)), by ?? "", further.joined(separator: "; ")]
+            return "| `\(path)` | \(cells.map { $0.isEmpty ? "–" : $0 }.joined(separator: " | ")) |"
+        }
+        #expect(try table("| question | filters | `by` | further |") == rows)
+    }
+
     @Test func everyTargetIsCountedOnce() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {
