@@ -43,6 +43,15 @@ struct MetricsDocumentTests {
         #expect(try table("| vendor | received | read |") == rows)
     }
 
+    // The API's description of a latency and the document have the same words.
+    @Test func theDocumentAndTheAPIDescribeEveryLatency() throws {
+        let rows = LatencyKind.allCases.map { "| `\($0.rawValue)` | \($0.ends.from) | \($0.ends.to) |" }
+        #expect(try table("| latency | from | to |") == rows)
+        let shape = AnalyticsOperations.latencyList.schema.components["Latency"]
+        let text = try #require(shape?["properties"]?["kind"]?["description"]?.string)
+        for kind in LatencyKind.allCases { #expect(text.contains(kind.text), "\(kind.rawValue)") }
+    }
+
     @Test func thePathsAreThoseOfTheAPI() throws {
         let paths = try table("| path | answer |").map { String($0.split(separator: "`")[1]) }
         #expect(paths == AnalyticsOperations.all.map(\.path))

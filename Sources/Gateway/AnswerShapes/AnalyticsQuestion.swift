@@ -86,3 +86,24 @@ package enum DayInterval: String, Sendable, Hashable, CaseIterable {
         }
     }
 }
+
+extension LatencyKind {
+    /// The moments at which a latency begins and ends, for documents and the API's description.
+    package var ends: (from: String, to: String) {
+        switch self {
+        case .delivery:
+            (
+                "the time at which the push was due for the device",
+                "the outcome, for deliveries that were given to a transport"
+            )
+        case .transport: ("the hand-over of the last attempt", "the answer of the push service")
+        case .receipt: ("the outcome", "the first report of the app, `received` or `read`")
+        case .read: ("the outcome", "the report `read`")
+        }
+    }
+
+    /// `read`: from … to …
+    package var text: String { "`\(rawValue)`: from \(ends.from) to \(ends.to)" }
+
+    package static let definitions = allCases.map(\.text).joined(separator: "; ") + "."
+}

@@ -83,7 +83,7 @@ extension AnalyticsOperations {
             .word(
                 "kind",
                 among: LatencyKind.allCases.map(\.rawValue),
-                "`delivery`: from the time at which the push was due for the device to the outcome; `receipt` and `read`: from the outcome to the app's report."
+                LatencyKind.definitions
             ) { $0.kind.rawValue },
             .shape("group", AnalyticsShapes.group, "The properties of the group.") { $0.group },
             .int64("count", "The number of deliveries.") { $0.histogram.count },
