@@ -205,21 +205,42 @@ struct AnalyticsTests {
         #expect(hours.status == 0 && hours.log.contains(/(Mon|Tue|Wed|Thu|Fri|Sat|Sun) +\d\d:00 +\d/), "\(hours.log)")
     }
 
-    @Test(arguments: [
-        ("versions?by=color", "by"), ("campaigns?from=2020-01-01T00:00:00Z", "to"), ("hours?zone=Mars/Olympus", "zone"),
-        ("latency?by=transport", "by"), ("latency?by=mood", "by"), ("devices?by=vendor", "by"),
-        ("devices?interval=hour", "interval"), ("devices?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to"),
-        ("latency?from=2020-01-01T00:00:00Z", "to"), ("latency?zone=Mars/Olympus", "zone"),
-        ("devices?vendor=upmc", "vendor"),
-        ("funnel?from=9223372036854775000&to=9223372036854775807", "from"),
-        ("losses?to=9223372036854775807", "to"), ("funnel?app=nobody", "app"), ("timeseries?app=shop,nobody", "app"),
-        ("latency?app=nobody", "app"), ("versions?app=nobody", "app"), ("funnel?transport=pigeon", "transport"),
-        ("funnel?transport=observed:pigeon", "transport"), ("losses?transport=upstream:", "transport"),
-        ("losses?deviceVendor=pigeon", "deviceVendor"), ("devices?from=253402300800000", "from"),
-    ])
-    func aWrongQuestionIsRefusedWithItsField(_ path: String, _ field: String) async throws {
+    private static let notATime = "must be a time like 2026-12-25T13:30:00Z, or milliseconds since 1970"
+    private static let tooLong = "must be at most 400 days after from"
+    private static let noZone = "is not a name of the IANA time zone database, like Europe/Berlin"
+    private static let noApp = "nobody is not an app of the tenant: `GET /v1/apps` lists them"
+    private static let transports =
+        "must be one of apns, none, observed:braze, observed:ipns, observed:native, observed:notificationhubs, observed:rationalowl, observed:upmc, upstream:CREDENTIAL"
+
+    private static let wrongQuestions: [(String, String, String)] = [
+        ("versions?by=color", "by", "must be one of appVersion, os, osVersion, sdkVersion, model, locale"),
+        ("campaigns?from=2020-01-01T00:00:00Z", "to", tooLong), ("hours?zone=Mars/Olympus", "zone", noZone),
+        ("funnel?by=mood", "by", "must be one of app, vendor, deviceVendor, transport"),
+        ("funnel?by=app,vendor,transport", "by", "at most 2 entries"),
+        ("latency?by=transport", "by", "must be one of app, vendor"),
+        ("latency?by=mood", "by", "must be one of app, vendor"), ("devices?by=vendor", "by", "must be one of app"),
+        ("devices?interval=hour", "interval", "must be one of day, week, month"),
+        ("devices?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "to", "must be after from"),
+        ("latency?from=2020-01-01T00:00:00Z", "to", tooLong), ("latency?zone=Mars/Olympus", "zone", noZone),
+        ("devices?vendor=upmc", "vendor", "is not a known parameter"),
+        ("funnel?from=9223372036854775000&to=9223372036854775807", "from", notATime),
+        ("losses?to=9223372036854775807", "to", notATime), ("devices?from=253402300800000", "from", notATime),
+        ("funnel?app=nobody", "app", noApp), ("timeseries?app=shop,nobody", "app", noApp),
+        ("latency?app=nobody", "app", noApp), ("versions?app=nobody", "app", noApp),
+        ("funnel?transport=pigeon", "transport", transports),
+        ("funnel?transport=observed:pigeon", "transport", transports),
+        ("losses?transport=upstream:", "transport", transports),
+        (
+            "losses?deviceVendor=pigeon", "deviceVendor",
+            "must be one of braze, ipns, native, notificationhubs, rationalowl, upmc, unknown"
+        ),
+    ]
+
+    @Test(arguments: wrongQuestions)
+    func aWrongQuestionIsRefusedWithItsField(_ path: String, _ field: String, _ fault: String) async throws {
         let answer = try await SharedWorld.current.native("GET", "/v1/analytics/\(path)")
-        #expect(answer.status == 422 && answer.text.contains(field), "\(answer.status) \(answer.text)")
+        #expect(answer.status == 422 && answer.json?["code"] == "PG-1002", "\(answer.status) \(answer.text)")
+        #expect(answer.json?["detail"]?.string == "\(field): \(fault)")
     }
 
     // A cursor continues the query that returned it, and no other.
