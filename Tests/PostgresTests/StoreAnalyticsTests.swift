@@ -101,7 +101,14 @@ import Testing
         )
         _ = try await fixture.engine.run(insert, tenant: fixture.acme.rawValue)
         func losses(_ groupings: Set<FunnelGrouping>) async throws -> [String] {
-            let found = try await fixture.queries.losses(in: range, FunnelFilter(), by: groupings, of: fixture.acme)
+            let found = try await fixture.queries.losses(
+                in: range,
+                FunnelFilter(),
+                by: groupings,
+                stages: [.rejected],
+                limit: 10,
+                of: fixture.acme
+            )
             return try #require(found).losses.map {
                 "\($0.group.values.values.sorted().joined(separator: ",")) \($0.stage) \($0.reason) \($0.count)"
             }.sorted()
@@ -111,6 +118,38 @@ import Testing
         #expect(
             try await losses([.deviceVendor]) == ["ipns rejected Unregistered 4", "upmc rejected Unregistered 3"]
         )
+    }
+
+    // The largest losses are returned, and the sums of all.
+    @Test func theSumsOfLossesAreExactAboveTheLimit() async throws {
+        let fixture = try await StoreFixture.make()
+        let quarter = Int32(1_700_000_000 / 900)
+        let insert = Statement(
+            """
+            INSERT INTO gateway.counter_reason (tenant_id, quarter, app_id, vendor, device_vendor, transport, stage, reason, count)
+            SELECT $1::text, $2::integer, 'shop', 'upmc', 'upmc', 'apns', s.stage, 'reason ' || n, n
+            FROM generate_series(1, 9) AS n, unnest(ARRAY['rejected', 'unsendable', 'uncertain']) AS s(stage)
+            """,
+            [.id(fixture.acme), .int32(quarter)]
+        )
+        _ = try await fixture.engine.run(insert, tenant: fixture.acme.rawValue)
+        let found = try #require(
+            try await fixture.queries.losses(
+                in: QuarterRange(from: quarter, to: quarter + 1),
+                FunnelFilter(),
+                by: [.app],
+                stages: [.rejected, .unsendable],
+                limit: 3,
+                of: fixture.acme
+            )
+        )
+        #expect(
+            found.losses.map { "\($0.stage) \($0.reason) \($0.count)" } == [
+                "rejected reason 9 9", "unsendable reason 9 9", "rejected reason 8 8",
+            ]
+        )
+        #expect(found.explained.map { "\($0.stage) \($0.count)" }.sorted() == ["rejected 45", "unsendable 45"])
+        #expect(found.explained.allSatisfy { $0.group == FunnelGroup([.app: "shop"]) && $0.reason.isEmpty })
     }
 
     // Targets are counted without a transport, and outcomes with one.

@@ -153,12 +153,18 @@ extension NativeAPI {
     func showLosses(_ call: NativeCall<AnalyticsOperations.LossesInput>) async throws(Problem) -> Response {
         let question = try await question(call)
         let found = try await asked { () async throws(StoreError) in
-            try await queries.losses(in: question.range, question.filter, by: question.groupings, of: call.tenant)
+            try await queries.losses(
+                in: question.range,
+                question.filter,
+                by: question.groupings,
+                stages: AnalyticsOperations.lossStages,
+                limit: AnalyticsOperations.lossLimit + 1,
+                of: call.tenant
+            )
         }
         guard let found else { throw Self.tooManyGroups }
         let groups = sums(found.counts, question).mapValues { $0[0] ?? FunnelCounts() }
-        var losses = found.losses
-        losses = losses.filter { AnalyticsOperations.lossStages.contains($0.stage) } + unexplained(losses, groups)
+        var losses = found.losses + unexplained(found.explained, groups)
         losses.sort { first, second in
             if first.count != second.count { return first.count > second.count }
             return (first.stage.rawValue, first.reason, first.group)
@@ -182,9 +188,9 @@ extension NativeAPI {
     }
 
     /// The lost deliveries that have no reason: those of a canceled message, for example.
-    private func unexplained(_ losses: [FunnelLoss], _ groups: [FunnelGroup: FunnelCounts]) -> [FunnelLoss] {
+    private func unexplained(_ sums: [FunnelLoss], _ groups: [FunnelGroup: FunnelCounts]) -> [FunnelLoss] {
         var explained: [FunnelGroup: [FunnelStage: Int64]] = [:]
-        for loss in losses { explained[loss.group, default: [:]][loss.stage, default: 0] += loss.count }
+        for loss in sums { explained[loss.group, default: [:]][loss.stage, default: 0] += loss.count }
         return groups.flatMap { group, counts in
             AnalyticsOperations.lossStages.compactMap { stage in
                 let count = counts.stages[stage] - (explained[group]?[stage] ?? 0)

@@ -60,10 +60,11 @@ enum FunnelSQL {
         """
     )
 
-    /// `$11`: whether also by the dialect of the device.
+    /// `$11`: whether also by the dialect of the device. `$12`: stages; `$13`: the maximum number of losses, the largest first. After them the sum of each stage
+    /// and group, whose reason is null.
     static let losses = StoreSQL.tenant(
         """
-        \(MessageSQL.withFirstMinute)
+        \(MessageSQL.withFirstMinute), l AS (
         SELECT c.stage, c.reason, \(groups(device: "CASE WHEN $11 THEN c.device_vendor END")),
             sum(c.count)::bigint AS count
         FROM (
@@ -75,7 +76,11 @@ enum FunnelSQL {
             FROM f JOIN gateway.counter_delta d ON d.tenant_id = $1 AND d.minute >= f.minute
             CROSS JOIN LATERAL json_each_text(d.reasons) AS r(key, value)
             WHERE d.reasons IS NOT NULL AND \(matches("d"))) c
-        GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(c.count) <> 0
+        WHERE c.stage = ANY ($12::text[]) GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(c.count) <> 0)
+        (SELECT l.stage, l.reason, l.app_id, l.vendor, l.device_vendor, l.transport, l.count FROM l
+        ORDER BY l.count DESC, l.stage, l.reason, l.app_id, l.vendor, l.device_vendor, l.transport LIMIT $13)
+        UNION ALL SELECT l.stage, NULL::text, l.app_id, l.vendor, l.device_vendor, l.transport, sum(l.count)::bigint
+        FROM l GROUP BY 1, 3, 4, 5, 6
         """
     )
 

@@ -124,7 +124,10 @@ extension PostgresQueryStore {
         }
     }
 
-    /// Counts deliveries as `funnel` does, and the lost ones by stage, reason and group, in one snapshot. Outcomes without a reason are not among the losses.
+    /// Deliveries and losses. `losses` by stage, reason and group, the largest first; `explained`: all of them by stage and group, without a reason.
+    package typealias LossCounts = (counts: [CountedDeliveries], losses: [FunnelLoss], explained: [FunnelLoss])
+
+    /// Counts deliveries as `funnel` does, and at most `limit` losses of these stages, in one snapshot. Outcomes without a reason are not among the losses.
     ///
     /// - Returns: nil if there are more counts than `funnelRowLimit`.
     /// - Throws: `StoreError`.
@@ -132,28 +135,29 @@ extension PostgresQueryStore {
         in range: QuarterRange,
         _ filter: FunnelFilter,
         by groupings: Set<FunnelGrouping>,
+        stages: [FunnelStage],
+        limit: Int,
         of tenant: TenantID
-    ) async throws(StoreError) -> (counts: [CountedDeliveries], losses: [FunnelLoss])? {
-        let parameters = Self.parameters(tenant, range, filter, groupings)
+    ) async throws(StoreError) -> LossCounts? {
+        let parameters = Self.parameters(tenant, range, filter, groupings) + [.bool(groupings.contains(.deviceVendor))]
         let parts = [FunnelPart(range: range, day: "")]
         let statements = [
             FunnelSQL.snapshot(), Self.funnelStatement(parts, filter, groupings, ReceiptSettings(), tenant),
-            FunnelSQL.losses.with(parameters + [.bool(groupings.contains(.deviceVendor))]),
+            FunnelSQL.losses.with(parameters + [.strings(stages.map(\.rawValue)), .int(limit)]),
         ]
-        return try await asStore { () throws(PostgresError) -> (counts: [CountedDeliveries], losses: [FunnelLoss])? in
+        return try await asStore { () throws(PostgresError) -> LossCounts? in
             let results = try await call.run(Transaction(tenant: tenant.rawValue, statements))
             guard let counts = try Self.funnel(try results.result(1), filter, groupings) else { return nil }
-            let losses = try results.result(2).rows { (row) throws(PostgresError) in
+            var found: LossCounts = (counts, [], [])
+            for row in try results.result(2) {
                 var group = try Self.group(row)
                 if groupings.contains(.deviceVendor) { group.values[.deviceVendor] = try Self.deviceVendor(row) }
-                return FunnelLoss(
-                    stage: FunnelStage(rawValue: try row.text("stage")) ?? .unsendable,
-                    reason: try row.text("reason"),
-                    group: group,
-                    count: try row.int64("count")
-                )
+                let stage = FunnelStage(rawValue: try row.text("stage")) ?? .unsendable
+                let (reason, count) = (try row.optionalText("reason"), try row.int64("count"))
+                let loss = FunnelLoss(stage: stage, reason: reason ?? "", group: group, count: count)
+                if reason == nil { found.explained.append(loss) } else { found.losses.append(loss) }
             }
-            return (counts, losses)
+            return found
         }
     }
 
