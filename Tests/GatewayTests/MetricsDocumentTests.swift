@@ -79,6 +79,47 @@ struct MetricsDocumentTests {
         #expect(try table("| question | filters | `by` | further |") == rows)
     }
 
+    /// The words in a cell that are code, and their parts: `dest.tg` has two.
+    private static func words(_ cell: String) -> [String] {
+        let pieces = cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        return pieces.filter { $0.offset % 2 == 1 }.flatMap { $0.element.split(separator: ".") }.map(String.init)
+    }
+
+    /// The text of all files of a folder of the sources.
+    private static func code(_ folder: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/\(folder)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
+        return try names.map { try String(contentsOf: root.appending(path: $0), encoding: .utf8) }.joined()
+    }
+
+    // Each word of a vendor is in the code of its adapter, and what an SDK never reports is marked.
+    @Test func theTermsOfVendorsAreThoseOfTheirAdapters() throws {
+        let columns: [(folder: String, vendor: Vendor?)] = [
+            ("APNs", nil), ("Adapters/UPMC", .upmc), ("Adapters/IPNS", .ipns), ("Adapters/RationalOwl", .rationalOwl),
+            ("Adapters/Braze", .braze), ("Adapters/NotificationHubs", .notificationHubs), ("Model", .native),
+        ]
+        let codes = try columns.map { try Self.code($0.folder) }
+        let rows = try table("| gateway | APNs | UPMC | iPNS | RationalOwl | Braze | Notification Hubs | native |")
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            try #require(cells.count == columns.count + 1, "\(row)")
+            let metric = try #require(Self.words(cells[0]).first.flatMap { FunnelMetric(rawValue: $0) }, "\(row)")
+            for (place, column) in columns.enumerated() {
+                let cell = cells[place + 1]
+                for word in Self.words(cell) {
+                    // A short word is the name of a member.
+                    #expect(codes[place].contains(word.count > 3 ? word : "\"\(word)\""), "\(column.folder): \(word)")
+                }
+                guard let vendor = column.vendor, metric == .received || metric == .read else { continue }
+                let reports = VendorCatalog.product.reporting(of: vendor.rawValue)
+                let ability = metric == .read ? reports.read : reports.received
+                #expect((cell == "not reported") == (ability == .never), "\(vendor) \(metric.rawValue)")
+            }
+        }
+        #expect(rows.count == 10)
+    }
+
     // A different number in each stage; the expected ones are computed by hand from the definitions.
     @Test func everyCountIsThatOfItsDefinition() {
         var counts = FunnelCounts()
