@@ -13,7 +13,7 @@ package final class ArrivingBodies: Sendable {
     /// The bodies of this process: its listeners share its memory.
     package static let ofNode = ArrivingBodies()
 
-    /// What one body that is arriving holds.
+    /// The room of one body that is arriving.
     package struct Part: Sendable {
         package fileprivate(set) var bytes = 0
         /// Nil: of no address yet.
@@ -46,7 +46,7 @@ package final class ArrivingBodies: Sendable {
         let name = part.address ?? LimitedName.network(address)
         part.address = name
         let bytes = max(count, min(most, max(Self.leastBytes, 2 * count)))
-        guard room.withLockedValue({ $0.take(bytes - part.bytes, beside: part.bytes, name) }) else { return false }
+        guard room.withLockedValue({ $0.take(bytes - part.bytes, with: part.bytes, name) }) else { return false }
         part.bytes = bytes
         return true
     }
@@ -71,7 +71,7 @@ package final class ArrivingBodies: Sendable {
         }
 
         /// An address always has room for one body, so that others cannot keep it out.
-        mutating func take(_ bytes: Int, beside held: Int, _ address: LimitedName) -> Bool {
+        mutating func take(_ bytes: Int, with held: Int, _ address: LimitedName) -> Bool {
             let own = ofAddresses[address] ?? 0
             let isAlone = own == held
             guard isAlone || (bytes <= addressBytes - own && bytes <= capacityBytes - heldBytes) else { return false }

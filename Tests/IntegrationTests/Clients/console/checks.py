@@ -38,6 +38,7 @@ WORDS = set(
 PHRASES = re.compile(
     r"""
     \((?:read|content)\)                              # scopes of keys, after their Korean names
+    | admin,\ send,\ devices,\ read,\ content         # the rights of a key, as a finding names them
     | duplicateGuard,\ calls,\ deliveries | sent,\ failed | app\ shop,\ user\ u-1 | early\ birds   # what to type, next to fields
     | \b[a-z]+:[\w.•-]+                                # `account:owner`
     | :(?:method|scheme|authority|path)\b              # headers of HTTP/2
