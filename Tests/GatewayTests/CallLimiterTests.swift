@@ -67,30 +67,65 @@ struct CallLimiterTests {
     @Test func aWrongKeyMakesTheAddressWaitButNotOthersNorAKnownKey() {
         let bench = Bench { $0.addressFailures = 3 }
         let (wrong, right) = (CallProof("wrong"), CallProof("right"))
-        bench.limiter.proved(right, from: "198.51.100.1")
+        bench.limiter.proved(right, from: "198.51.100.1", at: .native)
         for _ in 0..<3 {
-            #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1") == nil)
+            #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1", at: .native) == nil)
             bench.limiter.failed(wrong, from: "198.51.100.1")
         }
         bench.limiter.failed(wrong, from: "198.51.100.1")
-        let excess = bench.limiter.excess(of: CallProof("another"), from: "198.51.100.1")
+        let excess = bench.limiter.excess(of: CallProof("another"), from: "198.51.100.1", at: .native)
         #expect(excess?.limit == .addressProofs && excess?.waitSeconds == 1)
-        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.2") == nil)
-        #expect(bench.limiter.excess(of: right, from: "198.51.100.1") == nil)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.2", at: .native) == nil)
+        #expect(bench.limiter.excess(of: right, from: "198.51.100.1", at: .native) == nil)
         bench.now.withLockedValue { $0 = 2 }
-        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1") == nil)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1", at: .native) == nil)
     }
 
     @Test func aNameOfAKeyWaitsSoonerAndAProofForgivesIt() {
         let bench = Bench { $0.nameFailures = 2 }
         let wrong = CallProof("mina:1", keyName: "mina")
         for _ in 0..<3 { bench.limiter.failed(wrong, from: "198.51.100.1") }
-        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1")?.limit == .nameProofs)
-        #expect(bench.limiter.excess(of: CallProof("hong:1", keyName: "hong"), from: "198.51.100.1") == nil)
-        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.2") == nil)
-        bench.limiter.proved(CallProof("mina:right", keyName: "mina"), from: "198.51.100.1")
-        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1") == nil)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1", at: .native)?.limit == .nameProofs)
+        let other = CallProof("hong:1", keyName: "hong")
+        #expect(bench.limiter.excess(of: other, from: "198.51.100.1", at: .native) == nil)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.2", at: .native) == nil)
+        bench.limiter.proved(CallProof("mina:right", keyName: "mina"), from: "198.51.100.1", at: .native)
+        #expect(bench.limiter.excess(of: wrong, from: "198.51.100.1", at: .native) == nil)
     }
+
+    // A guess that is right, or not looked at, at one door must not be free at another.
+    @Test(arguments: [
+        ProofDoor.native, ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "b"), .sender),
+        ProofDoor(BindingKey(vendor: .upmc, kind: "bundle", value: "a"), .sender),
+        ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "a", host: "h"), .sender),
+        ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "a"), .credential),
+    ])
+    func aProofCountsOnlyAtTheDoorThatVerifiedIt(_ other: ProofDoor) {
+        let bench = Bench { $0.addressFailures = 1 }
+        let proof = CallProof("guess")
+        bench.limiter.proved(proof, from: "198.51.100.1", at: Self.door)
+        for _ in 0..<2 { bench.limiter.failed(CallProof("wrong"), from: "198.51.100.1") }
+        #expect(bench.limiter.excess(of: proof, from: "198.51.100.1", at: Self.door) == nil)
+        #expect(bench.limiter.excess(of: proof, from: "198.51.100.1", at: other)?.limit == .addressProofs)
+    }
+
+    @Test(
+        arguments: [
+            (.key(APIKeyGrant(tenant: "acme", name: "a", scopes: ["send"])), true), (.ownKey, true), (.unasked, true),
+            (.place, false), (.open, false), (.refused("unauthorized"), false),
+        ] as [(SenderGate.Verdict, Bool)]
+    )
+    func onlyAVerifiedCredentialIsRemembered(_ verdict: SenderGate.Verdict, _ isRemembered: Bool) {
+        let bench = Bench { $0.addressFailures = 1 }
+        let limits = VendorLimits(limiter: bench.limiter)
+        let proof = CallProof("shown")
+        limits.admitted(ShownProof(proof: proof, address: "198.51.100.1", door: Self.door), by: verdict)
+        for _ in 0..<2 { bench.limiter.failed(CallProof("wrong"), from: "198.51.100.1") }
+        let excess = bench.limiter.excess(of: proof, from: "198.51.100.1", at: Self.door)
+        #expect((excess == nil) == isRemembered)
+    }
+
+    private static let door = ProofDoor(BindingKey(vendor: .upmc, kind: "application", value: "a"), .sender)
 
     // MARK: Log
 

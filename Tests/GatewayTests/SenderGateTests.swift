@@ -97,6 +97,16 @@ struct SenderGateTests {
         #expect(!(try await judge(own: "secret", form: nil, headers: ["X-Own-Key": "secret"]).isProven))
     }
 
+    // Only what was compared is remembered as a right credential (`CallLimiter`).
+    @Test func theVerdictSaysWhatAdmittedTheCall() async throws {
+        #expect(try await judge(own: "secret", headers: ["X-Own-Key": "secret"]) == .ownKey)
+        #expect(try await judge(headers: ["X-API-Key": "sends"]).provingKey?.name == "a")
+        let network: JSONObject = ["senderNetworks": ["10.0.0.0/8"]]
+        for header in ["X-API-Key", "X-Own-Key"] {
+            #expect(try await judge(network, own: "secret", headers: [header: "guess"]) == .place)
+        }
+    }
+
     @Test(
         arguments: [
             ("10.1.2.3", true), ("10.255.255.255", true), ("11.0.0.0", false), ("2001:db8::7", true),

@@ -42,7 +42,7 @@ package struct NativeCallers: Sendable {
         let secret = header.dropFirst(7).trimmingCharacters(in: .whitespaces)
         let address = context.remoteAddress
         let proof = limiter.applies(to: address) ? CallProof(secret) : nil
-        if let proof, let excess = limiter.excess(of: proof, from: address) {
+        if let proof, let excess = limiter.excess(of: proof, from: address, at: .native) {
             limiter.refused(excess, from: address)
             throw .limited(excess)
         }
@@ -53,7 +53,7 @@ package struct NativeCallers: Sendable {
             proofs.note(.key, .native, of: nil)
             throw .unauthorized
         }
-        if let proof { limiter.proved(proof, from: address) }
+        if let proof { limiter.proved(proof, from: address, at: .native) }
         guard grant.isUsable(from: context.client.proven) else {
             refused(.network, grant)
             throw .forbiddenNetwork

@@ -17,8 +17,14 @@ struct SenderGate: Sendable {
     static let keyBytes = 256
 
     enum Verdict: Sendable, Hashable {
-        /// The caller has proved that it belongs to the tenant; by this API key, if it showed one.
-        case proven(APIKeyGrant?)
+        /// The gate does not judge the call: the adapter checks the caller, or there is no binding.
+        case unasked
+        /// The caller has proved with an API key that it belongs to the tenant.
+        case key(APIKeyGrant)
+        /// Proved with the dialect's own key.
+        case ownKey
+        /// Proved by a source network or a client certificate, whatever key the call shows.
+        case place
         /// Admitted by `openSends` alone.
         case open
         /// The reason is for the log; it names the settings.
@@ -26,11 +32,23 @@ struct SenderGate: Sendable {
 
         /// The API key of a proven caller; nil: it showed none.
         var provingKey: APIKeyGrant? {
-            if case .proven(let key) = self { key } else { nil }
+            if case .key(let key) = self { key } else { nil }
         }
 
+        /// Whether the caller has proved that it is a sender.
         var isProven: Bool {
-            if case .proven = self { true } else { false }
+            switch self {
+            case .key, .ownKey, .place: true
+            case .unasked, .open, .refused: false
+            }
+        }
+
+        /// Whether a credential that the call shows was verified: by the gate, or by the adapter where the gate is not asked.
+        var isByCredential: Bool {
+            switch self {
+            case .key, .ownKey, .unasked: true
+            case .place, .open, .refused: false
+            }
         }
     }
 
@@ -60,9 +78,10 @@ struct SenderGate: Sendable {
         _ lookUp: (String) async throws(StoreError) -> APIKeyGrant?
     ) async throws(StoreError) -> Verdict {
         for key in evidence.keys {
-            if let grant = try await lookUp(key), permits(grant, tenant) { return .proven(grant) }
+            if let grant = try await lookUp(key), permits(grant, tenant) { return .key(grant) }
         }
-        if showsOwnKey || comesFromANetwork || showsACertificate { return .proven(nil) }
+        if showsOwnKey { return .ownKey }
+        if comesFromANetwork || showsACertificate { return .place }
         return settings.isOpen && ownKey == nil ? .open : .refused(reason)
     }
 

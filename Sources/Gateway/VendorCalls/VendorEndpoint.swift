@@ -207,10 +207,10 @@ final class VendorEndpoint: Sendable {
         _ adapter: any VendorAdapter,
         _ record: inout CallRecord
     ) -> VendorResponse {
-        guard let (_, caller) = try? adapter.locate(call) else {
+        guard let (key, caller) = try? adapter.locate(call) else {
             return refused(.unknownBinding, call, adapter, &record)
         }
-        let shown = limits.proof(call, caller, adapter)
+        let shown = limits.proof(call, key, caller, adapter)
         if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
         return unbound(call, adapter, shown, &record)
     }
@@ -261,7 +261,7 @@ final class VendorEndpoint: Sendable {
         var shown: ShownProof?
         do throws(AdapterError) {
             let (key, caller) = try await located(call, adapter)
-            shown = limits.proof(call, caller, adapter)
+            shown = limits.proof(call, key, caller, adapter)
             if let excess = shown?.refusal { return limited(excess, call, adapter, &record) }
             let binding: BoundCall?
             let verdict: SenderGate.Verdict
@@ -281,7 +281,7 @@ final class VendorEndpoint: Sendable {
                 return refusedSender(reason, call, adapter, binding, shown, &record)
             }
             let commands = withBodyHash(try await decoded(call, adapter, settings), call.body)
-            limits.proved(shown)
+            limits.admitted(shown, by: verdict)
             let scope = scope(of: call, caller, adapter, binding, verdict)
             let names = CallNames([], isOfDevice: caller == .device)
             let order = forwardOrder(call, adapter, binding, followed: hold.followed)
@@ -482,7 +482,7 @@ final class VendorEndpoint: Sendable {
         _ binding: BoundCall?,
         _ channel: (any Channel)?
     ) async throws(StoreError) -> SenderGate.Verdict {
-        guard caller == .sender, let binding else { return .proven(nil) }
+        guard caller == .sender, let binding else { return .unasked }
         var call = call
         if let certificates, let channel, !binding.senders.certificates.isEmpty {
             call.certificate = await certificates.certificate(of: channel)

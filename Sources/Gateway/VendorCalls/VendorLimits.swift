@@ -110,15 +110,16 @@ struct VendorLimits: Sendable {
     // MARK: Proofs
 
     /// The credential of a call that needs one; nil if it shows none, or limits do not apply to its address.
-    func proof(_ call: VendorRequest, _ caller: CallerKind, _ adapter: any VendorAdapter) -> ShownProof? {
+    func proof(
+        _ call: VendorRequest,
+        _ key: BindingKey,
+        _ caller: CallerKind,
+        _ adapter: any VendorAdapter
+    ) -> ShownProof? {
         guard caller != .device, limiter.applies(to: call.remoteAddress) else { return nil }
         let proof = caller == .sender ? SenderEvidence(call, adapter.senders).proof : adapter.proof(of: call)
         guard let proof else { return nil }
-        return ShownProof(
-            proof: proof,
-            address: call.remoteAddress,
-            excess: limiter.excess(of: proof, from: call.remoteAddress)
-        )
+        return shown(proof, from: call.remoteAddress, at: ProofDoor(key, caller))
     }
 
     /// Counts a proof that failed. Returns the limit if the caller had to wait before it.
@@ -131,13 +132,18 @@ struct VendorLimits: Sendable {
     /// Counts a wrong token of a user, which cannot be found by trying. Returns the limit if the caller had to wait before it.
     func failedToken(from address: String?) -> LimitExcess? {
         guard limiter.applies(to: address) else { return nil }
-        let proof = CallProof("user token", isGuessable: false)
-        return failed(ShownProof(proof: proof, address: address, excess: limiter.excess(of: proof, from: address)))
+        return failed(shown(CallProof("user token", isGuessable: false), from: address, at: .userTokens))
     }
 
-    func proved(_ shown: ShownProof?) {
-        guard let shown else { return }
-        limiter.proved(shown.proof, from: shown.address)
+    /// Remembers the credential of an admitted call, if it is what admitted the call: not if the setting `openSends`, a network or a certificate did.
+    func admitted(_ shown: ShownProof?, by verdict: SenderGate.Verdict) {
+        guard let shown, verdict.isByCredential else { return }
+        limiter.proved(shown.proof, from: shown.address, at: shown.door)
+    }
+
+    private func shown(_ proof: CallProof, from address: String?, at door: ProofDoor) -> ShownProof {
+        let excess = limiter.excess(of: proof, from: address, at: door)
+        return ShownProof(proof: proof, address: address, door: door, excess: excess)
     }
 }
 
@@ -145,6 +151,7 @@ struct VendorLimits: Sendable {
 struct ShownProof: Sendable, Hashable {
     var proof: CallProof
     var address: String?
+    var door: ProofDoor
     var excess: LimitExcess?
 
     /// The limit that refuses the call before its proof is looked at.

@@ -90,9 +90,10 @@ package final class CallLimiter: Sendable {
     // MARK: Proofs
 
     /// Whether the address has to wait before it may show a proof again, because it, or it with this name of a key, failed too often. A credential that
-    /// proved itself on this node within an hour never waits.
-    package func excess(of proof: CallProof, from address: String?) -> LimitExcess? {
+    /// proved itself at this door of this node within an hour never waits.
+    package func excess(of proof: CallProof, from address: String?, at door: ProofDoor) -> LimitExcess? {
         let names = ProofNames(proof, address)
+        let credential = door.key(of: proof)
         return state.withLockedValue { state in
             let now = now()
             let waits: [(CallLimit, Double?)] = [
@@ -100,7 +101,7 @@ package final class CallLimiter: Sendable {
                 (.nameProofs, names.keyName.flatMap { state.limits.proofWait($0, at: now) }),
             ]
             guard let (limit, wait) = waits.max(by: { $0.1 ?? 0 < $1.1 ?? 0 }), let wait,
-                !state.limits.knows(names.credential, at: now)
+                !state.limits.knows(credential, at: now)
             else { return nil }
             return LimitExcess(limit, wait: wait)
         }
@@ -120,11 +121,12 @@ package final class CallLimiter: Sendable {
         }
     }
 
-    /// Remembers a credential that proved itself. The failures of its name are forgotten, those of the address are not: others may share it.
-    package func proved(_ proof: CallProof, from address: String?) {
+    /// Remembers a credential that was verified, for this door only. The failures of its name are forgotten, those of the address are not: others may share it.
+    package func proved(_ proof: CallProof, from address: String?, at door: ProofDoor) {
         let names = ProofNames(proof, address)
+        let credential = door.key(of: proof)
         state.withLockedValue { state in
-            state.limits.remember(names.credential, at: now())
+            state.limits.remember(credential, at: now())
             if let name = names.keyName { state.limits.forgive(name) }
         }
     }
@@ -206,17 +208,32 @@ package struct LimitedName: Sendable, Hashable {
     }
 }
 
-/// The keys under which a proof is remembered.
+/// What verifies a credential: the native API, or the calls of one kind to one binding. A credential that is right at one door may be a guess at another.
+package struct ProofDoor: Sendable, Hashable {
+    package static let native = ProofDoor(name: LimitedName("credential", "native"))
+    package static let userTokens = ProofDoor(name: LimitedName("credential", "user tokens"))
+
+    private let name: LimitedName
+
+    private init(name: LimitedName) { self.name = name }
+
+    package init(_ key: BindingKey, _ caller: CallerKind) {
+        let kind = caller == .sender ? "sender" : "dialect"
+        name = LimitedName("credential", kind, key.vendor.rawValue, key.kind, key.value, key.host)
+    }
+
+    fileprivate func key(of proof: CallProof) -> UInt64 { name.adding(proof.credential).key(nil) }
+}
+
+/// The keys under which the failures of a proof are counted.
 private struct ProofNames {
     let address: UInt64
     /// Nil: the call names no key.
     let keyName: UInt64?
-    let credential: UInt64
 
     init(_ proof: CallProof, _ address: String?) {
         let network = LimitedName.network(address)
         self.address = network.key(.addressProofs)
         keyName = proof.keyName.map { network.adding($0).key(.nameProofs) }
-        credential = LimitedName("credential", proof.credential).key(nil)
     }
 }
