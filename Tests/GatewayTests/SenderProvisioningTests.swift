@@ -9,7 +9,7 @@ struct SenderProvisioningTests {
     private func read(_ bindings: String, keys: String = "") throws -> ProvisioningFile {
         let reader = ProvisioningReader(
             directory: ".",
-            environment: ["KEY": "5c1f0ae69b7d3428f1d0c96e8a7b2354"],
+            environment: ["KEY": "5c1f0ae69b7d3428f1d0c96e8a7b2354", "WEAK": "aaaabbbbccccdddd1234"],
             allowsInlineSecrets: false
         )
         return try reader.read(
@@ -100,6 +100,29 @@ struct SenderProvisioningTests {
         #expect(throws: ProvisioningProblem.self) {
             try read("upmc: { applicationId: a, sendKeyEnv: KEY, settings: { openSends: true } }")
         }
+    }
+
+    @Test func aKeyOfTheDialectThatIsEasyToGuessIsRefused() throws {
+        let problem = #expect(throws: ProvisioningProblem.self) {
+            try read("upmc: { applicationId: a, sendKeyEnv: WEAK }")
+        }
+        #expect(problem?.path == "tenants[0].apps[0].bindings.upmc.sendKey")
+        #expect(problem?.problem.contains("easy to guess") == true)
+    }
+
+    @Test(arguments: [
+        ("upmc: { applicationId: a, authKeySecretEnv: WEAK }", "authKey"),
+        ("notificationhubs: { hub: h, keys: [ { name: Full, valueEnv: WEAK, rights: [send] } ] }", "Full"),
+        ("notificationhubs: { hub: h, keys: [ { name: Full, valueEnv: KEY, rights: [send] } ], "
+            + "appBackend: { users: [ { name: mina, passwordEnv: WEAK } ] } }", "user/mina"),
+    ])
+    func aSecretOfABindingThatIsEasyToGuessIsNamedWithoutItsValue(_ binding: String, _ name: String) throws {
+        let file = try read(binding)
+        let warning = try #require(SecretWarnings(vendors: .product).warnings(of: file).first)
+        #expect(warning.contains(name) && warning.contains("easy to guess"), "\(warning)")
+        #expect(!warning.contains("aaaabbbb"), "\(warning)")
+        let strong = try read(binding.replacing("WEAK", with: "KEY"))
+        #expect(SecretWarnings(vendors: .product).warnings(of: strong) == [])
     }
 
     @Test func backEndsAreRegisteredByTheFile() throws {

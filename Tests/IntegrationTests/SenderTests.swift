@@ -375,7 +375,7 @@ struct ProxyProtocolTests {
 enum SenderKeys {
     static let reader = "reader-9f2c4e01b7d85a3366cbe1907f4d2a58"
     static let foreign = "foreign-5c1f0ae69b7d3428f1d0c96e8a7b2354"
-    static let upmc = "the key of the back end"
+    static let upmc = "upmc-7d3f9b1c5e8a42604e6c0a2d9f7b1835"
 }
 
 extension World {

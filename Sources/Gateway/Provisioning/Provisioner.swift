@@ -47,6 +47,7 @@ package struct Provisioner: Sendable {
         summary.warnings =
             notes + SenderWarnings(vendors: vendors).warnings(of: file)
             + DefaultWarnings(vendors: vendors).warnings(of: file)
+            + SecretWarnings(vendors: vendors).warnings(of: file)
             + ContentWarnings.warnings(of: file)
         return summary
     }

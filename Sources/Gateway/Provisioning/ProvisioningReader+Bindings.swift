@@ -1,4 +1,5 @@
 import Model
+import Secrets
 
 // Bindings of apps to vendors. The vendor reads the content of a binding; the gateway reads `host` and `settings`, and reports keys that neither has read.
 extension ProvisioningReader {
@@ -42,13 +43,17 @@ extension ProvisioningReader {
         var binding = try provisioned.binding(from: &source)
         try source.fields.finish()
         for (key, value) in shared.pairs { binding.settings[key] = value }
-        if let own = provisioned.senders?.ownKey?.secret, binding.secrets[own] != nil,
-            SenderSettings(BindingSettings(values: shared)).isOpen
-        {
-            throw ProvisioningProblem(
-                path: "\(path).settings.\(SenderSettings.openKey)",
-                problem: "contradicts \(own): remove one of them"
-            )
+        if let own = provisioned.senders?.ownKey?.secret, let key = binding.secrets[own] {
+            if SenderSettings(BindingSettings(values: shared)).isOpen {
+                throw ProvisioningProblem(
+                    path: "\(path).settings.\(SenderSettings.openKey)",
+                    problem: "contradicts \(own): remove one of them"
+                )
+            }
+            // As an API key: whoever guesses it sends to everyone.
+            if let fault = SecretStrength.fault(of: key) {
+                throw ProvisioningProblem(path: "\(path).\(own)", problem: fault)
+            }
         }
         return .init(vendor: vendor, path: path, host: host, content: binding)
     }

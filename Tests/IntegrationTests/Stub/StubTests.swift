@@ -9,7 +9,7 @@ import Testing
 /// register, send, receipt.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct StubTests {
-    private static let key = "0123456789abcdef"
+    private static let key = "5c1f0ae69b7d3428f1d0c96e8a7b2354"
     private static let token = String(repeating: "5b", count: 32)
 
     @Test func aDeviceRegistersIsSentToAndReports() async throws {
