@@ -263,6 +263,59 @@ import Testing
         #expect(try await fixture.directory.apiKey(hash: [1, 2]) == nil)
     }
 
+    // Whoever made a secret of a key can act as the key, so that its approval is not a second one.
+    @Test func aKeyIsFollowedToWhoeverHadItsSecret() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = PostgresKeyStore(engine: fixture.engine)
+        let root = AuditActor.command(user: 0)
+        func secret(_ name: String) -> [UInt8] { Array("\(fixture.acme) \(name)".utf8) }
+        func make(_ name: String, _ actor: AuditActor) async throws {
+            let key = ProvisionedKey(name: name, hash: secret(name), scopes: ["send"])
+            _ = try #require(try await store.create(key, in: fixture.acme, by: actor))
+        }
+        func mayBeOne(_ first: String, _ second: String) async throws -> Bool {
+            try await store.mayBeOne(first, second, in: fixture.acme)
+        }
+        for (name, actor) in [
+            ("a", root), ("b", .key("a")), ("c", .key("b")), ("d", .key("a")), ("e", root), ("f", .account("mina")),
+            ("g", .account("mina")), ("h", .account("hong")),
+        ] as [(String, AuditActor)] {
+            try await make(name, actor)
+        }
+        for (first, second) in [
+            ("key:a", "key:a"), ("key:a", "key:b"), ("key:c", "key:a"), ("key:c", "key:d"), ("account:mina", "key:f"),
+            ("key:f", "key:g"),
+        ] {
+            #expect(try await mayBeOne(first, second), "\(first) \(second)")
+            #expect(try await mayBeOne(second, first), "\(second) \(first)")
+        }
+        for (first, second) in [
+            ("key:a", "key:e"), ("key:f", "key:h"), ("account:mina", "key:h"), ("account:mina", "account:hong"),
+            ("key:backend", "key:c"), ("cli:0", "key:a"),
+        ] {
+            #expect(try await !mayBeOne(first, second), "\(first) \(second)")
+        }
+        // A rotation shows the new secret to whoever asked for it.
+        #expect(try await store.rotate("e", to: secret("e2"), overlap: .zero, in: fixture.acme, by: .key("c")))
+        #expect(try await mayBeOne("key:a", "key:e"))
+        // The key of another tenant with the same name is another one.
+        #expect(try await !store.mayBeOne("key:a", "key:b", in: fixture.other))
+    }
+
+    @Test func aLongChainOfKeysIsNotFollowedAndNotTrusted() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = PostgresKeyStore(engine: fixture.engine)
+        var actor = AuditActor.command(user: 0)
+        for number in 0...65 {
+            let name = "k\(number)"
+            let key = ProvisionedKey(name: name, hash: Array("\(fixture.acme) \(name)".utf8), scopes: ["send"])
+            _ = try #require(try await store.create(key, in: fixture.acme, by: actor))
+            actor = .key(name)
+        }
+        #expect(try await store.mayBeOne("key:k65", "key:backend", in: fixture.acme))
+        #expect(try await !store.mayBeOne("key:k60", "key:backend", in: fixture.acme))
+    }
+
     @Test func aRotatedKeyHasTwoSecretsUntilTheOldOneEnds() async throws {
         let fixture = try await StoreFixture.make()
         let store = PostgresKeyStore(engine: fixture.engine)

@@ -49,7 +49,14 @@ package struct Problem: Error, Hashable {
         "send Authorization: Bearer with a key of `push-gateway key create`"
     )
     package static let forbiddenNetwork = Problem(.forbidden, "the key may not be used from this address")
-    package static let ownApproval = Problem(.forbidden, "the key that sent the message may not approve it")
+    package static let ownApproval = Problem(
+        .forbidden,
+        "the sender of the message may not approve it, nor a key that has its secret from the same key or account"
+    )
+    package static let unknownSender = Problem(
+        .forbidden,
+        "the sender of the message is not known: approve it in the console, or with push-gateway message approve"
+    )
     package static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
     /// `allowed` lists the methods of the path.
     package static func methodNotAllowed(_ method: String, allowed: [String] = []) -> Problem {

@@ -742,6 +742,9 @@ SELECT ARRAY[vendor, kind, value, host, tenant_id, app_id] AS parts, settings::t
 WHERE (vendor, kind, value, host) > ($1, $2, $3, $4) ORDER BY vendor, kind, value, host LIMIT $5;
 
 -- role gateway_engine
+SELECT DISTINCT a.actor FROM gateway.audit a WHERE a.tenant_id = $1 AND a.subject = $2 AND a.action IN ('create', 'rotate');
+
+-- role gateway_engine
 SELECT DISTINCT l.tenant_id FROM gateway.lane l
 CROSS JOIN LATERAL (
     SELECT coalesce(max(o.minute), 0) AS minute FROM gateway.counter_fold o WHERE o.tenant_id = l.tenant_id OFFSET 0) f

@@ -232,7 +232,7 @@ enum MessageOperations {
         case .pause: "Stop sending until the message is resumed. Pushes in flight are still sent."
         case .resume: "Resume a paused message."
         case .requeue: "Retry the parts that the gateway stopped trying."
-        case .approve: "Approve a message of another key that awaits an approval. Cancel it to reject it."
+        case .approve: "Approve a message of somebody else that awaits an approval. Cancel it to reject it."
         }
     }
 

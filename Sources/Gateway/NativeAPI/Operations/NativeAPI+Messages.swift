@@ -171,8 +171,7 @@ extension NativeAPI {
     func showMessage(_ call: NativeCall<MessageOperations.IDInput>) async throws(Problem) -> Response {
         let facts = try await message(try call.message, in: call.tenant)
         call.found(1)
-        let withContent = call.caller.mayReadContent(of: facts.scope.app)
-        return .json(NativeShapes.message.json(facts, withContent: withContent))
+        return .json(NativeShapes.message.json(facts, withContent: call.caller.mayReadContent(of: facts.scope.app)))
     }
 
     func withdrawMessage(_ call: NativeCall<MessageOperations.ControlInput>) async throws(Problem) -> Response {
@@ -189,9 +188,14 @@ extension NativeAPI {
     ) async throws(Problem) -> Response {
         let facts = try await message(try call.message, in: call.tenant)
         if control == .approve, facts.state == .awaitingApproval {
-            if facts.submitter == call.actor.description { throw .ownApproval }
-            // The sender is not known, and may have this key too.
-            if facts.submitter == nil, !call.caller.grant.scopes.mayAdminister { throw .forbidden(.admin) }
+            if let sender = facts.submitter {
+                let isOwn = try await asked { () async throws(StoreError) in
+                    try await stores.keys.mayBeOne(sender, call.actor.description, in: call.tenant)
+                }
+                if isOwn { throw .ownApproval }
+            } else if !call.caller.isAccount {
+                throw .unknownSender  // who may have any key; an account is a person
+            }
         }
         let id = facts.id.description
         return try await perform(

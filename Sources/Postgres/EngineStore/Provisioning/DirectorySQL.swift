@@ -146,6 +146,11 @@ enum DirectorySQL {
 
     static let oneKey = StoreSQL.global("\(keys) WHERE k.tenant_id = $1 AND k.name = $2")
 
+    /// The actors that created the object `$2`, or gave it a new secret.
+    static let keyHolders = StoreSQL.tenant(
+        "SELECT DISTINCT a.actor FROM gateway.audit a WHERE a.tenant_id = $1 AND a.subject = $2 AND a.action IN ('create', 'rotate')"
+    )
+
     /// The keys that no file created.
     static let keyCount = StoreSQL.tenant(
         "SELECT count(*) AS keys FROM gateway.api_key WHERE tenant_id = $1 AND NOT is_provisioned"

@@ -5,7 +5,7 @@ package import Store
 
 /// Manages the API keys that are created through the API or by commands, in addition to those of the provisioning file.
 package struct PostgresKeyStore: Sendable {
-    private let engine: PostgresPool
+    let engine: PostgresPool
 
     /// - Parameter engine: the pool of `gateway_engine`.
     package init(engine: PostgresPool) { self.engine = engine }
