@@ -1,11 +1,11 @@
-import Model
+package import Model
 import NIOConcurrencyHelpers
 
 /// Chooses the failed calls to upstreams that get a line in the log: at most one per upstream and second, so that an outage does not fill the log. The provisioned
 /// credentials bound the number of entries.
-final class FailureLines: Sendable {
+package final class FailureLines: Sendable {
     /// 1 s.
-    static let pause = Duration.seconds(1)
+    package static let pause = Duration.seconds(1)
 
     /// The time between two lines about one upstream.
     private let pause: Duration
@@ -18,12 +18,12 @@ final class FailureLines: Sendable {
 
     private let lines = NIOLockedValueBox<[CredentialKey: Line]>([:])
 
-    init(pause: Duration = FailureLines.pause) { self.pause = pause }
+    package init(pause: Duration = FailureLines.pause) { self.pause = pause }
 
     /// Counts a failed call.
     ///
     /// - Returns: the number of failed calls since the last line, with this one, if a line is due; otherwise nil.
-    func count(_ upstream: CredentialKey, at now: ContinuousClock.Instant) -> Int? {
+    package func count(_ upstream: CredentialKey, at now: ContinuousClock.Instant) -> Int? {
         lines.withLockedValue { lines -> Int? in
             guard let last = lines[upstream] else {
                 lines[upstream] = Line(at: now)
