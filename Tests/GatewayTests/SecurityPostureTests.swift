@@ -228,5 +228,45 @@ struct SecurityPostureTests {
                 flags: ["limits.identities": "off", "limits.connections": "0", "audit.file": "a"]
             ) == ["low node: limits.connections is off", "low node: limits.identities is off"]
         )
+        // The room of large bodies has a switch of its own.
+        let bodies = "medium node: limits.bodies.bytes is off"
+        #expect(try await findings(flags: ["limits.bodies.bytes": "0", "audit.file": "a"]) == [bodies])
+        #expect(
+            try await findings(flags: ["limits.bodies.bytes": "off", "limits.calls": "off", "audit.file": "a"])
+                == [bodies, "medium node: limits.calls is off"]
+        )
+    }
+
+    @Test(arguments: [
+        ("0.0.0.0/0", true), ("128.0.0.0/1", true), ("::/0", true), ("2001::/16", true), ("10.0.0.0/8", false),
+        ("2001:db8::/32", false), ("192.0.2.7", false),
+    ])
+    func exceptionsFromLimitsThatCoverTheInternetAreNamed(_ network: String, _ isNamed: Bool) async throws {
+        let found = try await findings(flags: ["limits.exempt": network, "audit.file": "a"])
+        let range = try #require(AddressRange(network))
+        #expect(found == (isNamed ? ["medium node: limits.exempt contains \(range)"] : []))
+    }
+
+    // A proxy on this machine that is not trusted makes everybody a sender.
+    @Test(
+        arguments: [
+            (["127.0.0.1"], nil, "127.0.0.1/32"), (["10.0.0.0/8", "127.0.0.0/8"], nil, "127.0.0.0/8"),
+            (["::1"], nil, "0:0:0:0:0:0:0:1/128"), (["::/1"], nil, "0:0:0:0:0:0:0:0/1"), (["127.0.0.1"], "127.0.0.1", nil),
+            (["10.0.0.0/8", "fd00::/8"], nil, nil), ([], nil, nil),
+        ] as [([JSON], String?, String?)]
+    )
+    func senderNetworksThatContainAnUntrustedProxyAreNamed(
+        _ networks: [JSON],
+        _ proxies: String?,
+        _ named: String?
+    ) async throws {
+        var flags = ["audit.file": "a"]
+        flags["trusted.proxies"] = proxies
+        let bound = [binding(.rationalOwl, ["senderNetworks": .array(networks)])]
+        let place = "medium acme/shop rationalowl"
+        #expect(
+            try await findings(flags: flags, bindings: bound)
+                == (named.map { ["\(place): senderNetworks contains \($0), and trusted.proxies is empty"] } ?? [])
+        )
     }
 }

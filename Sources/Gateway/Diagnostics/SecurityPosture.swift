@@ -94,15 +94,37 @@ package struct SecurityPosture: Sendable {
 
     private var limits: [SecurityFinding] {
         let limits = configuration.limits
+        var found: [SecurityFinding] = []
+        // It has its own switch.
+        if limits.bodyBytes == 0 {
+            found.append(
+                node(
+                    .medium,
+                    "limits.bodies.bytes is off",
+                    "A few callers with large bodies can use up the memory of the node.",
+                    "Remove it, or set a number of bytes that the node has room for."
+                )
+            )
+        }
         guard limits.isOn else {
-            return [
+            found.append(
                 node(
                     .medium,
                     "limits.calls is off",
                     "One address can register any number of devices and try any number of secrets.",
                     "Remove it, and list the networks of bulk back ends in limits.exempt."
                 )
-            ]
+            )
+            return found
+        }
+        // Shorter than what one operator has: /8 for IPv4, /32 for IPv6.
+        found += limits.exempt.filter { $0.prefixLength < ($0.address.isV4 ? 8 : 32) }.map { network in
+            node(
+                .medium,
+                "limits.exempt contains \(network)",
+                "Most callers of the internet are there, and may register and try secrets without a limit.",
+                "List the networks of bulk back ends only."
+            )
         }
         var off = CallLimitSettings.standardRates.keys.filter { limits.rates[$0] == nil }.map {
             "limits.\($0.rawValue)"
@@ -110,7 +132,7 @@ package struct SecurityPosture: Sendable {
         if limits.addressFailures == 0 { off.append("limits.proofs.address") }
         if limits.nameFailures == 0 { off.append("limits.proofs.name") }
         if limits.connections == nil { off.append("limits.connections") }
-        return off.sorted().map { name in
+        return found + off.sorted().map { name in
             node(
                 .low,
                 "\(name) is off",
@@ -314,13 +336,33 @@ package struct SecurityPosture: Sendable {
 
     private func findings(_ binding: StoredBinding) -> [SecurityFinding] {
         guard let vendor = vendors.provisioned[binding.vendor] else { return [] }
-        return vendor.allSettings.risks(in: binding.settings).map { setting, risk, value in
+        return proxiedSenders(binding) + vendor.allSettings.risks(in: binding.settings).map { setting, risk, value in
             SecurityFinding(
                 level: risk.level,
                 place: "\(binding.tenant)/\(binding.app) \(binding.vendor)",
                 finding: "\(setting.name) is \(Self.text(value, of: setting))",
                 consequence: risk.consequence,
                 remedy: risk.remedy
+            )
+        }
+    }
+
+    private static let ownMachine = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+
+    /// A network of senders that contains this machine, while a proxy on it would be taken for its clients. A network of all addresses has its own finding.
+    private func proxiedSenders(_ binding: StoredBinding) -> [SecurityFinding] {
+        guard configuration.trustedProxies.isEmpty else { return [] }
+        let networks = SenderSettings(BindingSettings(values: binding.settings)).networks.filter { network in
+            network.prefixLength > 0 && Self.ownMachine.contains { $0.contains(network) || network.contains($0) }
+        }
+        return networks.prefix(1).map { network in
+            SecurityFinding(
+                level: .medium,
+                place: "\(binding.tenant)/\(binding.app) \(binding.vendor)",
+                finding: "\(SenderSettings.networksKey) contains \(network), and trusted.proxies is empty",
+                consequence:
+                    "If a proxy on this machine forwards calls, all have its address, so that anyone can send to all users.",
+                remedy: "List the proxy in trusted.proxies, or give the back ends on this machine API keys."
             )
         }
     }
