@@ -360,7 +360,7 @@ struct CallLimiterTests {
     @Test func aLimitThatRefusesLeavesTheOthers() {
         let limits = ownLimits()
         for number in 0..<2 {
-            let read = CallNames([.preference(.preferences(DeviceCaller(key: "k\(number)", user: "u")))])
+            let read = CallNames([.preference(.preferences(DeviceCaller(key: VendorDeviceKey("k\(number)"), user: "u")))])
             #expect(limits.admission(read, Self.caller) == .admitted(reserved: false))
         }
         let both = CallNames([.preference(.preferences(DeviceCaller(key: "k", user: "u")))])

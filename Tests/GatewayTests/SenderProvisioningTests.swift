@@ -113,8 +113,10 @@ struct SenderProvisioningTests {
     @Test(arguments: [
         ("upmc: { applicationId: a, authKeySecretEnv: WEAK }", "authKey"),
         ("notificationhubs: { hub: h, keys: [ { name: Full, valueEnv: WEAK, rights: [send] } ] }", "Full"),
-        ("notificationhubs: { hub: h, keys: [ { name: Full, valueEnv: KEY, rights: [send] } ], "
-            + "appBackend: { users: [ { name: mina, passwordEnv: WEAK } ] } }", "user/mina"),
+        (
+            "notificationhubs: { hub: h, keys: [ { name: Full, valueEnv: KEY, rights: [send] } ], "
+                + "appBackend: { users: [ { name: mina, passwordEnv: WEAK } ] } }", "user/mina"
+        ),
     ])
     func aSecretOfABindingThatIsEasyToGuessIsNamedWithoutItsValue(_ binding: String, _ name: String) throws {
         let file = try read(binding)

@@ -35,7 +35,7 @@ struct AnalyticsTests {
         #expect(only["total"]?["targets"]?.int == 10 && only["total"]?["pending"]?.int == 0)
     }
 
-    // What a vendor sent by itself or for the gateway, also with a credential that is deleted.
+    // Pushes that a vendor sent by itself or for the gateway, also with a credential that is deleted.
     @Test(arguments: ["observed:rationalowl", "observed:native", "upstream:old", "none,observed:upmc,upstream:a%20b"])
     func theFilterAcceptsEachTransportOfAnswers(_ transports: String) async throws {
         for question in ["funnel", "timeseries", "losses"] {

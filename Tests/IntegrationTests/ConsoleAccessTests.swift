@@ -391,8 +391,8 @@ struct ConsoleAccessTests {
             #expect(try await status(token, origin: "own", headers: [("sec-fetch-site", "cross-site")]) == 403)
             #expect(try await status(token, origin: nil, headers: [("sec-fetch-site", "same-origin")]) == 200)
             // Nobody is signed in by another site.
-            let fields = [("name", "forged"), ("password", Self.password)]
-            #expect(try await browser().post("/sign-in", fields, origin: "https://evil.example").status == 403)
+            let sign = [("name", "forged"), ("password", Self.password)]
+            #expect(try await browser().post("/sign-in", sign, origin: "https://evil.example").status == 403)
             // A domain that leads to this machine.
             let rebound = try await one.get("/account", headers: [("host", "rebound.example")])
             #expect(rebound.status == 403)

@@ -132,14 +132,15 @@ package struct SecurityPosture: Sendable {
         if limits.addressFailures == 0 { off.append("limits.proofs.address") }
         if limits.nameFailures == 0 { off.append("limits.proofs.name") }
         if limits.connections == nil { off.append("limits.connections") }
-        return found + off.sorted().map { name in
-            node(
-                .low,
-                "\(name) is off",
-                "One address can use up more than its share of the gateway.",
-                "Remove it, or set a number (docs/security.md)."
-            )
-        }
+        return found
+            + off.sorted().map { name in
+                node(
+                    .low,
+                    "\(name) is off",
+                    "One address can use up more than its share of the gateway.",
+                    "Remove it, or set a number (docs/security.md)."
+                )
+            }
     }
 
     private var host: [SecurityFinding] {
@@ -336,15 +337,16 @@ package struct SecurityPosture: Sendable {
 
     private func findings(_ binding: StoredBinding) -> [SecurityFinding] {
         guard let vendor = vendors.provisioned[binding.vendor] else { return [] }
-        return proxiedSenders(binding) + vendor.allSettings.risks(in: binding.settings).map { setting, risk, value in
-            SecurityFinding(
-                level: risk.level,
-                place: "\(binding.tenant)/\(binding.app) \(binding.vendor)",
-                finding: "\(setting.name) is \(Self.text(value, of: setting))",
-                consequence: risk.consequence,
-                remedy: risk.remedy
-            )
-        }
+        return proxiedSenders(binding)
+            + vendor.allSettings.risks(in: binding.settings).map { setting, risk, value in
+                SecurityFinding(
+                    level: risk.level,
+                    place: "\(binding.tenant)/\(binding.app) \(binding.vendor)",
+                    finding: "\(setting.name) is \(Self.text(value, of: setting))",
+                    consequence: risk.consequence,
+                    remedy: risk.remedy
+                )
+            }
     }
 
     private static let ownMachine = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }

@@ -1,7 +1,8 @@
 import Model
 import Secrets
 
-/// Secrets of bindings that are easy to guess: keys of access rules, passwords of users. They are not refused, because apps and back ends of the vendor have them.
+/// Secrets of bindings that are easy to guess: keys of access rules, passwords of users. They are not refused, because apps and back ends of the vendor have
+/// them.
 struct SecretWarnings {
     let vendors: VendorCatalog
 

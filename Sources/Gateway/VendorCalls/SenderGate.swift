@@ -17,7 +17,7 @@ struct SenderGate: Sendable {
     static let keyBytes = 256
 
     enum Verdict: Sendable, Hashable {
-        /// The gate does not judge the call: the adapter checks the caller, or there is no binding.
+        /// The gate does not judge the call: the adapter checks the caller, or the call has no binding.
         case unasked
         /// The caller has proved with an API key that it belongs to the tenant.
         case key(APIKeyGrant)

@@ -208,7 +208,7 @@ package struct LimitedName: Sendable, Hashable {
     }
 }
 
-/// What verifies a credential: the native API, or the calls of one kind to one binding. A credential that is right at one door may be a guess at another.
+/// A place where credentials are verified: the native API, or the calls of one kind to one binding. A credential that is right at one door may be a guess at another.
 package struct ProofDoor: Sendable, Hashable {
     package static let native = ProofDoor(name: LimitedName("credential", "native"))
     package static let userTokens = ProofDoor(name: LimitedName("credential", "user tokens"))

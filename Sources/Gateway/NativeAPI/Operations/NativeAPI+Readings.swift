@@ -37,11 +37,8 @@ extension NativeAPI {
         }
         guard try call.format == .csv else {
             let merged = try await merged(range, apps, latencies: true, of: call.tenant)
-            return .json(
-                AnalyticsOperations.latencyList.json(
-                    .init(range: range, span: span, merged: merged, latencies: latencies)
-                )
-            )
+            let list = AnalyticsOperations.latencyList
+            return .json(list.json(.init(range: range, span: span, merged: merged, latencies: latencies)))
         }
         return AnalyticsShapes.csv(
             ["kind"] + AnalyticsShapes.ordered(groupings).map(\.rawValue) + ["count", "negative"]

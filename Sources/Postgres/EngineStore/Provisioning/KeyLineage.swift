@@ -2,7 +2,7 @@ package import Model
 import PostgresClient
 import Store
 
-/// Who has seen the secret of an API key: whoever created or rotated it, by the audit. A key outlives the rows about it, which retention removes.
+/// The people and keys that have seen the secret of an API key: those that created or rotated it, by the audit. A key outlives the rows about it, which retention removes.
 extension PostgresKeyStore {
     /// 64 keys: nobody needs more steps, and whoever makes more hides something.
     private static let lineageLimit = 64
