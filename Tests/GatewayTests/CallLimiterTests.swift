@@ -360,7 +360,8 @@ struct CallLimiterTests {
     @Test func aLimitThatRefusesLeavesTheOthers() {
         let limits = ownLimits()
         for number in 0..<2 {
-            let read = CallNames([.preference(.preferences(DeviceCaller(key: VendorDeviceKey("k\(number)"), user: "u")))])
+            let device = DeviceCaller(key: VendorDeviceKey("k\(number)"), user: "u")
+            let read = CallNames([.preference(.preferences(device))])
             #expect(limits.admission(read, Self.caller) == .admitted(reserved: false))
         }
         let both = CallNames([.preference(.preferences(DeviceCaller(key: "k", user: "u")))])
