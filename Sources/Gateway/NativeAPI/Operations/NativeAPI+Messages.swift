@@ -2,6 +2,7 @@ import Adapters
 import AnswerShapes
 import ApplePayload
 import Commands
+import EngineStore
 import Explain
 import GatewayHTTP
 import Hummingbird
