@@ -57,25 +57,38 @@ struct MetricsDocumentTests {
         #expect(paths == AnalyticsOperations.all.map(\.path))
     }
 
-    @Test func theDocumentListsTheInputsOfEachQuestion() throws {
-        let (common, filters) = (["from", "to", "zone", "format"], ["app", "vendor", "deviceVendor", "transport"])
-        func words(_ words: [String]) -> String { words.map { "`\($0)`" }.joined(separator: ", ") }
-        func list(of schema: JSON?) -> String { words((schema?["enum"]?.array ?? []).compactMap(\.string)) }
-        let rows = AnalyticsOperations.all.map { operation -> String in
-            let path = operation.path.split(separator: "/").last ?? ""
-            let inputs = operation.inputs.map { (name: $0.name, schema: JSON.object($0.schema.json)) }
-            let chosen = inputs.filter { filters.contains($0.name) }
-            #expect(chosen.allSatisfy { $0.schema["maxItems"] == 20 })
-            #expect(path == "vendors" || common.allSatisfy { name in inputs.contains { $0.name == name } })
-            let by = inputs.first { $0.name == "by" }.map {
-                "up to \($0.schema["maxItems"]?.int ?? 0) of \(list(of: $0.schema["items"]))"
+    private static let commonInputs = ["from", "to", "zone", "format"]
+    private static let filters = ["app", "vendor", "deviceVendor", "transport"]
+
+    private static func list(_ words: [String]) -> String { words.map { "`\($0)`" }.joined(separator: ", ") }
+
+    private static func choices(_ schema: JSON?) -> String {
+        list((schema?["enum"]?.array ?? []).compactMap(\.string))
+    }
+
+    /// The row of a question, of its declared inputs.
+    private static func row(_ operation: NativeOperation) -> String {
+        var (chosen, by, further, names): ([String], String, [String], Set<String>) = ([], "", [], [])
+        for input in operation.inputs {
+            let schema = JSON.object(input.schema.json)
+            names.insert(input.name)
+            if filters.contains(input.name) {
+                chosen.append(input.name)
+                #expect(schema["maxItems"] == 20)
+            } else if input.name == "by" {
+                by = "up to \(schema["maxItems"]?.int ?? 0) of \(choices(schema["items"]))"
+            } else if !commonInputs.contains(input.name) {
+                further.append("`\(input.name)`: \(choices(schema))")
             }
-            let further = inputs.filter { !(common + filters + ["by"]).contains($0.name) }.map {
-                "`\($0.name)`: \(list(of: $0.schema))"
-            }
-            let cells = [words(chosen.map(\.name)), by ?? "", further.joined(separator: "; ")]
-            return "| `\(path)` | \(cells.map { $0.isEmpty ? "–" : $0 }.joined(separator: " | ")) |"
         }
+        let path = operation.path.split(separator: "/").last ?? ""
+        #expect(path == "vendors" || names.isSuperset(of: commonInputs))
+        let cells = [list(chosen), by, further.joined(separator: "; ")].map { $0.isEmpty ? "–" : $0 }
+        return "| `\(path)` | \(cells.joined(separator: " | ")) |"
+    }
+
+    @Test func theDocumentListsTheInputsOfEachQuestion() throws {
+        let rows = AnalyticsOperations.all.map(Self.row)
         #expect(try table("| question | filters | `by` | further |") == rows)
     }
 
