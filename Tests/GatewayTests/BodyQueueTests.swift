@@ -209,7 +209,7 @@ struct BodyQueueTests {
     @Test func aCallWhosePlaceWentToAnotherAddressIsRefused() async throws {
         let bodies = bodies {
             $0.bodyBytes = 100
-            $0.bodyWaitSeconds = 60
+            $0.bodyWaitSeconds = 600
         }
         let first = try await bodies.room(bytes: 500, address: "198.51.100.1")
         var addresses = (0..<BodyQueue.waitingLimit).map { "203.0.113.\($0 / BodyQueue.addressWaitingLimit)" }

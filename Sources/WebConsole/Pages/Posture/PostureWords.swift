@@ -63,6 +63,11 @@ enum PostureWords {
         ("sslmode of database.url is ", "", "database.url의 sslmode: …"),
         ("scopes ", " from every network", "모든 네트워크에서 사용할 수 있는 권한: …"),
         ("not used for ", " days", "…일 동안 사용하지 않았습니다"),
+        ("limits.exempt contains ", "", "limits.exempt에 들어 있는 네트워크: …"),
+        (
+            "senderNetworks contains ", ", and trusted.proxies is empty",
+            "trusted.proxies가 비어 있고, senderNetworks에 들어 있는 네트워크: …"
+        ),
     ]
 
     private static let patterns = [
@@ -186,5 +191,20 @@ enum PostureWords {
             "고정 인증번호를 아는 사람은 그 전화번호의 확인을 통과합니다.",
         "Remove it, or use numbers that no customer can have.":
             "설정을 지우거나, 고객이 가질 수 없는 번호를 사용하세요.",
+        "A few callers with large bodies can use up the memory of the node.":
+            "큰 본문을 보내는 소수의 호출자가 노드의 메모리를 모두 사용할 수 있습니다.",
+        "Remove it, or set a number of bytes that the node has room for.":
+            "설정을 지우거나, 노드가 감당할 수 있는 바이트 수로 설정하세요.",
+        "Most callers of the internet are there, and may register and try secrets without a limit.":
+            "인터넷의 호출자 대부분이 여기에 속해, 제한 없이 등록하고 비밀 값을 시도할 수 있습니다.",
+        "List the networks of bulk back ends only.": "대량 발송 백엔드의 네트워크만 넣으세요.",
+        "If a proxy on this machine forwards calls, all have its address, so that anyone can send to all users.":
+            "이 서버의 프록시가 호출을 전달하면 모든 호출의 주소가 프록시 주소가 되어, 누구나 모든 사용자에게 발신할 수 있습니다.",
+        "List the proxy in trusted.proxies, or give the back ends on this machine API keys.":
+            "trusted.proxies에 프록시를 넣거나, 이 서버의 백엔드에 API 키를 주세요.",
+        "Anyone who knows or guesses a CUID can add that user to groups and take it out of them.":
+            "CUID를 알거나 추측한 누구나 그 사용자를 그룹에 넣거나 뺄 수 있습니다.",
+        "Set it to false if the apps name the device's PSID or DEVICE_ID when they join and leave.":
+            "앱이 그룹에 들어가고 나갈 때 단말의 PSID나 DEVICE_ID를 보낸다면 false로 설정하세요.",
     ]
 }
