@@ -129,18 +129,12 @@ struct UPMCRequest {
 
     /// A call that names a device changes only the membership of the device's user.
     ///
-    /// Assumed: not every client names its device, so a `CUID` alone is enough, unless the binding forbids it (`groupsByUser`).
+    /// Assumed: not every client names its device, or in a form that can be read, so a `CUID` alone is enough, unless the binding forbids it (`groupsByUser`).
     private func membership(_ change: GroupChange) throws(AdapterError) -> Command {
         let name = try group()
         var change = change
-        let token = try parameters.text("PSID", limit: UPMCLimits.tokenBytes)
-        let id = try parameters.text("DEVICE_ID", limit: 120)
-        if token != nil || id != nil {
-            let device = try DeviceName(parameters)
-            change.device = DeviceCaller(key: device.key, token: device.token)
-        } else if !settings.acceptsGroupsByUser {
-            throw AdapterError(.missing, field: "DEVICE_ID")
-        }
+        let device = settings.acceptsGroupsByUser ? try? DeviceName(parameters) : try DeviceName(parameters)
+        change.device = device.map { DeviceCaller(key: $0.key, token: $0.token) }
         return .group(.changeMembers(name, change))
     }
 

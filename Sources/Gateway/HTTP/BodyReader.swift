@@ -26,7 +26,7 @@ package enum BodyReader {
     /// - Parameters:
     ///   - request: the call.
     ///   - channel: the connection; nil in a test whose body is already in memory.
-    ///   - address: the client's.
+    ///   - address: the client's; nil if its calls are not limited.
     ///   - arriving: limits the bodies that arrive in several parts.
     ///   - limitBytes: the limit; reading stops at once above it.
     ///   - makeRoom: waits for room for that many bytes. Called once, when more than `LargeBodies.smallBytes` arrive, with as many of them, before the rest is

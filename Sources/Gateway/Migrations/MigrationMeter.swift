@@ -219,11 +219,11 @@ package struct PushShares: Sendable, Hashable {
 
     /// `failures` of the gateway's pushes, and `receipts`: the rate of receipts of the moved ones, divided by that of the others. The rollout is a random split, so that
     /// both would be equal.
-    package var readings: [MigrationMetric: RecentReading] {
-        var found: [MigrationMetric: RecentReading] = [:]
+    package var measurements: [MigrationMetric: MigrationMeasurement] {
+        var found: [MigrationMetric: MigrationMeasurement] = [:]
         let ended = moved.delivered &+ moved.failed
         if ended > 0 {
-            found[.failures] = RecentReading(Double(moved.failed) / Double(ended), samples: Int(clamping: ended))
+            found[.failures] = MigrationMeasurement(Double(moved.failed) / Double(ended), samples: Int(clamping: ended))
         }
         if moved.delivered > 0, others.delivered > 0 {
             let rate = Double(moved.received) / Double(moved.delivered)
@@ -231,17 +231,10 @@ package struct PushShares: Sendable, Hashable {
             // No receipt of the vendor's pushes: there is nothing to compare with.
             if other > 0 {
                 let samples = Int(clamping: min(moved.delivered, others.delivered))
-                found[.receipts] = RecentReading(rate / other, samples: samples, margin: chance)
+                found[.receipts] = MigrationMeasurement(rate / other, samples: samples)
             }
         }
         return found
-    }
-
-    /// How much the quotient of two equal rates of receipts differs from 1 by chance.
-    private var chance: Double {
-        let (mine, theirs) = (Double(moved.delivered), Double(others.delivered))
-        let rate = (Double(moved.received) + Double(others.received)) / (mine + theirs)
-        return RecentReading.deviations * (max(0, 1 - rate) / rate * (1 / mine + 1 / theirs)).squareRoot()
     }
 
     /// The figures of a step.
@@ -254,10 +247,10 @@ package struct PushShares: Sendable, Hashable {
         _ rows: [CountedDeliveries],
         recentPart part: Int?
     ) -> [MigrationMetric: MigrationMeasurement] {
-        let recent = part.map { part in PushShares(rows.filter { $0.part == part }).readings } ?? [:]
-        var found: [MigrationMetric: MigrationMeasurement] = [:]
-        for (metric, reading) in PushShares(rows).readings {
-            found[metric] = MigrationMeasurement(reading.value, samples: reading.samples, recent: recent[metric])
+        var found = PushShares(rows).measurements
+        // Receipts come later than their pushes, and those of the two sides at different times: the quotient of a short time shows the times.
+        if let part, let late = PushShares(rows.filter({ $0.part == part })).measurements[.failures] {
+            found[.failures]?.recent = RecentReading(late.value, samples: late.samples)
         }
         return found
     }

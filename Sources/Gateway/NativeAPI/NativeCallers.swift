@@ -130,7 +130,7 @@ final class NativeBodyReader: Sendable {
             return try await BodyReader.read(
                 caller.request,
                 on: caller.channel,
-                from: caller.remoteAddress,
+                from: limiter.limited(caller.remoteAddress),
                 limitBytes: limitBytes
             ) { (bytes, _) async throws(BodyReader.Failure) in
                 do throws(LimitExcess) {

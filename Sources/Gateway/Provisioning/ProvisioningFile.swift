@@ -177,9 +177,8 @@ struct ProvisioningReader: SecretSource {
         let name = try fields.name("name")
         let secret = try secret(&fields, "secret")
         let previous = try optionalSecret(&fields, "previousSecret")
-        for secret in [secret, previous].compactMap(\.self) {
-            if let fault = SecretStrength.fault(of: secret) { throw ProvisioningProblem(path: path, problem: fault) }
-        }
+        // The previous one may be weak: a key that is easy to guess is replaced like any other.
+        if let fault = SecretStrength.fault(of: secret) { throw ProvisioningProblem(path: path, problem: fault) }
         var scopes: [String] = []
         for (path, value) in try fields.list("scopes") {
             guard let scope = value.string.flatMap({ KeyScope($0) }) else {

@@ -120,7 +120,7 @@ package struct AuditChain {
         return found.hash
     }
 
-    /// An hour, for the clock of the machine that verifies.
+    /// An hour, for the clock of the machine that verifies, and for a removal under way.
     private static let tolerance = Duration.seconds(3600)
     /// The database keeps 30 days whatever the tenant's retention is (`drop_audit`).
     private static let leastKept = Duration.seconds(30 * 86400)
@@ -137,7 +137,9 @@ package struct AuditChain {
         else { return }
         for change in changes where change["setting"]?.string == "audit" {
             let before = change["before"]?.int.map { Duration.seconds($0) } ?? RetentionPolicy().audit
-            isExplained = isExplained || Self.removes(beginning, at: Double(link.micros), keeping: before)
+            // A removal that began before the change may have ended after it.
+            let end = Double(link.micros) + Double(Self.tolerance.milliseconds) * 1000
+            isExplained = isExplained || Self.removes(beginning, at: end, keeping: before)
         }
     }
 

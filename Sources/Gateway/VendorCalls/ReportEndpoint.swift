@@ -48,9 +48,12 @@ struct ReportEndpoint: Sendable {
         let body: [UInt8]
         do throws(BodyReader.Failure) {
             // Such a body is a small one.
-            body = try await BodyReader.read(request, on: channel, from: address, limitBytes: Self.bodyLimitBytes) {
-                (_, _) async throws(BodyReader.Failure) in
-            }
+            body = try await BodyReader.read(
+                request,
+                on: channel,
+                from: limiter.limited(address),
+                limitBytes: Self.bodyLimitBytes
+            ) { (_, _) async throws(BodyReader.Failure) in }
         } catch .noRoom(let excess) {
             limiter.refused(excess, from: address)
             return Problem.limited(excess).response

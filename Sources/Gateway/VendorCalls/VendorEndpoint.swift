@@ -151,7 +151,7 @@ final class VendorEndpoint: Sendable {
             call.body = try await BodyReader.read(
                 request,
                 on: channel,
-                from: begun.remoteAddress,
+                from: limits.limiter.limited(begun.remoteAddress),
                 limitBytes: match.route.bodyLimitBytes
             ) { (bytes, beginning) async throws(BodyReader.Failure) in
                 if let early = await unbound(begun, beginning, adapter) {

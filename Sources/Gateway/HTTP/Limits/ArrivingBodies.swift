@@ -16,7 +16,7 @@ package final class ArrivingBodies: Sendable {
     /// The room of one body that is arriving.
     package struct Part: Sendable {
         package fileprivate(set) var bytes = 0
-        /// Nil: of no address yet.
+        /// Nil: of no address yet, or of one whose calls are not limited.
         fileprivate var address: LimitedName?
 
         package init() {}
@@ -39,11 +39,11 @@ package final class ArrivingBodies: Sendable {
     ///   - part: what the body holds already.
     ///   - count: the bytes that have arrived.
     ///   - most: the bytes that can arrive at most.
-    ///   - address: the client's.
+    ///   - address: the client's; nil if its calls are not limited. Such a body counts for the node only.
     /// - Returns: false if there is too little room.
     package func grow(_ part: inout Part, count: Int, most: Int, address: String?) -> Bool {
         guard count > part.bytes else { return true }
-        let name = part.address ?? LimitedName.network(address)
+        let name = part.address ?? address.map { LimitedName.network($0) }
         part.address = name
         let bytes = max(count, min(most, max(Self.leastBytes, 2 * count)))
         guard room.withLockedValue({ $0.take(bytes - part.bytes, with: part.bytes, name) }) else { return false }
@@ -52,8 +52,8 @@ package final class ArrivingBodies: Sendable {
     }
 
     package func end(_ part: inout Part) {
-        guard part.bytes > 0, let name = part.address else { return }
-        let bytes = part.bytes
+        guard part.bytes > 0 else { return }
+        let (bytes, name) = (part.bytes, part.address)
         part.bytes = 0
         room.withLockedValue { $0.giveBack(bytes, name) }
     }
@@ -71,17 +71,22 @@ package final class ArrivingBodies: Sendable {
         }
 
         /// An address always has room for one body, so that others cannot keep it out.
-        mutating func take(_ bytes: Int, with held: Int, _ address: LimitedName) -> Bool {
-            let own = ofAddresses[address] ?? 0
-            let isAlone = own == held
-            guard isAlone || (bytes <= addressBytes - own && bytes <= capacityBytes - heldBytes) else { return false }
+        mutating func take(_ bytes: Int, with held: Int, _ address: LimitedName?) -> Bool {
+            let hasRoom = bytes <= capacityBytes - heldBytes
+            if let address {
+                let own = ofAddresses[address] ?? 0
+                guard own == held || (hasRoom && bytes <= addressBytes - own) else { return false }
+                ofAddresses[address] = own + bytes
+            } else if !hasRoom {
+                return false
+            }
             heldBytes += bytes
-            ofAddresses[address] = own + bytes
             return true
         }
 
-        mutating func giveBack(_ bytes: Int, _ address: LimitedName) {
+        mutating func giveBack(_ bytes: Int, _ address: LimitedName?) {
             heldBytes -= bytes
+            guard let address else { return }
             let own = (ofAddresses[address] ?? 0) - bytes
             ofAddresses[address] = own > 0 ? own : nil
         }

@@ -180,11 +180,17 @@ package struct PostgresAudienceCounter: Sendable {
     ) async throws(PostgresError) -> Hours? {
         guard var rules, let row = try await engine.run(Self.settings(.id(tenant), .id(scope.app)), tenant: nil).first
         else { return nil }
-        rules.app = TimingCoding.read(try row.object("defaults"))
+        let defaults = try row.object("defaults")
+        // Such a send may reach an identity of another dialect, which is not among those that are counted here.
+        if scope.vendor != .native, defaults[BindingSettings.crossingKey]?.bool == true { return nil }
+        rules.app = TimingCoding.read(defaults)
         let namesUsers =
             switch audience {
             case .users, .groups: true
-            case .listed, .tags, .everyone: false
+            // Notification Hubs name a user by a tag.
+            case .tags(let expression):
+                (TagTerms(expression)?.tags ?? []).contains { $0.text.lowercased().hasPrefix("$userid:") }
+            case .listed, .everyone: false
             }
         return Hours(rules: rules, routeVersion: try row.optionalInt("route_version"), namesUsers: namesUsers)
     }
