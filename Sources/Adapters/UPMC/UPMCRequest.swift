@@ -133,7 +133,8 @@ struct UPMCRequest {
     private func membership(_ change: GroupChange) throws(AdapterError) -> Command {
         let name = try group()
         var change = change
-        let device = settings.acceptsGroupsByUser ? try? DeviceName(parameters) : try DeviceName(parameters)
+        let device: DeviceName? =
+            if settings.acceptsGroupsByUser { try? DeviceName(parameters) } else { try DeviceName(parameters) }
         change.device = device.map { DeviceCaller(key: $0.key, token: $0.token) }
         return .group(.changeMembers(name, change))
     }
