@@ -55,7 +55,8 @@ extension NativeAPI {
         let scope = AppScope(app: try call.app, vendor: try call.vendor)
         let audience = try call.audience
         try await known(scope.app, call.caller)
-        let rules = try call.excluded ? self.rules(of: call.sendAt, audience) : nil
+        let (isAsked, sendAt) = try (call.excluded, call.sendAt)
+        let rules = isAsked ? self.rules(of: sendAt, audience) : nil
         let size = try await asked { () async throws(StoreError) in
             try await stores.audiences.size(of: audience, in: scope, of: call.tenant, by: rules)
         }
