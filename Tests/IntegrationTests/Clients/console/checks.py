@@ -29,7 +29,7 @@ NAMES = set(
 WORDS = set(
     """
     approvalAbove platforms cursor send devices admin proxy apply env push-gateway installApp dev prod tenant app user key
-    minAssurance claimed vouched Authorization Bearer senderNetworks transactional root POST GET PUT DELETE duplicateGuard push gateway capture migration webhook
+    minAssurance claimed vouched Authorization Bearer senderNetworks groupsByUser transactional root POST GET PUT DELETE duplicateGuard push gateway capture migration webhook
     offset true false authkey
     """.split()
 )
