@@ -135,15 +135,10 @@ struct VendorLimits: Sendable {
         return failed(shown(CallProof("user token", isGuessable: false), from: address, at: .userTokens))
     }
 
-    /// Remembers the credential of an admitted call: as right if it is what admitted the call, otherwise only as one that this caller shows. The setting
-    /// `openSends`, a network or a certificate then admitted the call, and it does not wait for the failures of others behind its address.
+    /// Remembers the credential of an admitted call, if it is what admitted the call: not if the setting `openSends`, a network or a certificate did.
     func admitted(_ shown: ShownProof?, by verdict: SenderGate.Verdict) {
-        guard let shown else { return }
-        if verdict.isByCredential {
-            limiter.proved(shown.proof, from: shown.address, at: shown.door)
-        } else {
-            limiter.admittedAnyway(shown.proof, from: shown.address, at: shown.door)
-        }
+        guard let shown, verdict.isByCredential else { return }
+        limiter.proved(shown.proof, from: shown.address, at: shown.door)
     }
 
     private func shown(_ proof: CallProof, from address: String?, at door: ProofDoor) -> ShownProof {

@@ -96,7 +96,7 @@ package final class CallLimiter: Sendable {
     /// proved itself at this door of this node within an hour never waits.
     package func excess(of proof: CallProof, from address: String?, at door: ProofDoor) -> LimitExcess? {
         let names = ProofNames(proof, address)
-        let credentials = [door.key(of: proof), door.key(of: proof, from: address)]
+        let credential = door.key(of: proof)
         return state.withLockedValue { state in
             let now = now()
             let waits: [(CallLimit, Double?)] = [
@@ -104,7 +104,7 @@ package final class CallLimiter: Sendable {
                 (.nameProofs, names.keyName.flatMap { state.limits.proofWait($0, at: now) }),
             ]
             guard let (limit, wait) = waits.max(by: { $0.1 ?? 0 < $1.1 ?? 0 }), let wait,
-                !credentials.contains(where: { state.limits.knows($0, at: now) })
+                !state.limits.knows(credential, at: now)
             else { return nil }
             return LimitExcess(limit, wait: wait)
         }
@@ -132,13 +132,6 @@ package final class CallLimiter: Sendable {
             state.limits.remember(credential, at: now())
             if let name = names.keyName { state.limits.forgive(name) }
         }
-    }
-
-    /// Remembers a credential that was not verified, of a call that its address or the binding admits whatever it shows. It is remembered for this address and door
-    /// only, where nothing can be learned about it.
-    package func admittedAnyway(_ proof: CallProof, from address: String?, at door: ProofDoor) {
-        let key = door.key(of: proof, from: address)
-        state.withLockedValue { $0.limits.remember(key, at: now()) }
     }
 
     // MARK: Reports
@@ -209,13 +202,6 @@ package struct LimitedName: Sendable, Hashable {
         return LimitedName(hash: hasher.finalize())
     }
 
-    func adding(_ other: LimitedName) -> LimitedName {
-        var hasher = Hasher()
-        hasher.combine(hash)
-        hasher.combine(other.hash)
-        return LimitedName(hash: hasher.finalize())
-    }
-
     /// The key in the tables of a limit; nil stands for the table of known callers.
     func key(_ limit: CallLimit?) -> UInt64 {
         var hasher = Hasher()
@@ -240,10 +226,6 @@ package struct ProofDoor: Sendable, Hashable {
     }
 
     fileprivate func key(of proof: CallProof) -> UInt64 { name.adding(proof.credential).key(nil) }
-
-    fileprivate func key(of proof: CallProof, from address: String?) -> UInt64 {
-        name.adding(proof.credential).adding(.network(address)).key(nil)
-    }
 }
 
 /// The keys under which the failures of a proof are counted.
