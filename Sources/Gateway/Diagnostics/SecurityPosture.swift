@@ -95,7 +95,7 @@ package struct SecurityPosture: Sendable {
     private var limits: [SecurityFinding] {
         let limits = configuration.limits
         var found: [SecurityFinding] = []
-        // It has its own switch.
+        // `limits.calls` does not switch this limit off.
         if limits.bodyBytes == 0 {
             found.append(
                 node(
@@ -351,7 +351,8 @@ package struct SecurityPosture: Sendable {
 
     private static let ownMachine = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
 
-    /// A network of senders that contains this machine, while a proxy on it would be taken for its clients. A network of all addresses has its own finding.
+    /// A network of senders that contains this machine while no proxy is trusted: the address of a proxy on it would admit everybody. A network of all addresses
+    /// has its own finding.
     private func proxiedSenders(_ binding: StoredBinding) -> [SecurityFinding] {
         guard configuration.trustedProxies.isEmpty else { return [] }
         let networks = SenderSettings(BindingSettings(values: binding.settings)).networks.filter { network in

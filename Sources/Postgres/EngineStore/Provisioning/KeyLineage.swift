@@ -2,9 +2,10 @@ package import Model
 import PostgresClient
 import Store
 
-/// The people and keys that have seen the secret of an API key: those that created or rotated it, by the audit. A key outlives the rows about it, which retention removes.
+/// The people and keys that have seen the secret of an API key: those that created or rotated it, by the audit. Retention removes these rows, also while the
+/// key is in use.
 extension PostgresKeyStore {
-    /// 64 keys: nobody needs more steps, and whoever makes more hides something.
+    /// 64 keys. A longer chain counts as one with a common member, so that it cannot avoid the comparison.
     private static let lineageLimit = 64
 
     /// Whether one caller can have acted as both actors: one of them made the other's key or a secret of it, or the same key or account did that for
