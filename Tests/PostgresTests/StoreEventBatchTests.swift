@@ -433,7 +433,9 @@ import Testing
     @Test func aPartitionChangeGivesUpSoonBehindAReader() async throws {
         let fixture = try await StoreFixture.alone()
         let (reader, keeper) = (try await fixture.database.admin(), try await fixture.database.admin())
-        try await keeper.script("SELECT pg_advisory_lock(78)")
+        // A session of its own: if the keeper held the lock, it and the reader would wait for each other, and PostgreSQL would end one of them.
+        let holder = try await fixture.database.admin()
+        try await holder.script("SELECT pg_advisory_lock(78)")
         let today = try await fixture.now().day
         try await keeper.script("SELECT gateway.make_event_partitions(\(today - 9), 1)")
         // The reader's transaction ends when the test releases the lock.
@@ -454,7 +456,7 @@ import Testing
             "SELECT proconfig AS settings FROM pg_proc WHERE proname IN ('make_event_partitions', 'drop_event_partitions')"
         )
         for row in limits { #expect(try row.texts("settings").contains("lock_timeout=200ms")) }
-        try await keeper.script("SELECT pg_advisory_unlock(78)")
+        try await holder.script("SELECT pg_advisory_unlock(78)")
         try await reading
         #expect(try await keeper.query(make).only().int("count") > 0)
         #expect(try await keeper.query(drop).only().int("count") == 1)

@@ -30,7 +30,7 @@ WORDS = set(
     """
     approvalAbove platforms cursor send devices admin proxy apply env push-gateway installApp dev prod tenant app user key
     minAssurance claimed vouched Authorization Bearer senderNetworks groupsByUser transactional root POST GET PUT DELETE duplicateGuard push gateway capture migration webhook
-    offset true false authkey
+    offset true false authkey CUID PSID
     """.split()
 )
 
@@ -38,7 +38,7 @@ WORDS = set(
 PHRASES = re.compile(
     r"""
     \((?:read|content)\)                              # scopes of keys, after their Korean names
-    | admin,\ send,\ devices,\ read,\ content         # the rights of a key, as a finding names them
+    | (?:admin,\ )?send,\ devices,\ read,\ content     # the rights of a key, as a finding names them
     | duplicateGuard,\ calls,\ deliveries | sent,\ failed | app\ shop,\ user\ u-1 | early\ birds   # what to type, next to fields
     | \b[a-z]+:[\w.•-]+                                # `account:owner`
     | :(?:method|scheme|authority|path)\b              # headers of HTTP/2
