@@ -53,13 +53,13 @@ class FigureTests(unittest.TestCase):
         self.assertEqual([figure.passes for figure in compare.webhook_figures(results)], [True, False])
 
     def test_imports(self):
-        def result(ratio, copy, memory):
-            return {"ratiosToCSV": dict.fromkeys(compare.FORMATS, ratio), "ratioToCopy": copy, "rssMiB": 40,
+        def result(ratio, rate, memory):
+            return {"ratiosToCSV": dict.fromkeys(compare.FORMATS, ratio), "perSecond": rate, "rssMiB": 40,
                     "rssMiBOfFormats": dict.fromkeys(compare.FORMATS, memory)}
 
-        figures = compare.import_figures([result(0.61, 0.5, 50), result(0.6, 0.5, 52)], [], result(0.5, 0.5, 84))
+        figures = compare.import_figures([result(0.61, 100, 50), result(0.6, 100, 52)], [], result(0.5, 100, 84))
         self.assertEqual([figure.passes for figure in figures], [True] * 7)
-        figures = compare.import_figures([result(0.59, 0.48, 50)], [{"ratioToCopy": 0.5}], result(0.7, 0.5, 83))
+        figures = compare.import_figures([result(0.59, 96, 50)], [{"perSecond": 100}], result(0.7, 100, 83))
         self.assertEqual([figure.passes for figure in figures], [False] * 4 + [True] + [False] * 3)
 
     def test_parity(self):
