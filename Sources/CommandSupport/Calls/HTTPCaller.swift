@@ -19,7 +19,8 @@ package struct HTTPCaller: Sendable {
     package typealias OnAnswer = @Sendable (_ method: String, _ path: String, _ answer: Answer) -> Void
 
     package let base: String
-    private let client: HTTPClient
+    private let owned: OwnedClient
+    private var client: HTTPClient { owned.client }
     private let onAnswer: OnAnswer?
 
     /// - Parameters:
@@ -49,7 +50,7 @@ package struct HTTPCaller: Sendable {
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: .seconds(30)))
         configuration.tlsConfiguration = tls
         if let connections { configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections }
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        owned = OwnedClient(HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration))
     }
 
     /// - Throws: the client's error when no answer arrives.
@@ -162,6 +163,7 @@ package struct HTTPCaller: Sendable {
         return answer
     }
 
+    /// Closes the connections now, not only when nothing uses the caller any more.
     package func close() async { try? await client.shutdown() }
 
     /// Runs `body`, and closes the client in any case.
@@ -176,6 +178,17 @@ package struct HTTPCaller: Sendable {
             await close()
             throw error
         }
+    }
+}
+
+/// A client that shuts down when nothing uses it any more. The library stops a program in which a client ends otherwise, for example one whose call failed.
+private final class OwnedClient: Sendable {
+    let client: HTTPClient
+
+    init(_ client: HTTPClient) { self.client = client }
+
+    deinit {
+        Task { [client] in try? await client.shutdown() }
     }
 }
 
