@@ -42,32 +42,31 @@ struct Devices: AsyncParsableCommand {
                 if format == .csv { Console.print(CSV.record(DeviceLine.columns)) }
                 var bar = ProgressBar()
                 var count = 0
-                var last: ExportedIdentity?
-                while true {
-                    let page = try await rows(of: store, after: last)
-                    let lines = page.map {
+                var after: ExportedIdentities.Place?
+                repeat {
+                    let page = try await rows(of: store, after: after)
+                    let lines = page.items.map {
                         DeviceLine.line(DeviceLine.values($0.device, $0.identity, $0.facts), format)
                     }
                     if !lines.isEmpty { Console.print(lines.joined(separator: "\n")) }
                     count += lines.count
-                    last = page.last
-                    bar.show(done: count, of: nil, rows: count, isLast: last == nil)
-                    if last == nil { return }
-                }
+                    after = page.next
+                    bar.show(done: count, of: nil, rows: count, isLast: after == nil)
+                } while after != nil
             }
         }
 
-        /// The page of rows after one; nil: the first.
+        /// The page of rows after a place; nil: the first.
         private func rows(
             of store: PostgresTransferStore,
-            after last: ExportedIdentity?
-        ) async throws(StoreError) -> [ExportedIdentity] {
+            after: ExportedIdentities.Place?
+        ) async throws(StoreError) -> ExportedIdentities {
             let owner = TenantID(tenant)
             guard let vendor else {
-                return try await store.identities(of: AppID(app), in: owner, after: last, limit: Self.pageSize)
+                return try await store.identities(of: AppID(app), in: owner, after: after, limit: Self.pageSize)
             }
             let scope = AppScope(app: AppID(app), vendor: Vendor(vendor))
-            return try await store.identities(of: scope, in: owner, after: last?.identity.key, limit: Self.pageSize)
+            return try await store.identities(of: scope, in: owner, after: after, limit: Self.pageSize)
         }
     }
 }

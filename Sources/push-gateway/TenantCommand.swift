@@ -94,16 +94,15 @@ struct TenantCommand: AsyncParsableCommand {
             _ writer: BundleWriter
         ) async throws {
             let store = PostgresTransferStore(call: database.call)
-            var after: VendorDeviceKey?
+            var after: ExportedIdentities.Place?
             writer.begin(.devices, scope)
-            while true {
+            repeat {
                 let page = try await store.identities(of: scope, in: tenant, after: after, limit: Self.pageSize)
                 try writer.write(
-                    page.map { DeviceLine.line(DeviceLine.values($0.device, $0.identity, $0.facts), .ndjson) }
+                    page.items.map { DeviceLine.line(DeviceLine.values($0.device, $0.identity, $0.facts), .ndjson) }
                 )
-                guard let last = page.last else { return }
-                after = last.identity.key
-            }
+                after = page.next
+            } while after != nil
         }
 
         private func users(

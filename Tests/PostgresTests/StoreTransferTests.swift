@@ -4,10 +4,10 @@ import Foundation
 import Model
 import TestKit
 import Testing
-import TransferStore
 
 @testable import PostgresClient
 @testable import Store
+@testable import TransferStore
 
 /// The users and groups of a tenant that moves to another gateway.
 @Suite struct StoreTransferTests {
@@ -90,12 +90,12 @@ import TransferStore
         _ = try await fixture.importDevices(rows, identifiers, at: try await fixture.now())
         let store = PostgresTransferStore(call: fixture.call)
         var found: [ExportedIdentity] = []
-        while true {
-            let after = found.last?.identity.key
+        var after: ExportedIdentities.Place?
+        repeat {
             let page = try await store.identities(of: fixture.scope, in: fixture.acme, after: after, limit: 2)
-            if page.isEmpty { break }
-            found += page
-        }
+            found += page.items
+            after = page.next
+        } while after != nil
         #expect(found.map(\.identity.key) == ["C", "a", "a b", "b", "가"])
         #expect(found.allSatisfy { $0.facts.ownTags == [Tag(Platform.ios)] && $0.identity.tags.map(\.text) == ["t"] })
         #expect(found.allSatisfy { $0.device.token != nil })
@@ -105,14 +105,34 @@ import TransferStore
         try await fixture.register("B", token: "bb02", vendor: .ipns)
         for limit in 1...4 {
             var all: [ExportedIdentity] = []
-            while true {
-                let page = try await store.identities(of: app, in: fixture.acme, after: all.last, limit: limit)
-                if page.isEmpty { break }
-                all += page
-            }
+            var after: ExportedIdentities.Place?
+            repeat {
+                let page = try await store.identities(of: app, in: fixture.acme, after: after, limit: limit)
+                all += page.items
+                after = page.next
+            } while after != nil
             #expect(all.map(\.identity.key) == ["B", "C", "a", "a b", "a b", "b", "가"])
             #expect(all.filter { $0.identity.key == "a b" }.map(\.identity.vendor) == [.ipns, fixture.scope.vendor])
         }
+    }
+
+    // The rows of a page are found first, and then read.
+    @Test func anExportContinuesAfterAPageThatIsErasedMeanwhile() async throws {
+        let fixture = try await StoreFixture.make()
+        for (place, key) in ["a", "b", "c", "d", "e"].enumerated() {
+            try await fixture.register(VendorDeviceKey(key), token: "aa0\(place)")
+        }
+        let store = PostgresTransferStore(call: fixture.call)
+        let app = fixture.scope.app
+        let rows = try await store.rows(of: app, in: fixture.acme, after: nil, limit: 2)
+        #expect(rows.map(\.place.key) == ["a", "b"])
+        for row in rows { _ = try await fixture.erase(row.device, in: fixture.acme, by: .key("test")) }
+        let page = try await store.page(rows, in: fixture.acme, limit: 2)
+        #expect(page.items.isEmpty && page.next == rows.last?.place)
+        let next = try await store.identities(of: app, in: fixture.acme, after: page.next, limit: 2)
+        #expect(next.items.map(\.identity.key) == ["c", "d"])
+        let last = try await store.identities(of: fixture.scope, in: fixture.acme, after: next.next, limit: 2)
+        #expect(last.items.map(\.identity.key) == ["e"] && last.next == nil)
     }
 
     // MARK: Unread messages

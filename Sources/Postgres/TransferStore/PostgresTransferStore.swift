@@ -88,7 +88,7 @@ package struct PostgresTransferStore: Sendable {
 
     private static let identities = StoreSQL.tenant(
         """
-        SELECT i.identity_id, i.device_id FROM gateway.identity i
+        SELECT i.identity_id, i.device_id, i.key, i.vendor FROM gateway.identity i
         WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.key > $4 AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL
         ORDER BY i.key LIMIT $5
         """
@@ -100,17 +100,17 @@ package struct PostgresTransferStore: Sendable {
     package func identities(
         of scope: AppScope,
         in tenant: TenantID,
-        after: VendorDeviceKey?,
+        after: ExportedIdentities.Place?,
         limit: Int
-    ) async throws(StoreError) -> [ExportedIdentity] {
-        let key = PostgresQueryStore.key(tenant, scope, after?.rawValue, limit)
-        return try await exported(Self.identities.with(key), in: tenant)
+    ) async throws(StoreError) -> ExportedIdentities {
+        let key = PostgresQueryStore.key(tenant, scope, after?.key.rawValue, limit)
+        return try await page(try await rows(Self.identities.with(key), in: tenant), in: tenant, limit: limit)
     }
 
     /// As `identities`, in all dialects: `$3` and `$4` are key and dialect of the previous row.
     private static let identitiesOfApp = StoreSQL.tenant(
         """
-        SELECT i.identity_id, i.device_id FROM gateway.identity i
+        SELECT i.identity_id, i.device_id, i.key, i.vendor FROM gateway.identity i
         WHERE i.tenant_id = $1 AND i.app_id = $2 AND (i.key, i.vendor) > ($3, $4) AND i.state = 'active' AND i.device_id IS NOT NULL
         ORDER BY i.key, i.vendor LIMIT $5
         """
@@ -122,36 +122,63 @@ package struct PostgresTransferStore: Sendable {
     package func identities(
         of app: AppID,
         in tenant: TenantID,
-        after: ExportedIdentity?,
+        after: ExportedIdentities.Place?,
         limit: Int
-    ) async throws(StoreError) -> [ExportedIdentity] {
+    ) async throws(StoreError) -> ExportedIdentities {
+        let found = try await rows(of: app, in: tenant, after: after, limit: limit)
+        return try await page(found, in: tenant, limit: limit)
+    }
+
+    /// The rows of a page of an app in all dialects.
+    func rows(
+        of app: AppID,
+        in tenant: TenantID,
+        after: ExportedIdentities.Place?,
+        limit: Int
+    ) async throws(StoreError) -> [IdentityRow] {
         let statement = Self.identitiesOfApp(
             .id(tenant),
             .id(app),
-            .string(after?.identity.key.rawValue ?? ""),
-            .string(after?.identity.vendor.rawValue ?? ""),
+            .string(after?.key.rawValue ?? ""),
+            .string(after?.vendor.rawValue ?? ""),
             .int(max(0, limit))
         )
-        return try await exported(statement, in: tenant)
+        return try await rows(statement, in: tenant)
     }
 
-    /// The identities that a statement finds, with what an export has of them.
-    private func exported(
-        _ statement: Statement,
-        in tenant: TenantID
-    ) async throws(StoreError) -> [ExportedIdentity] {
-        let rows: [(identity: IdentityID, device: DeviceID)] = try await asStore { () throws(PostgresError) in
+    /// A row of a page, before its facts are read.
+    struct IdentityRow: Sendable {
+        var place: ExportedIdentities.Place
+        var identity: IdentityID
+        var device: DeviceID
+    }
+
+    private func rows(_ statement: Statement, in tenant: TenantID) async throws(StoreError) -> [IdentityRow] {
+        try await asStore { () throws(PostgresError) in
             try await call.run(statement, tenant: tenant.rawValue).rows { (row) throws(PostgresError) in
-                (identity: try row.id("identity_id"), device: try row.id("device_id"))
+                IdentityRow(
+                    place: ExportedIdentities.Place(key: try row.id("key"), vendor: try row.id("vendor")),
+                    identity: try row.id("identity_id"),
+                    device: try row.id("device_id")
+                )
             }
         }
+    }
+
+    /// The page of rows, with what an export has of them. A row that was erased meanwhile is left out, and the next page begins after it all the same.
+    func page(
+        _ rows: [IdentityRow],
+        in tenant: TenantID,
+        limit: Int
+    ) async throws(StoreError) -> ExportedIdentities {
         let devices = try await PostgresDeviceStore(call: call).devices(Set(rows.map(\.device)), in: tenant)
         let facts = try await facts(of: rows.map(\.identity), in: tenant)
-        return rows.compactMap { row in
+        let items = rows.compactMap { row -> ExportedIdentity? in
             guard let device = devices[row.device],
                 let identity = device.identities.first(where: { $0.id == row.identity })
             else { return nil }
             return ExportedIdentity(device: device, identity: identity, facts: facts[row.identity] ?? ExportedFacts())
         }
+        return ExportedIdentities(items: items, next: rows.count < limit ? nil : rows.last?.place)
     }
 }

@@ -1613,12 +1613,12 @@ FROM gateway.identity i LEFT JOIN gateway.device d ON d.tenant_id = $1 AND d.dev
 WHERE i.tenant_id = $1 AND i.identity_id = $2;
 
 -- role gateway_call
-SELECT i.identity_id, i.device_id FROM gateway.identity i
+SELECT i.identity_id, i.device_id, i.key, i.vendor FROM gateway.identity i
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND (i.key, i.vendor) > ($3, $4) AND i.state = 'active' AND i.device_id IS NOT NULL
 ORDER BY i.key, i.vendor LIMIT $5;
 
 -- role gateway_call
-SELECT i.identity_id, i.device_id FROM gateway.identity i
+SELECT i.identity_id, i.device_id, i.key, i.vendor FROM gateway.identity i
 WHERE i.tenant_id = $1 AND i.app_id = $2 AND i.key > $4 AND i.vendor = $3 AND i.state = 'active' AND i.device_id IS NOT NULL
 ORDER BY i.key LIMIT $5;
 
