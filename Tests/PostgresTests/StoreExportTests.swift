@@ -85,6 +85,17 @@ import Testing
         #expect(some.map(\.cursor) == some.map(\.cursor).sorted())
     }
 
+    // Pages with a filter are two statements. Rows that are erased between them would move the end of the search.
+    @Test func aPageAndTheEndOfItsSearchAreOfOneSnapshot() async throws {
+        let fixture = try await StoreFixture.make()
+        let level = Statement("SELECT current_setting('transaction_isolation') AS level")
+        func read(_ row: Row) throws(PostgresError) -> String { try row.text("level") }
+        let both = try await fixture.call.searched(level, end: level, in: fixture.acme, read)
+        #expect(try both.page.rows(read) == ["repeatable read"] && both.end == "repeatable read")
+        let alone = try await fixture.call.searched(level, end: nil, in: fixture.acme, read)
+        #expect(try alone.page.rows(read).count == 1 && alone.end == nil)
+    }
+
     @Test(arguments: ["", "/", "x/y", "0198a1f0-7c00-7000-8000-000000000001", "0198a1f0-7c00-7000-8000-000000000001/x"])
     func otherTextsAreNoCursors(text: String) { #expect(DeliveryCursor(text: text) == nil) }
 

@@ -1,5 +1,6 @@
 import Foundation
 package import Model
+import PostgresClient
 
 /// A page of items that match a condition no index contains. A page searches a limited number of rows and may therefore contain few items or none, although
 /// more follow.
@@ -16,7 +17,7 @@ package struct LookPage<Item: Sendable, ID: UUIDIdentifier>: Sendable {
             next = last
             return
         }
-        // Rows that were added meanwhile move the end, but never before an item of this page.
+        // Never before an item of this page.
         guard let end, let last else {
             next = end
             return
@@ -33,6 +34,23 @@ package enum PageSearch {
 
     /// The number of rows that a page searches.
     static func rows(_ limit: Int, isFiltered: Bool) -> Int { isFiltered ? max(limit, Self.limit) : max(0, limit) }
+}
+
+extension PostgresPool {
+    /// Reads a page and the last row that was searched for it, in one snapshot: if rows were erased between the two, the next page would begin after rows that
+    /// neither has searched.
+    ///
+    /// - Parameter end: the statement that finds the last row; nil: all rows belong to the page.
+    func searched<End>(
+        _ page: Statement,
+        end: Statement?,
+        in tenant: TenantID,
+        _ read: (Row) throws(PostgresError) -> End
+    ) async throws(PostgresError) -> (page: ResultSet, end: End?) {
+        guard let end else { return (page: try await run(page, tenant: tenant.rawValue), end: nil) }
+        let results = try await run([FunnelSQL.snapshot(), page, end], tenant: tenant.rawValue)
+        return (page: try results.result(1), end: try results.result(2).rows(read).first)
+    }
 }
 
 extension UUIDIdentifier {

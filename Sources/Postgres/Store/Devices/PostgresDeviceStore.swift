@@ -53,16 +53,11 @@ package struct PostgresDeviceStore: Sendable {
             .with(key + [search, .id(filter.vendor), .int(max(0, limit))] + ofApp)
         let end = (filter.app == nil ? DeviceSQL.listEnd : DeviceSQL.listEndOfApp).with(key + [search] + ofApp)
         return try await asStore { () throws(PostgresError) in
-            let results = try await run(filter.vendor == nil ? [page] : [page, end], in: tenant)
-            return LookPage(
-                try await withIdentities(try results.result(0).rows(DeviceRow.device), in: tenant),
-                limit: limit,
-                end: filter.vendor == nil
-                    ? nil
-                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("device_id") as DeviceID }
-                        .first,
-                id: \.id
-            )
+            let found = try await call.searched(page, end: filter.vendor == nil ? nil : end, in: tenant) {
+                (row) throws(PostgresError) in try row.id("device_id") as DeviceID
+            }
+            let devices = try await withIdentities(try found.page.rows(DeviceRow.device), in: tenant)
+            return LookPage(devices, limit: limit, end: found.end, id: \.id)
         }
     }
 

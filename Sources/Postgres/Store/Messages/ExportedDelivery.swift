@@ -72,8 +72,8 @@ extension PostgresQueryStore {
         ]
         let page = ExportSQL.deliveries.with(range + [.id(app), .id(vendor), .int(max(0, limit))])
         return try await asStore { () throws(PostgresError) in
-            let results = try await call.run([page, ExportSQL.end.with(range)], tenant: tenant.rawValue)
-            let items = try results.result(0).rows { (row) throws(PostgresError) in
+            let found = try await call.searched(page, end: ExportSQL.end.with(range), in: tenant, Self.cursor)
+            let items = try found.page.rows { (row) throws(PostgresError) in
                 ExportedDelivery(
                     cursor: try Self.cursor(row),
                     app: try row.id("app_id"),
@@ -83,7 +83,7 @@ extension PostgresQueryStore {
             }
             // A full page ends at its last row, and another at the last row that was searched.
             if items.count == limit, let last = items.last { return (items, last.cursor) }
-            return (items, try results.result(1).rows(Self.cursor).first)
+            return (items, found.end)
         }
     }
 

@@ -75,15 +75,11 @@ extension PostgresQueryStore {
             .with(range + conditions + ofApp)
         let end = (filter.app == nil ? MessageSearchSQL.end : MessageSearchSQL.endOfApp).with(range + ofApp)
         return try await asStore { () throws(PostgresError) in
-            let results = try await call.run([page, end], tenant: tenant.rawValue)
-            return LookPage(
-                try results.result(0).rows(Self.message),
-                limit: limit,
-                end: try results.result(1).rows { (row) throws(PostgresError) in try row.id("message_id") as MessageID }
-                    .first,
-                id: \.id,
-                isDescending: true
-            )
+            let found = try await call.searched(page, end: end, in: tenant) {
+                (row) throws(PostgresError) in try row.id("message_id") as MessageID
+            }
+            let messages = try found.page.rows(Self.message)
+            return LookPage(messages, limit: limit, end: found.end, id: \.id, isDescending: true)
         }
     }
 }

@@ -107,16 +107,11 @@ extension PostgresQueryStore {
         let page = MessageSQL.deliveries.with(key + [.int(look), .text(state?.rawValue), .int(max(0, limit))])
         let end = MessageSQL.deliveriesEnd.with(key + [.int(look)])
         return try await asStore { () throws(PostgresError) in
-            let results = try await call.run(state == nil ? [page] : [page, end], tenant: tenant.rawValue)
-            return LookPage(
-                try results.result(0).rows(Self.delivery),
-                limit: limit,
-                end: state == nil
-                    ? nil
-                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("target_id") as TargetID }
-                        .first,
-                id: \.snapshot.target
-            )
+            let found = try await call.searched(page, end: state == nil ? nil : end, in: tenant) {
+                (row) throws(PostgresError) in try row.id("target_id") as TargetID
+            }
+            let deliveries = try found.page.rows(Self.delivery)
+            return LookPage(deliveries, limit: limit, end: found.end, id: \.snapshot.target)
         }
     }
 
@@ -167,17 +162,11 @@ extension PostgresQueryStore {
             .with(key + [.int(look), .text(state?.rawValue), .int(max(0, limit))] + ofApp)
         let end = (app == nil ? MessageSQL.listEnd : MessageSQL.listEndOfApp).with(key + [.int(look)] + ofApp)
         return try await asStore { () throws(PostgresError) in
-            let results = try await call.run(state == nil ? [page] : [page, end], tenant: tenant.rawValue)
-            return LookPage(
-                try results.result(0).rows(Self.message),
-                limit: limit,
-                end: state == nil
-                    ? nil
-                    : try results.result(1).rows { (row) throws(PostgresError) in try row.id("message_id") as MessageID
-                    }.first,
-                id: \.id,
-                isDescending: true
-            )
+            let found = try await call.searched(page, end: state == nil ? nil : end, in: tenant) {
+                (row) throws(PostgresError) in try row.id("message_id") as MessageID
+            }
+            let messages = try found.page.rows(Self.message)
+            return LookPage(messages, limit: limit, end: found.end, id: \.id, isDescending: true)
         }
     }
 }
