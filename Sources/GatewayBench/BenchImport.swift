@@ -21,6 +21,7 @@ struct BenchImport: AsyncParsableCommand {
     @Option(help: "Number of rows in the file.") var rows = 1_000_000
     @Option(help: "Number of imports into empty tables; the result is the median.") var runs = 3
     @Option(help: "Further formats, separated by commas: map, braze, notificationhubs.") var formats = ""
+    @Flag(help: "Compress the files of all formats with gzip, as vendors deliver them.") var gzip = false
     @Flag(help: "Print JSON.") var json = false
 
     private var further: [ImportFormat?] { formats.split(separator: ",").map { ImportFormat(rawValue: String($0)) } }
@@ -35,9 +36,9 @@ struct BenchImport: AsyncParsableCommand {
 
     func run() async throws {
         try await BenchStage.with(peer: nil, nodes: 1) { stage in
-            let work = ImportRun(stage: stage, program: Bench.program.path, rows: rows)
+            let work = ImportRun(stage: stage, program: Bench.program.path, rows: rows, isCompressed: gzip)
             let others = further.compactMap(\.self).filter { $0 != .csv }
-            for format in [.csv] + others { try work.writeFile(format) }
+            for format in [.csv] + others { try await work.writeFile(format) }
             var samples: [ImportSample] = []
             var ratios: [ImportFormat: [Double]] = [:]
             var peaks: [ImportFormat: Double] = [:]
@@ -55,7 +56,9 @@ struct BenchImport: AsyncParsableCommand {
             samples.sort { $0.ratio < $1.ratio }
             let report = ImportReport(
                 rows: rows,
+                isCompressed: gzip,
                 sample: samples[samples.count / 2],
+                rateSpread: ImportReport.spread(samples.map(\.perSecond)),
                 formats: others.map { format in
                     FormatSample(
                         name: format.rawValue,
@@ -109,14 +112,18 @@ struct FormatSample: Sendable {
 /// The median run with its ceiling.
 struct ImportReport: Sendable {
     var rows: Int
+    var isCompressed = false
     var sample: ImportSample
+    /// The greatest rate of the runs, divided by the least: the noise of the machine.
+    var rateSpread: Double
     var formats: [FormatSample] = []
     var settings: BenchSettings
 
     var json: JSON {
         [
-            "rows": .int(rows), "seconds": Self.number(sample.seconds, 3),
-            "perSecond": Self.number(sample.perSecond, 0), "copyPerSecond": Self.number(sample.copyPerSecond, 0),
+            "rows": .int(rows), "gzip": .bool(isCompressed), "seconds": Self.number(sample.seconds, 3),
+            "perSecond": Self.number(sample.perSecond, 0), "rateSpread": Self.number(rateSpread, 3),
+            "copyPerSecond": Self.number(sample.copyPerSecond, 0),
             "ratioToCopy": Self.number(sample.ratio, 3), "rssMiB": Self.number(sample.peakMiB, 0),
             "postgresCpuMicroseconds": Self.number(sample.postgresMicroseconds, 1),
             "gatewayCpuMicroseconds": Self.number(sample.gatewayMicroseconds, 1),
@@ -131,6 +138,7 @@ struct ImportReport: Sendable {
             [
                 ["first row → last commit, program start included", String(format: "%.2f s", sample.seconds)],
                 ["rows/s", String(format: "%.0f", sample.perSecond)],
+                ["the fastest run ÷ the slowest", String(format: "%.2f", rateSpread)],
                 ["ceiling: COPY of the same rows", String(format: "%.0f/s", sample.copyPerSecond)],
                 ["ratio", String(format: "%.2f", sample.ratio)],
                 ["CPU per row, import", String(format: "%.1f µs", sample.gatewayMicroseconds)],
@@ -140,7 +148,14 @@ struct ImportReport: Sendable {
             + formats.map {
                 ["\($0.name), ratio to CSV, memory", String(format: "%.2f, %.0f MiB", $0.ratio, $0.peakMiB)]
             }
-        return Console.table(["\(rows) rows", "median run"], table) + "\n" + settings.text
+        let title = "\(rows) rows" + (isCompressed ? ", gzip" : "")
+        return Console.table([title, "median run"], table) + "\n" + settings.text
+    }
+
+    /// The greatest rate, divided by the least; 1 for less than two.
+    static func spread(_ rates: [Double]) -> Double {
+        guard let least = rates.min(), let greatest = rates.max(), least > 0 else { return 1 }
+        return greatest / least
     }
 
     private static func number(_ value: Double, _ digits: Int) -> JSON {

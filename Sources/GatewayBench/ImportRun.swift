@@ -50,19 +50,22 @@ struct ImportRun {
     /// This program.
     let program: String
     let rows: Int
+    /// Whether the files are compressed with gzip, as vendors deliver them.
+    let isCompressed: Bool
 
     /// 5,000 rows per write: about half a megabyte in memory.
     private static let pageCount = 5000
 
     private func file(_ format: ImportFormat) -> String { stage.material.path("devices-\(format.rawValue).csv") }
+    private func importedFile(_ format: ImportFormat) -> String { file(format) + (isCompressed ? ".gz" : "") }
     private var map: String { stage.material.path("map.yaml") }
 
     // MARK: The file
 
     /// Writes the file: the tokens in random order, as in a grown audience, and the keys in ascending order, as in an export.
     ///
-    /// - Throws: the error of the file system.
-    func writeFile(_ format: ImportFormat) throws {
+    /// - Throws: the error of the file system, or `StageFailure` if the file cannot be compressed.
+    func writeFile(_ format: ImportFormat) async throws {
         let file = file(format)
         _ = FileManager.default.createFile(atPath: file, contents: nil)
         guard let handle = FileHandle(forWritingAtPath: file) else { throw StageFailure("cannot write \(file)") }
@@ -75,6 +78,7 @@ struct ImportRun {
             try handle.write(contentsOf: Data(text.utf8))
         }
         try handle.close()
+        if isCompressed { try await Self.compress(file) }
         guard format == .map else { return }
         let map = """
             separator: ";"
@@ -86,6 +90,16 @@ struct ImportRun {
             environment: { column: APNS_MODE, values: { REAL: production, DEV: sandbox } }
             """
         try Data(map.utf8).write(to: URL(filePath: self.map))
+    }
+
+    /// Writes the compressed file beside a file, with `.gz` after its name.
+    ///
+    /// - Throws: `StageFailure` if it cannot be compressed.
+    static func compress(_ file: String) async throws {
+        let log = file + ".gzip.log"
+        let gzip = try ChildProcess("gzip", program: "/usr/bin/gzip", arguments: ["-k", "-f", file], logFile: log)
+        while gzip.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        guard await gzip.stop() == 0 else { throw StageFailure("gzip cannot compress \(file); see \(log)") }
     }
 
     /// 64 hex digits, different for each number: the finalizer of SplitMix64 is a bijection.
@@ -115,7 +129,7 @@ struct ImportRun {
             "push-gateway devices import",
             program: program,
             arguments: [
-                "devices", "import", file(format), "--tenant", BenchStage.tenant.rawValue, "--app",
+                "devices", "import", importedFile(format), "--tenant", BenchStage.tenant.rawValue, "--app",
                 BenchStage.app.rawValue,
                 "--data-dir", stage.material.path("data"),
             ] + format.options(map),
