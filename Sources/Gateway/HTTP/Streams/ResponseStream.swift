@@ -54,12 +54,12 @@ package struct ResponseStream: Sendable {
         }
     }
 
+    /// Sleeps until the present part is late, or a part that begins now would be: a stream that waits for news wakes nothing up every second.
     private func watch(_ writingSince: NIOLockedValueBox<ContinuousClock.Instant?>) async {
         while !Task.isCancelled {
-            if let since = writingSince.withLockedValue({ $0 }), ContinuousClock.now - since > writeTimeout {
-                return disconnect()
-            }
-            try? await Task.sleep(for: min(writeTimeout, .seconds(1)))
+            let (now, since) = (ContinuousClock.now, writingSince.withLockedValue { $0 })
+            if let since, now - since >= writeTimeout { return disconnect() }
+            try? await Task.sleep(until: (since ?? now) + max(writeTimeout, .milliseconds(1)), clock: .continuous)
         }
     }
 }
