@@ -49,9 +49,11 @@ struct PageFollower: Sendable {
                 try await writer.write(ByteBuffer(string: ": \n\n"))
                 checked = .now
             }
-            if let state, let events = state.events(after: shown) {
+            if let state, state.version > shown {
+                let events = state.events(after: shown)
                 shown = state.version
-                try await writer.write(events)
+                // One by one: nothing is copied for a viewer, so that viewers who open a page, or take it slowly, need no memory of their own for it.
+                for event in events { try await writer.write(event) }
             }
             try await Task.sleep(for: limits.interval)
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully && !Task.isCancelled

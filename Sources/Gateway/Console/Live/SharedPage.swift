@@ -25,13 +25,11 @@ actor SharedPage {
         /// The events of the parts that changed with this version.
         fileprivate let latest: ByteBuffer
 
-        /// The events for a viewer that has been sent a version; nil: it has everything.
-        func events(after shown: Int) -> ByteBuffer? {
-            if version <= shown { return nil }
-            if version == shown + 1 { return latest }
-            var events = ByteBuffer()
-            for part in parts where part.version > shown { events.writeImmutableBuffer(part.event) }
-            return events
+        /// The events for a viewer that has been sent a version, in buffers that all viewers share; empty: it has everything.
+        func events(after shown: Int) -> [ByteBuffer] {
+            if version <= shown { return [] }
+            if version == shown + 1 { return [latest] }
+            return parts.filter { $0.version > shown }.map(\.event)
         }
     }
 
