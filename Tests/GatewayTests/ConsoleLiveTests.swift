@@ -87,7 +87,8 @@ import Testing
             page: { head, since in
                 await page.current(at: head, since: since, pace: LivePace(shortest: .zero)) { _ in
                     let html = figure.withLockedValue { $0 }
-                    return [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: html)]
+                    let parts = [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: html)]
+                    return SharedPage.Reading(fragments: parts, head: head, began: .now)
                 }
             },
             isOpen: { false }
@@ -116,7 +117,8 @@ import Testing
             },
             page: { head, since in
                 await page.current(at: head, since: since, pace: LivePace(shortest: .zero)) { _ in
-                    [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: "\(head)")]
+                    let parts = [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: "\(head)")]
+                    return SharedPage.Reading(fragments: parts, head: head, began: .now)
                 }
             },
             isOpen: { readings.withLockedValue { $0 } < 3 }

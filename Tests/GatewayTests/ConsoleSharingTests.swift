@@ -5,6 +5,7 @@ import Hummingbird
 import Model
 import NIOConcurrencyHelpers
 import NIOCore
+import Observability
 import Testing
 
 @testable import AccountStore
@@ -30,11 +31,12 @@ extension SharedPages {
 
         var readings: Int { state.withLockedValue { $0.readings } }
         func set(_ html: String?) { state.withLockedValue { $0.html = html } }
-        func read() -> [Fragment]? {
+        func reading(at head: Int64, began: ContinuousClock.Instant = .now) -> SharedPage.Reading? {
             state.withLockedValue { state in
                 state.readings += 1
                 guard let html = state.html else { return nil }
-                return [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: html)]
+                let parts = [Fragment(id: "sentence", html: "same"), Fragment(id: "block-0", html: html)]
+                return SharedPage.Reading(fragments: parts, head: head, began: began)
             }
         }
     }
@@ -49,7 +51,7 @@ extension SharedPages {
         since: ContinuousClock.Instant,
         pace: LivePace = ConsoleSharingTests.often
     ) async -> SharedPage.State? {
-        await page.current(at: head, since: since, pace: pace) { _ in figures.read() }
+        await page.current(at: head, since: since, pace: pace) { _ in figures.reading(at: head) }
     }
 
     private func event(_ id: String, _ html: String, at offset: Int64) -> String {
@@ -115,6 +117,66 @@ extension SharedPages {
         // Read again without a change of the log.
         let later = try #require(await state(of: page, figures, at: 2, since: since))
         #expect(text(later.events(after: 1)) == event("block-0", "2", at: 2))
+    }
+
+    /// Data that another page has asked for does not become newer by being shown.
+    @Test func sharedAnswersKeepTheirTimeAndTheirOffset() async throws {
+        let (figures, asked) = (Figures(), ContinuousClock.now.advanced(by: .seconds(-7200)))
+        let page = SharedPage()
+        func old() async -> SharedPage.State? {
+            await page.current(at: 2, since: asked, pace: Self.rarely) { _ in figures.reading(at: 2, began: asked) }
+        }
+        let first = await old()
+        #expect(first?.version == 1)
+        _ = await old()
+        #expect(figures.readings == 2, "the data is older than the time between readings")
+        let other = SharedPage()
+        func behind(at head: Int64) async -> SharedPage.State? {
+            await other.current(at: head, since: asked, pace: Self.often) { _ in figures.reading(at: 1) }
+        }
+        _ = await behind(at: 2)
+        _ = await behind(at: 2)
+        #expect(figures.readings == 4, "the log had grown when the page was written")
+        // The control.
+        _ = await behind(at: 1)
+        #expect(figures.readings == 4)
+    }
+
+    /// Forms keep pages apart, not the answers behind them: after a change by somebody else they are read when they are due, not before.
+    @Test func answersAreReadOnceForAllTabs() async throws {
+        let live = LiveUpdates(ConsoleCounts()) { _ in 0 }
+        let (reads, since) = (NIOLockedValueBox(0), ContinuousClock.now)
+        let one = try key { $0.path = ["approvals"] }
+        let tab = try key { viewer in
+            viewer.path = ["approvals"]
+            viewer.once = "once-2"
+        }
+        func head(
+            _ viewer: (key: PageKey, request: PageRequest),
+            at head: Int64,
+            since: ContinuousClock.Instant
+        ) async -> Int64 {
+            let answers = await live.answers(viewer.key.ofAnswers(for: viewer.request.account), since: since) {
+                reads.withLockedValue { $0 += 1 }
+                let (at, began) = (Timestamp(seconds: 0), ContinuousClock.now)
+                return LiveUpdates.ReadAnswers(answers: Answers(), head: head, at: at, began: began, spent: .zero)
+            }
+            return answers.head
+        }
+        // 15 s between readings, so that none is due while the test runs.
+        _ = live.pages.join(one.key)
+        live.pages.note(one.key, .seconds(1))
+        #expect(await head(one, at: 1, since: since) == 1)
+        #expect(await head(tab, at: 2, since: since) == 1)
+        #expect(reads.withLockedValue { $0 } == 1)
+        // The control: other rights, and a page that was opened after the answers were read.
+        let analyst = try key { viewer in
+            viewer.path = ["approvals"]
+            viewer.role = .analyst
+        }
+        #expect(await head(analyst, at: 3, since: since) == 3)
+        #expect(await head(tab, at: 4, since: .now) == 4)
+        #expect(reads.withLockedValue { $0 } == 3)
     }
 
     /// A twentieth of the time, for all pages together.
@@ -268,7 +330,9 @@ extension SharedPages {
             limits: limits,
             head: { 1 },
             page: { head, since in
-                await page.current(at: head, since: since, pace: ConsoleSharingTests.often) { _ in figures.read() }
+                await page.current(at: head, since: since, pace: ConsoleSharingTests.often) { _ in
+                    figures.reading(at: head)
+                }
             },
             isOpen: { isOpen }
         )

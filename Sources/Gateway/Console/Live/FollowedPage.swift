@@ -27,7 +27,7 @@ struct FollowedPage: Sendable {
             head: { await parts.live.head(of: caller.tenant) },
             page: { head, since in
                 await page.current(at: head, since: since, pace: parts.live.pages.pace) { oldest in
-                    await fragments(key, at: head, since: oldest)
+                    await reading(key, at: head, since: oldest)
                 }
             },
             isOpen: { try await isOpen() }
@@ -40,28 +40,40 @@ struct FollowedPage: Sendable {
         return session?.roles == caller.session.roles
     }
 
-    private func fragments(
+    private func reading(
         _ key: PageKey,
         at head: Int64,
         since: ContinuousClock.Instant
-    ) async -> [Fragment]? {
-        let began = ContinuousClock.now
-        defer { parts.live.pages.note(key, ContinuousClock.now - began) }
-        let page = key.request(request, at: parts.clock.now())
+    ) async -> SharedPage.Reading? {
+        let asked = ContinuousClock.now
+        var page = key.request(request, at: parts.clock.now())
+        let read = await answers(key, page, at: head, since: since)
+        let answered = ContinuousClock.now
+        // The time of answers counts once, as that of the page which asked for them.
+        defer { parts.live.pages.note(key, ContinuousClock.now - answered + (read.began < asked ? .zero : read.spent)) }
+        page.now = read.at
+        guard let content = try? match.page.content(page, read.answers) else { return nil }
+        let fragments = parts.renderer.fragments(content, page, path: match.path)
+        return SharedPage.Reading(fragments: fragments, head: read.head, began: read.began)
+    }
+
+    private func answers(
+        _ key: PageKey,
+        _ page: PageRequest,
+        at head: Int64,
+        since: ContinuousClock.Instant
+    ) async -> LiveUpdates.ReadAnswers {
         // The page's first reading has its rows of the audit.
         var context = context
         context.isRepetition = true
         let reader = PageReader(calls: parts.calls, caller: caller, context: context)
-        let answers: Answers
-        if match.page.sharing == .answers {
-            let view = LiveUpdates.View(page: key.ofAnswers(for: caller.account), head: head)
-            answers = await parts.live.answers.value(view, maxAge: LiveUpdates.interval, since: since) { [match] in
-                await reader.answers(of: match.page, page)
-            }
-        } else {
-            answers = await reader.answers(of: match.page, page)
+        let read: @Sendable () async -> LiveUpdates.ReadAnswers = { [match] in
+            let began = ContinuousClock.now
+            let answers = await reader.answers(of: match.page, page)
+            let spent = ContinuousClock.now - began
+            return LiveUpdates.ReadAnswers(answers: answers, head: head, at: page.now, began: began, spent: spent)
         }
-        guard let content = try? match.page.content(page, answers) else { return nil }
-        return parts.renderer.fragments(content, page, path: match.path)
+        guard match.page.sharing == .answers else { return await read() }
+        return await parts.live.answers(key.ofAnswers(for: caller.account), since: since, read)
     }
 }

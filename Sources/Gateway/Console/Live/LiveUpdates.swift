@@ -13,11 +13,15 @@ package final class LiveUpdates: Sendable {
     /// 2 s between updates at least. People read no faster, and a campaign changes everything all the time.
     static let interval = Duration.seconds(2)
 
-    /// The facts on which shared answers of a page's calls depend.
-    struct View: Hashable, Sendable {
-        var page: PageKey
-        /// The last offset of the event log: what was read before a change does not count after it.
-        var head: Int64
+    /// The answers of a page's calls.
+    struct ReadAnswers: Sendable {
+        let answers: Answers
+        /// The last offset of the event log, and the times, when they were asked for.
+        let head: Int64
+        let at: Timestamp
+        let began: ContinuousClock.Instant
+        /// The time that the calls took.
+        let spent: Duration
     }
 
     private let limit = EventStreamLimit(
@@ -27,8 +31,7 @@ package final class LiveUpdates: Sendable {
     )
     private let metrics: ConsoleCounts
     let heads = SharedReads<TenantID, Int64?>()
-    /// Of pages whose answers are the same for people with the same role, and whose parts are not.
-    let answers = SharedReads<View, Answers>()
+    private let shared = SharedReads<PageKey, ReadAnswers>(keptFor: LivePace().longest)
     let pages = SharedPages()
     /// The last offset of a tenant's event log.
     private let readHead: @Sendable (TenantID) async throws(StoreError) -> Int64
@@ -42,6 +45,22 @@ package final class LiveUpdates: Sendable {
     func head(of tenant: TenantID) async -> Int64? {
         let read = readHead
         return await heads.value(tenant, maxAge: .seconds(1)) { try? await read(tenant) }
+    }
+
+    /// The answers behind pages whose answers are the same for people with the same role, and whose parts are not: read once in the time after which each of
+    /// these pages is due again, however much happens meanwhile.
+    ///
+    /// - Parameters:
+    ///   - key: the key of the answers.
+    ///   - since: they are not read before.
+    ///   - read: performs the calls.
+    /// - Returns: the answers, with the time and the offset at which they were asked for.
+    func answers(
+        _ key: PageKey,
+        since: ContinuousClock.Instant,
+        _ read: @escaping @Sendable () async -> ReadAnswers
+    ) async -> ReadAnswers {
+        await shared.value(key, maxAge: pages.pace.interval, since: since, read)
     }
 
     /// Permits one open page. Nil: a limit is reached.

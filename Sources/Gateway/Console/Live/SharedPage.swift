@@ -5,7 +5,15 @@ import WebConsole
 ///
 /// Nothing runs and nothing is queued for a viewer: one that takes its bytes slowly asks later, and gets all parts that have changed since it asked last.
 actor SharedPage {
-    typealias Reading = @Sendable (_ since: ContinuousClock.Instant) async -> [Fragment]?
+    /// The parts of the page, and what they show.
+    struct Reading: Sendable {
+        let fragments: [Fragment]
+        /// The last offset of the event log, and the time, when the data was asked for. Another page may have asked for the same data before.
+        let head: Int64
+        let began: ContinuousClock.Instant
+    }
+
+    typealias Read = @Sendable (_ since: ContinuousClock.Instant) async -> Reading?
 
     /// A part as it is sent.
     fileprivate struct Part: Sendable {
@@ -33,12 +41,7 @@ actor SharedPage {
         }
     }
 
-    private struct Running {
-        let began: ContinuousClock.Instant
-        let task: Task<State, Never>
-    }
-
-    private var running: Running?
+    private var running: Task<State, Never>?
     private var last: State?
     private var version = 0
     private var latest = ByteBuffer()
@@ -57,13 +60,13 @@ actor SharedPage {
         at head: Int64,
         since: ContinuousClock.Instant,
         pace: LivePace,
-        _ read: @escaping Reading
+        _ read: @escaping Read
     ) async -> State? {
         while let reading = running {
             // A viewer that has the page asks again soon. A slow reading must not delay the checks of its session.
             if let last, last.began >= since { return last }
-            let state = await reading.task.value
-            if reading.began >= since { return state }
+            let state = await reading.value
+            if state.began >= since { return state }
         }
         let now = ContinuousClock.now
         if let last {
@@ -78,7 +81,7 @@ actor SharedPage {
         }
         // A task of its own: when the viewer that began it leaves, the others still wait for it.
         let task = Task { await self.refresh(at: head, began: now, since: since, read) }
-        running = Running(began: now, task: task)
+        running = task
         return await task.value
     }
 
@@ -86,14 +89,14 @@ actor SharedPage {
         at head: Int64,
         began: ContinuousClock.Instant,
         since: ContinuousClock.Instant,
-        _ read: Reading
+        _ read: Read
     ) async -> State {
-        let fragments = await read(since)
+        let reading = await read(since)
         running = nil
         let state: State
-        if let fragments {
-            let parts = changed(fragments, at: head)
-            state = State(version: version, began: began, head: head, parts: parts, latest: latest)
+        if let reading {
+            let parts = changed(reading.fragments, at: reading.head)
+            state = State(version: version, began: reading.began, head: reading.head, parts: parts, latest: latest)
         } else {
             state = State(version: 0, began: began, head: head, parts: [], latest: ByteBuffer())
         }

@@ -6,8 +6,11 @@ actor SharedReads<Key: Hashable & Sendable, Value: Sendable> {
     }
 
     private var entries: [Key: Entry] = [:]
-    /// 5 s: a value is shared for a second or two. Entries are removed when others are read, so there are as many as viewers had pages in this time.
-    private static var keptFor: Duration { .seconds(5) }
+    /// Entries are removed when others are read, so there are as many as viewers had pages in this time.
+    private let keptFor: Duration
+
+    /// - Parameter keptFor: the largest age at which a value is shared. 5 s: most are shared for a second or two.
+    init(keptFor: Duration = .seconds(5)) { self.keptFor = keptFor }
 
     /// The value of a key that is not older than `maxAge`, and was not read before `since`.
     func value(
@@ -19,7 +22,7 @@ actor SharedReads<Key: Hashable & Sendable, Value: Sendable> {
         let now = ContinuousClock.now
         let first = max(now - maxAge, since ?? now - maxAge)
         if let entry = entries[key], entry.since > first { return await entry.task.value }
-        entries = entries.filter { now - $0.value.since < Self.keptFor }
+        entries = entries.filter { now - $0.value.since < keptFor }
         // A task of its own: when the viewer that began it leaves, the others still wait for it.
         let task = Task { await read() }
         entries[key] = Entry(task: task, since: now)
