@@ -78,36 +78,49 @@ struct PageBounds: Sendable {
     }
 }
 
-/// Requests pages one after the other, and reads their times and sizes.
+/// Requests pages, and reads their times and sizes.
 struct ConsoleRun {
     let browser: BenchBrowser
     /// The number of requests of each page.
     let count: Int
 
+    /// 5 rounds that are not measured: plans are prepared, and the rows are in memory.
+    private static let warmUps = 5
+
     /// The p95 of each page by its name, and sentences about pages that cannot be measured.
+    ///
+    /// The pages are requested in turn: what the machine does for a second beside the requests then delays few requests of each page, and not a twentieth of
+    /// those of one page.
     ///
     /// - Throws: the client's error when no answer arrives.
     func times(_ places: [ConsolePlace]) async throws -> (times: [String: ServerTiming], faults: [String]) {
-        var found: [String: ServerTiming] = [:]
+        var found: [String: [ServerTiming]] = [:]
         var faults: [String] = []
+        // A page that could not be measured once is not requested again.
+        var left = places
         var bar = ProgressBar()
-        for (number, place) in places.enumerated() {
-            bar.show(done: number, of: places.count, rows: number * count)
-            do throws(PageFault) {
-                // Warms up: plans are prepared, and the rows are in memory.
-                for _ in 0..<5 { _ = try await time(place) }
-                var times: [ServerTiming] = []
-                for _ in 0..<count { times.append(try await time(place)) }
-                found[place.name] = ServerTiming(
-                    calls: Self.p95(times.map(\.calls)),
-                    page: Self.p95(times.map(\.page))
-                )
-            } catch {
-                faults.append(error.text)
+        let rounds = Self.warmUps + count
+        for round in 0..<rounds {
+            bar.show(done: round, of: rounds, rows: round * places.count)
+            var answered: [ConsolePlace] = []
+            for place in left {
+                do throws(PageFault) {
+                    let timing = try await time(place)
+                    if round >= Self.warmUps { found[place.name, default: []].append(timing) }
+                    answered.append(place)
+                } catch {
+                    faults.append(error.text)
+                }
             }
+            left = answered
         }
-        bar.show(done: places.count, of: places.count, rows: places.count * count, isLast: true)
-        return (found, faults)
+        bar.show(done: rounds, of: rounds, rows: rounds * places.count, isLast: true)
+        var times: [String: ServerTiming] = [:]
+        for place in left {
+            let all = found[place.name] ?? []
+            times[place.name] = ServerTiming(calls: Self.p95(all.map(\.calls)), page: Self.p95(all.map(\.page)))
+        }
+        return (times, faults)
     }
 
     /// A page that was not answered as expected.
