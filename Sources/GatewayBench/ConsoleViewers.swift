@@ -11,6 +11,10 @@ struct ConsoleViewers: Sendable {
     static let most = LiveUpdates.perTenant
     /// Half a minute: a refused page is opened again after a second.
     private static let limit = Duration.seconds(30)
+    /// A page that somebody else has open already is sent after 15 s at the latest.
+    private static let firstLimit = Duration.seconds(60)
+    /// 100 bytes: more than lines that keep a connection open, and less than any page.
+    private static let leastPage = 100
 
     /// One of each account, signed in.
     let browsers: [BenchBrowser]
@@ -25,13 +29,26 @@ struct ConsoleViewers: Sendable {
     private final class Received: Sendable {
         private struct State {
             var bytes = 0
+            /// By the number of the viewer.
+            var byViewer: [Int: Int] = [:]
             /// The last stream that did not open, or broke.
             var fault: String?
         }
 
         private let state = NIOLockedValueBox(State())
 
-        func add(_ bytes: Int) { state.withLockedValue { $0.bytes += bytes } }
+        func add(_ bytes: Int, to viewer: Int) {
+            state.withLockedValue { state in
+                state.bytes += bytes
+                state.byViewer[viewer, default: 0] += bytes
+            }
+        }
+
+        /// The viewers that have received at least so many bytes.
+        func viewers(with least: Int) -> Int {
+            state.withLockedValue { state in state.byViewer.values.filter { $0 >= least }.count }
+        }
+
         func fail(_ text: String) { state.withLockedValue { $0.fault = text } }
         var bytes: Int { state.withLockedValue { $0.bytes } }
         var fault: String? { state.withLockedValue { $0.fault } }
@@ -50,10 +67,11 @@ struct ConsoleViewers: Sendable {
             for number in 0..<count {
                 let browser = browsers[number / Self.perAccount]
                 let stream = streams[number % streams.count]
-                group.addTask { await Self.follow(browser, stream, received) }
+                group.addTask { await Self.follow(number, browser, stream, received) }
             }
             defer { group.cancelAll() }
             try await settle(count, received)
+            try await receive(received)
             let before = received.bytes
             let value = try await body()
             let bytes = received.bytes - before
@@ -79,11 +97,29 @@ struct ConsoleViewers: Sendable {
         }
     }
 
+    /// Waits until each viewer has its page: opening 200 pages at once is not what a campaign is compared with.
+    private func receive(_ received: Received) async throws {
+        let deadline = ContinuousClock.now + Self.firstLimit
+        while true {
+            let served = received.viewers(with: Self.leastPage)
+            if served == count { return }
+            guard ContinuousClock.now < deadline else {
+                throw StageFailure("\(served) of \(count) viewers have received their page")
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
     /// Keeps one page open until it is canceled.
-    private static func follow(_ browser: BenchBrowser, _ stream: String, _ received: Received) async {
+    private static func follow(
+        _ viewer: Int,
+        _ browser: BenchBrowser,
+        _ stream: String,
+        _ received: Received
+    ) async {
         while !Task.isCancelled {
             do {
-                let status = try await browser.stream(stream) { received.add($0) }
+                let status = try await browser.stream(stream) { received.add($0, to: viewer) }
                 if status == 200 { continue }
                 received.fail("\(stream) answered \(status)")
             } catch {
