@@ -189,6 +189,8 @@ struct BenchConsole: AsyncParsableCommand {
             let viewers = found.viewers.map { report in
                 """
                 campaign with \(report.viewers) viewers, relative: \(Self.number(report.ratio, 3))
+                CPU of gateway and PostgreSQL per delivery, relative: \(Self.number(report.cost, 3))
+                cores used by the viewers themselves: \(Self.number(report.cores, 3))
                 memory of the viewers on the node: \(Self.number(report.memoryMiB, 1)) MiB
                 received by all viewers in a campaign: \(Self.number(report.bytes / 1e6, 1)) MB
 
@@ -202,6 +204,8 @@ struct BenchConsole: AsyncParsableCommand {
         if let report = found.viewers {
             object["viewers"] = .int(report.viewers)
             object["rateRatio"] = .number(Self.number(report.ratio, 3))
+            object["cpuRatio"] = .number(Self.number(report.cost, 3))
+            object["viewerCores"] = .number(Self.number(report.cores, 3))
             object["viewersMiB"] = .number(Self.number(report.memoryMiB, 1))
             object["receivedBytes"] = .number(Self.number(report.bytes, 0))
         }

@@ -135,6 +135,10 @@ struct ConsoleViewers: Sendable {
 struct ViewedCampaign: Sendable {
     var perSecond: Double
     var residentMiB: Double
+    /// CPU time of the gateway and PostgreSQL per delivery.
+    var microseconds: Double
+    /// The cores that this program used, in which the viewers are.
+    var ownCores: Double
 }
 
 /// The results of campaigns with and without viewers.
@@ -146,8 +150,14 @@ struct ViewersReport: Sendable {
     var memoryMiB: Double
     /// Received by all viewers in a campaign: the median.
     var bytes: Double
+    /// The CPU time of the gateway and PostgreSQL per delivery with viewers, relative to that without, by pair. It excludes the viewers themselves.
+    var costs: [Double] = []
+    /// The cores that the viewers themselves used, by pair: those of this program with viewers, less those without.
+    var ownCores: [Double] = []
 
     var ratio: Double { BenchReport.median(ratios) }
+    var cost: Double { BenchReport.median(costs) }
+    var cores: Double { BenchReport.median(ownCores) }
 
     /// The values beyond their limits, as sentences.
     func excesses(rate: Double, memory: Double) -> [String] {
@@ -173,6 +183,7 @@ struct ViewersRun {
         // Warms up: the first campaign grows files and caches.
         var baseline = try await campaign(0).residentMiB
         var (ratios, bytes): ([Double], [Double]) = ([], [])
+        var (costs, ownCores): ([Double], [Double]) = ([], [])
         var top = 0.0
         for pair in 0..<pairs {
             // The first of a pair changes, because the machine may become slower or faster.
@@ -185,6 +196,8 @@ struct ViewersRun {
             if let with { seen = with } else { seen = try await viewed(1 + pair * 2, &bytes) }
             top = max(top, seen.residentMiB)
             ratios.append(seen.perSecond / max(without.perSecond, 1))
+            costs.append(seen.microseconds / max(without.microseconds, 0.1))
+            ownCores.append(max(0, seen.ownCores - without.ownCores))
             Console.error(
                 String(
                     format: "pair %d: %.0f/s, with viewers %.0f/s; memory %.0f and %.0f MiB",
@@ -200,7 +213,9 @@ struct ViewersRun {
             viewers: viewers.count,
             ratios: ratios,
             memoryMiB: max(0, top - baseline),
-            bytes: BenchReport.median(bytes)
+            bytes: BenchReport.median(bytes),
+            costs: costs,
+            ownCores: ownCores
         )
     }
 
@@ -221,8 +236,15 @@ struct ViewersRun {
             return most
         }
         defer { watch.cancel() }
+        let own = ProcessUsage.cpuSeconds(getpid())
         let sample = try await BenchRun(stage: stage, devices: devices).measure(number)
+        let spent = ProcessUsage.cpuSeconds(getpid()) - own
         watch.cancel()
-        return ViewedCampaign(perSecond: sample.perSecond, residentMiB: await watch.value)
+        return ViewedCampaign(
+            perSecond: sample.perSecond,
+            residentMiB: await watch.value,
+            microseconds: sample.gatewayMicroseconds + sample.postgresMicroseconds,
+            ownCores: spent / max(sample.seconds, 0.001)
+        )
     }
 }

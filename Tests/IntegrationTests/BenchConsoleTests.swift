@@ -86,6 +86,18 @@ import WebConsole
         #expect(ConsoleViewers.accounts(for: 200) == 13 && ConsoleViewers.accounts(for: 16) == 1)
     }
 
+    @Test func theCostOfViewersIsTheMedianOfThePairs() {
+        let report = ViewersReport(
+            viewers: 200,
+            ratios: [0.9],
+            memoryMiB: 0,
+            bytes: 1,
+            costs: [1.02, 3, 1.01],
+            ownCores: [0.3, 0.1, 0.2]
+        )
+        #expect(report.cost == 1.02 && report.cores == 0.2)
+    }
+
     @Test func aSlowCampaignAndMuchMemoryAreExcesses() {
         func report(_ ratios: [Double], _ memory: Double) -> ViewersReport {
             ViewersReport(viewers: 200, ratios: ratios, memoryMiB: memory, bytes: 1)
