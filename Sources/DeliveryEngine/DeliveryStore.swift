@@ -276,7 +276,7 @@ package struct DeliveryAttempt: Sendable, Hashable {
     /// False: the peer may have received it, but did not answer.
     package var isCertain: Bool
     package var payloadBytes: Int32
-    /// Names of the fields that were cut to fit, separated by commas; nil: none.
+    /// Names of the fields that were cut to fit, and the paths that it left (`TriedPath`), separated by commas; nil: none.
     package var reduced: String?
     /// Milliseconds from the hand-over to the answer of the transport; nil: it did not answer.
     package var latency: Int32?

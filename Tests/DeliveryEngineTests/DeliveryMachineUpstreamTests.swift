@@ -97,8 +97,10 @@ import Testing
 
     @Test func anUpstreamNeedsNoToken() {
         let alone = machine([Self.old]) { removeToken(&$0) }
-        let second = machine([.apns, Self.old]) { removeToken(&$0) }
+        var second = machine([.apns, Self.old]) { removeToken(&$0) }
         #expect(alone.openCalls.count == 1 && second.openCalls.count == 1)
+        for number in second.openCalls { second.answer(number, .acceptedByUpstream) }
+        #expect(second.results[0]?.attempt.reduced == "path:apns=noToken")
         let none = machine([.apns]) { removeToken(&$0) }
         #expect(none.results[0]?.reason == "noDevice" && none.openCalls.isEmpty)
     }
@@ -193,6 +195,7 @@ import Testing
             #expect(result == nil)
             bench.completeAll(.yes)
             #expect(bench.results[0]?.attempt.transport == "apns")
+            #expect(TriedPath.paths(in: bench.results[0]?.attempt.reduced).map(\.path) == ["old"])
         case .putBack, .repeated: #expect(result == nil)
         }
         // An upstream says nothing about tokens.
@@ -222,6 +225,7 @@ import Testing
         bench.answer(number, .acceptedByUpstream)
         #expect(bench.results[0]?.state == .sent && bench.results[0]?.attempt.transport == "upstream:old")
         #expect(bench.results[0]?.attempt.transportID == nil)
+        #expect(bench.results[0]?.attempt.reduced == "path:apns=Unregistered")
     }
 
     @Test(arguments: [Outcome.rejected(.content, "BadTopic"), .lost])
@@ -426,6 +430,7 @@ import Testing
         #expect(free.orders[number]?.exclusive == [TargetID(.numbered(0))])
         free.end(number, .taken([], withheld: [TargetID(.numbered(0))]))
         #expect(free.results[0]?.reason == "noDevice" && free.openCalls.isEmpty)
+        #expect(free.results[0]?.attempt.reduced == "path:apns=noToken,path:old=noDevice")
     }
 
     // MARK: Takeover

@@ -127,6 +127,16 @@ import Testing
                     )
                     return transports == "kim upstream:old,lee apns"
                 }
+                let place = try await world.value(
+                    """
+                    SELECT d.message_id::text || '/deliveries/' || d.target_id::text AS value
+                    FROM gateway.delivery d WHERE d.transport = 'apns'
+                    """
+                )
+                let shown = try await world.native("GET", "/v1/messages/\(place)")
+                let tried: JSON = [["path": "old", "outcome": "NOTEXISTCUIDS"], ["path": "apns", "outcome": "sent"]]
+                #expect(shown.json?["explanation"]?["tried"] == tried, "\(shown.text)")
+                #expect(shown.json?["reduced"] == .null)
                 #expect(try await vendor.calls(to: "/upmc/rcv_register_message").count == 1)
                 #expect(try await vendor.pushedTokens() == [known.token.lowercased()])
             }

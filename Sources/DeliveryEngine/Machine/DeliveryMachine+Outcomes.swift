@@ -122,14 +122,14 @@ extension DeliveryMachine {
         let own = rejection.status == 429 ? policy.retry.tooMany : policy.retry.service
         let wait = asked.map { min($0, policy.retry.longestAsked) } ?? own.delay(after: attempt) * policy.retry.scale
         // The message would expire before the next try.
-        if let work, now + wait >= end(of: work), goOn(slot, rejection.reason, now: now) { return }
+        if let work, now + wait >= end(of: work), goOn(slot, .refused(rejection.reason), now: now) { return }
         putBack(slot, for: wait, isPeers: true, gaveUp: isLastAttempt ? rejection.reason : nil)
     }
 
     private mutating func unsent(_ slot: Int, _ error: TransportError, now: Timestamp) {
         switch error.code {
         case .noCredential:
-            if goOn(slot, nil, now: now) { return }
+            if goOn(slot, .unused(.noCredential), now: now) { return }
             let wait = policy.retry.unknownCredential * policy.retry.scale
             putBack(slot, for: wait, isPeers: false, heldBy: key(of: slot))
         case .overloaded: putBack(slot, for: policy.fullRetry, isPeers: false)

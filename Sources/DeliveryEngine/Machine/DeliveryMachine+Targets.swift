@@ -69,10 +69,12 @@ extension DeliveryMachine {
         case .hold(let duration): putBack(slot, for: duration, isPeers: false, isExact: true)
         case .push(let push, let platform, let route, let path):
             targets[slot].push = push
+            skipPaths(of: slot, to: path)
             targets[slot].path = path
             targets[slot].state = .ready
             targets[slot].queue = enqueue(slot, platform: platform, route)
         case .call(let path):
+            skipPaths(of: slot, to: path)
             targets[slot].path = path
             targets[slot].state = .ready
             uncalled.append(slot)
@@ -325,9 +327,7 @@ extension DeliveryMachine {
                 transportID: push?.id.uuid,
                 isCertain: isCertain,
                 payloadBytes: Int32(clamping: push?.payload.bytes.count ?? 0),
-                reduced: push.flatMap { push in
-                    push.payload.reduced.isEmpty ? nil : push.payload.reduced.joined(separator: ",")
-                },
+                reduced: TriedPath.entries(push?.payload.reduced ?? [], targets[slot].tried),
                 latency: isCertain ? latency(of: slot, now: now) : nil
             ),
             at: now

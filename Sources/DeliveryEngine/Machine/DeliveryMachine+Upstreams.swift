@@ -78,10 +78,10 @@ extension DeliveryMachine {
     ///
     /// - Parameters:
     ///   - slot: the target, which is in no queue and not in flight.
-    ///   - failure: why the present path refused it; nil: it did not.
+    ///   - end: why it leaves the present path.
     ///   - now: the database's time.
     /// - Returns: false if there is none.
-    mutating func goOn(_ slot: Int, _ failure: String?, now: Timestamp) -> Bool {
+    mutating func goOn(_ slot: Int, _ end: PathEnd, now: Timestamp) -> Bool {
         guard let work, let facts = work.targets[slot], targets[slot].path + 1 < targets[slot].paths.count else {
             return false
         }
@@ -96,7 +96,7 @@ extension DeliveryMachine {
             targets[slot].path = present
             return false
         }
-        if let failure { targets[slot].failure = failure }
+        leavePath(present, of: slot, end)
         targets[slot].probe = nil
         targets[slot].call = nil
         carryOut(plan, slot, now: now)
@@ -105,8 +105,10 @@ extension DeliveryMachine {
 
     /// The present path of a target refused it, for a reason that is about the target. Without a reason the path cannot name it.
     mutating func fail(_ slot: Int, _ reason: String?, now: Timestamp) {
-        if goOn(slot, reason, now: now) { return }
-        if let reason = reason ?? targets[slot].failure {
+        let end = reason.map { PathEnd.refused($0) } ?? .unused(.noDevice)
+        if goOn(slot, end, now: now) { return }
+        if reason == nil { leavePath(targets[slot].path, of: slot, end) }
+        if let reason = reason ?? targets[slot].tried.last(where: \.isRefusal)?.outcome {
             settle(slot, as: .failed, reason: reason, now: now)
         } else {
             settle(slot, as: .suppressed, reason: SuppressionReason.noDevice.rawValue, now: now)
@@ -129,7 +131,8 @@ extension DeliveryMachine {
         for slot in slots {
             let coolDown = targets[slot].coolDown
             let isOver = outage.map { $0 >= coolDown } ?? true
-            if isOver, goOn(slot, nil, now: now) { continue }
+            let end = PathEnd.unused(outage == nil ? .credentialRefused : .outOfOrder)
+            if isOver, goOn(slot, end, now: now) { continue }
             let hasNext = targets[slot].path + 1 < targets[slot].paths.count
             let rest = outage.map { max(policy.fullRetry, coolDown - $0) } ?? wait
             putBack(slot, for: hasNext && !isOver ? min(wait, rest) : wait, isPeers: false, heldBy: key)
@@ -433,7 +436,7 @@ extension DeliveryMachine {
             case .content: settle(slot, as: .failed, reason: rejection.reason, now: now)
             case .tokenDead, .tokenDoubtful: fail(slot, rejection.reason, now: now)
             case .credential, .topic:
-                if goOn(slot, rejection.reason, now: now) { return }
+                if goOn(slot, .refused(rejection.reason), now: now) { return }
                 let wait = policy.retry.refusedCredential.first * policy.retry.scale
                 putBack(slot, for: wait, isPeers: false, heldBy: key(of: slot))
             case .service: deferTarget(slot, rejection, asked: nil, now: now)
@@ -446,7 +449,7 @@ extension DeliveryMachine {
     private mutating func returnUnsent(_ slot: Int, _ error: TransportError, now: Timestamp) {
         switch error.code {
         case .noCredential:
-            if goOn(slot, nil, now: now) { return }
+            if goOn(slot, .unused(.noCredential), now: now) { return }
             let wait = policy.retry.unknownCredential * policy.retry.scale
             putBack(slot, for: wait, isPeers: false, heldBy: key(of: slot))
         case .overloaded: putBack(slot, for: policy.fullRetry, isPeers: false)

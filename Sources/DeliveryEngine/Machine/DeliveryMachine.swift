@@ -122,8 +122,8 @@ package struct DeliveryMachine: Sendable {
         var call: Int?
         /// The transport of the last call that left with it.
         var calledOver: String?
-        /// The reason why its last path refused it.
-        var failure: String?
+        /// The paths that it has left.
+        var tried: [TriedPath] = []
     }
 
     /// The pushes of this slice that go through one credential to one topic.

@@ -1,4 +1,5 @@
 import Commands
+import Explain
 package import Model
 package import Store
 
@@ -106,7 +107,7 @@ package enum NativeShapes {
         .flag("certain", "False: the connection was lost before the push service answered.") { $0.isCertain },
         .int("attempts", "How often it was tried.") { $0.attempts },
         .int("payloadBytes", "The size of the payload.") { $0.payloadBytes },
-        .optionalText("reduced", "The parts that were shortened or left out to fit the size limit.") { $0.reduced },
+        .optionalText("reduced", "The parts that were shortened or left out to fit the size limit.") { $0.shortened },
         .optionalText(
             "deviceVendor",
             "The vendor of the device's SDK, where it does not follow from the message's vendor.",

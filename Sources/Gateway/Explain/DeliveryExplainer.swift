@@ -182,7 +182,8 @@ package struct DeliveryExplanation: Sendable {
             ("received", Self.text(snapshot.receivedAt)), ("read", Self.text(snapshot.readAt)),
             ("transport", delivery.transport), ("apns-id", delivery.transportID?.lowercased),
             ("attempts", "\(delivery.attempts)"),
-            ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil), ("cut", delivery.reduced),
+            ("payload", delivery.payloadBytes > 0 ? "\(delivery.payloadBytes) bytes" : nil),
+            ("cut", delivery.shortened), ("tried", triedText),
         ]
         if let rules { rows.append(("rules", rules.text)) }
         if let upstream {

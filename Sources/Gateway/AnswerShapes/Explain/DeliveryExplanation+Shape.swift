@@ -1,3 +1,4 @@
+import DeliveryEngine
 import EngineStore
 package import Explain
 package import Model
@@ -24,6 +25,11 @@ extension DeliveryExplanation {
             .optionalShape("identity", identity, "The identity in its present state.") { $0.trail.target },
             .shape("route", route, "The app's present topic and credential.") { $0 },
             .optionalShape("rules", routing, "How the rules of the app routed the delivery.") { $0.rules },
+            .list(
+                "tried",
+                triedPath,
+                "The paths that were tried, in their order, with the outcome of each; empty: none yet."
+            ) { $0.tried },
             .optionalShape(
                 "upstream",
                 upstreamCall,
@@ -97,6 +103,18 @@ extension DeliveryExplanation {
             .optionalInt("rule", "The place of the rule in `deliveries`; null: none matched.") { $0.rule },
             .optionalInt("bucket", "The rollout bucket of the target.") { $0.bucket.map { Int($0) } },
             .texts("paths", "In the order in which they are tried.", example: "apns") { $0.paths },
+        ]
+    )
+
+    private static let triedPath = AnswerShape<TriedPath>(
+        "TriedPath",
+        [
+            .text("path", "`apns`, or the credential of an upstream.", example: "apns") { $0.path },
+            .text(
+                "outcome",
+                "`sent`, `uncertain`, a reason, or why the path could not be used.",
+                example: "Unregistered"
+            ) { $0.outcome },
         ]
     )
 
